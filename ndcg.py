@@ -1,7 +1,7 @@
 """nDCG for Hugging Face `evaluate`: the metric that `evaluate.load` opens.
 
 It describes the metric and defines its class. The code that does the work is in src/ndcg; evaluate
-gets it as one file, ndcg_bundle.py, since every file beside this one costs a request.
+gets it as one file, ndcg_bundle.py, since every file next to this one costs a request.
 """
 
 if not __package__:
@@ -66,14 +66,14 @@ from .ndcg_bundle import (
 
 Result = TypeVar("Result")
 
-IDS = Inputs._fields[2:]  # what rankings may have besides predictions and references
+IDS = Inputs._fields[2:]  # what rankings may have in addition to predictions and references
 
 _DESCRIPTION = """\
 Normalized discounted cumulative gain (nDCG): how good a ranking is, from 0 to 1. Each
 document has a graded relevance; its gain counts the less the further down the ranking puts
 it, and the sum is divided by that of the ideal ranking. Equal to
 `sklearn.metrics.ndcg_score`, tied scores included, and made for ragged lists, documents
-not retrieved or not judged, several cutoffs, and DCG, IDCG and CG besides.
+not retrieved or not judged, several cutoffs, and also DCG, IDCG and CG.
 """
 
 _CITATION = """\
@@ -102,30 +102,30 @@ Args:
 """
 _KWARGS_DESCRIPTION += """
 Returns:
-    A dict: `{"nDCG": ...}`, `{"nDCG@10": ...}`, with several measures and cutoffs one entry
-    for each, measures outer, cutoffs inner. Values are floats, nDCG between 0 and 1.
+    A dict: `{"nDCG": ...}`, `{"nDCG@10": ...}`. With several measures and cutoffs, each combination has one
+    entry: all cutoffs of the first measure, then of the second. Values are floats, nDCG between 0 and 1.
 
 Examples:
     >>> ndcg = evaluate.load("ndcg.py")  # from a clone; from the Hub: evaluate.load("<user>/nDCG")
     >>> ndcg.compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]])
     {'nDCG': 0.6956940443813076}
 
-    The top three only, then several cutoffs and measures at once:
+    Only the first three ranks; then several cutoffs and measures:
 
     >>> ndcg.compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
     {'nDCG@3': 0.4123818817534531}
     >>> ndcg.compute(predictions=[[3, 2, 1]], references=[[0, 0, 2]], k=[1, 3], measures=["DCG", "nDCG"])
     {'DCG@1': 0.0, 'DCG@3': 1.0, 'nDCG@1': 0.0, 'nDCG@3': 0.5}
 
-    Two documents share the first rank, one of them relevant; the other way of counting
-    puts the last of them first:
+    Two documents are tied at the first rank, and one of them is relevant; with ignore_ties, the last
+    of them ranks first:
 
     >>> ndcg.compute(predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]], k=1)
     {'nDCG@1': 0.5}
     >>> ndcg.compute(predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]], k=1, ignore_ties=True)
     {'nDCG@1': 0.0}
 
-    Lists of different lengths, with a relevant document that was not retrieved; one value
+    Lists of different lengths, with a relevant document that was not retrieved, and one value
     per query:
 
     >>> ndcg.compute(predictions=[[.9, None], [.5]], references=[[1, 1], [1]], use_aggregator=False)
@@ -167,10 +167,10 @@ class NDCG(Batches, evaluate.Metric):
         data: Any = None,
         exclude: Any = None,
     ) -> None:
-        """Add whole queries, to be scored by a later `compute`; a refused batch adds nothing.
+        """Add whole queries, to be scored by a later `compute`; a rejected batch adds nothing.
 
-        With `query_ids`, add all documents of a query in one batch; a query already added is refused.
-        `exclude` may cover the whole data set: a batch may have none of its queries, as long as some batch has.
+        With `query_ids`, add all documents of a query in one batch; a query that was already added is rejected.
+        `exclude` may cover the whole data set: it need not have queries of every batch, as long as it has some.
         """
         ignore_index = Options.parse(ignore_index=ignore_index).ignore_index
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
@@ -187,8 +187,8 @@ class NDCG(Batches, evaluate.Metric):
     ) -> None:
         """Add one query: the scores of its documents, or their ids, best first, and their relevance.
 
-        `predictions` and `references` are the same by the names that `evaluate.combine` uses. `exclude` holds
-        the ids of documents that take no rank in this query; without ids of documents it is an error.
+        `predictions` and `references` are other names of these arguments, which `evaluate.combine` uses. `exclude`
+        lists the ids of documents to remove from this query; it is an error if documents have no ids.
         """
         if prediction is None and reference is None:
             prediction, reference = predictions, references
@@ -213,17 +213,19 @@ class NDCG(Batches, evaluate.Metric):
         exclude: Any = None,
         **options: Unpack[ComputeOptions],
     ) -> Any:
-        """Score the queries given and those added before.
+        """Score the queries of this call and those added before.
 
-        A call that raises leaves the queries added before as they were. With several
-        processes the result is that of all of them, in process 0, and None in the others.
+        If a call raises an error, the queries added before are kept. With several processes, process 0
+        returns the result for all of them, and the others return None.
         """
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
         if is_spark(data):
             if self.num_process > 1 or self._holds_batches():
-                raise ValueError("data: a DataFrame of Spark is scored on its own, not together with batches")
+                raise ValueError(
+                    "data: a Spark DataFrame cannot be scored together with batches; call compute without them"
+                )
             if type(self)._compute is not NDCG._compute:
-                problem = "a DataFrame of Spark is not scored by _compute, which this class overrides"
+                problem = "a Spark DataFrame is not scored by _compute, which this class overrides"
                 raise ValueError(f"data: {problem}; call compute_spark, or collect the rankings")
             return compute(**inputs._asdict(), k=k, sample_weight=sample_weight, data=data, **options)
         known: Any = options
@@ -259,9 +261,9 @@ class NDCG(Batches, evaluate.Metric):
     ) -> dict[str, Any]:
         """Return the result for rankings: those of one call, or of all batches and processes.
 
-        `compute` calls it by keyword, with the options that it was given. Predictions and references come as they
-        were given to one call, or as Arrow columns of lists if there are batches. A subclass may override it, take
-        options of its own and add to what it returns. `engine="sklearn"` asks `sklearn.metrics.ndcg_score` instead.
+        `compute` calls it by keyword, with its own options. Predictions and references are those of one call,
+        unchanged, or Arrow columns of lists if there are batches. A subclass may override it, accept options of its
+        own and add to the result. `engine="sklearn"` calls `sklearn.metrics.ndcg_score` instead.
         """
         parsed = Options.parse(k=k, ignore_ties=ignore_ties, **options)
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
@@ -275,10 +277,10 @@ class NDCG(Batches, evaluate.Metric):
     def _score_all(
         self, score: Callable[[Inputs], Result], inputs: Inputs, parse: Callable[[], Options]
     ) -> Result | None:
-        """Return what a function makes of the queries given and those added before; None in processes other than 0.
+        """Score the queries of this call and those added before; return None in processes other than 0.
 
-        Whoever calls it gives no `**`: after such a call Python runs the handlers of signals, when
-        the batches are scored and gone, but the result is not yet the caller's.
+        Do not call this with `**`: after such a call Python runs signal handlers at a point where the batches
+        are scored and gone but the caller does not have the result yet.
         """
         given = inputs.predictions is not None or inputs.references is not None
         for name, side in zip(IDS, inputs[2:], strict=True):
@@ -288,11 +290,11 @@ class NDCG(Batches, evaluate.Metric):
             return score(inputs)
         options = parse()
         if options.ties == "docid":
-            problem = "batches and several processes keep no document ids"
-            hint = 'where documents are in ascending order of their ids, ties="last" is the same'
+            problem = "it is not available with batches or several processes, which keep no document ids"
+            hint = 'if documents are in ascending order of id, ties="last" gives the same result'
             raise ValueError(f'ties="docid": {problem}; {hint}')
         if options.missing != "empty":
-            problem = "batches and several processes do not know which queries a run lacks"
+            problem = "batches and several processes do not record which queries are missing from a run"
             raise ValueError(f'missing="{options.missing}": {problem}; compute each run at once')
         read = partial(self._read, inputs, options.ignore_index) if given else None
         return self._score(read, partial(query_values, options=options), score, options.ignore_index)
@@ -313,7 +315,7 @@ class NDCG(Batches, evaluate.Metric):
         confidence: float = 0.95,
         **options: Unpack[QueryOptions],
     ) -> Report | None:
-        """Report on the queries given and those added before, then done with; None in processes other than 0."""
+        """Report on the queries of this call and those added before, then drop them; None in processes other than 0."""
         resampling = Resampling.parse(confidence)
         parsed = Options.of_method(self.report, k, options)
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
@@ -343,11 +345,11 @@ class NDCG(Batches, evaluate.Metric):
         unmatched = None if inputs.exclude is None else ""
         try:
             rankings = checked_rankings(inputs, ignore_index=ignore_index)
-        except NothingExcludedError as error:  # not in this batch; `compute` raises it if in none
+        except NothingExcludedError as error:  # not in this batch; `compute` raises it if it is in no batch
             rankings, unmatched = checked_rankings(inputs._replace(exclude=None), ignore_index=ignore_index), str(error)
         return self._batch(*to_arrow(rankings), rankings.query_ids)._replace(unmatched=unmatched)
 
 
-# With these a loaded metric lists conventions and slips, reads back what `to_dict` gave, and bounds what it reads.
+# With these, a loaded metric lists conventions and slips, restores saved results, and limits the files it reads.
 NDCG.CONVENTIONS, NDCG.SLIPS, NDCG.Limits = CONVENTIONS, SLIPS, Limits
 NDCG.Report, NDCG.Comparison, NDCG.Explanation, NDCG.Check = Report, Comparison, Explanation, Check

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-# ndcg/measure/messages.py: How error messages show values, and what other libraries say in them.
+# ndcg/measure/messages.py: Values, and the errors of other libraries, as error messages show them.
 
 _BRIEF = reprlib.Repr()
 _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 102  # 100 characters in quotes
@@ -65,7 +65,7 @@ def shown(value: Any) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Return text with every character that does not print spelled out, so that no id moves a terminal's cursor.
+    r"""Return text with every character that does not print escaped, so that no id moves a terminal's cursor.
 
     >>> visible("naïve"), visible("a\x1b[31m\n")
     ('naïve', 'a\\x1b[31m\\n')
@@ -76,7 +76,7 @@ def visible(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is close to a wrong one or alone begins with it, in any case, or an empty string.
+    """Return the known name that is close to a wrong one or is the only one to begin with it, or an empty string.
 
     >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
     ('measures', 'exponential')
@@ -89,7 +89,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def missing_library(feature: str, library: str, packages: str) -> ImportError:
-    """Return the error for a library that something needs and that is not installed, with the packages to install.
+    """Return the error for a library that a feature needs and that is not installed, with the packages to install.
 
     >>> missing_library("plot", "Matplotlib", "matplotlib")
     ImportError('plot needs Matplotlib: pip install matplotlib')
@@ -98,18 +98,18 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
 
 
 def in_short(error: BaseException) -> str:
-    """Return what a library says of an error, in one line of at most 200 characters."""
+    """Return the message of a library's error, in one line of at most 200 characters."""
     return " ".join(str(error).split())[:200].rstrip(".")
 
 
 def raise_unless_of_values(error: BaseException) -> None:
-    """Raise an error again unless a library raises it of its values; a panic of one in Rust is no Exception."""
+    """Raise an error again unless it is about values; a panic in a Rust library is not an Exception."""
     of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
     if isinstance(error, MemoryError) or not of_values:
         raise error
 
 
-# ndcg/measure/ties.py: The gains at the first ranks of every query, exact on ties, from plain arrays of float scores and gains.
+# ndcg/measure/ties.py: Compute the gains at the first ranks of every query, exactly for ties, from arrays of float scores and gains.
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -122,8 +122,8 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
 
     Args:
         gains: shape ``(queries, documents)``.
-        ranks: at most the number of documents.
-        lowest: of the gains, or less.
+        ranks: the number of ranks, at most the number of documents.
+        lowest: the lowest gain, or a lower value.
 
     Returns:
         Shape ``(queries, ranks)``, in memory from the last rank to the first.
@@ -137,7 +137,7 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     beyond = ordered.shape[1] - ranks
     single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
     if single is not None and (single is ordered or (single == ordered).all()):
-        single.view(np.int32).sort(axis=1)  # as grades are; their bits sort as they do, and faster
+        single.view(np.int32).sort(axis=1)  # as grades are; their bits sort in the same order, and faster
         ordered = single
     else:
         ordered.sort(axis=1)
@@ -145,16 +145,16 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
 
 
 def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
-    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score but for its last bits.
+    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score without its last bits.
 
-    One more document than ``ranks`` is looked for, to see whether a tie reaches across the cutoff.
+    One more document than ``ranks`` is found, to see whether a tie crosses the cutoff.
 
     Args:
         score: shape ``(queries, documents)``; ``-inf`` for a document without a rank.
-        gains: likewise.
-        ranks: at most the number of documents.
+        gains: shape ``(queries, documents)``.
+        ranks: the number of ranks, at most the number of documents.
         ties: ``"average"``: each of equal scores has the mean gain of all (McSherry & Najork, ECIR
-            2008); ``"first"``, ``"last"``, ``"best"`` or ``"worst"`` says which of them ranks first.
+            2008); or the one that ranks first: the ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
 
     Returns:
         The gains, shape ``(queries, ranks)``, in memory from the last rank to the first.
@@ -170,13 +170,13 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
         return np.zeros((len(score), 0)), -np.inf
     keys, numbers, low_bits = _highest_scores(score, count, ties == "average")
     unretrieved = np.empty(0, np.intp)
-    lacking = keys[:, 0] < LOWEST / 2  # less than count were retrieved, unless some scores are that low
+    lacking = keys[:, 0] < LOWEST / 2  # fewer than count were retrieved, unless some scores are that low
     if lacking.any():
         unretrieved = np.flatnonzero(keys < LOWEST / 2)
         if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
             unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
     bits = keys.view(np.int64).ravel()
-    near = np.zeros(keys.shape, bool)  # to the one ranked right after: equal in all the bits that keys keep
+    near = np.zeros(keys.shape, bool)  # near to the next rank: equal in all the bits that keys keep
     np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
     near[:, :1] = False  # another query's
     near.put(unretrieved, False)
@@ -189,7 +189,7 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
 
 
 def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floats, Floats]:
-    """Rearrange the documents so that ranking the last of equal scores first is what ``ties`` asks for."""
+    """Rearrange the documents so that ranking the last of equal scores first gives the order of ``ties``."""
     if ties == "first":
         return np.ascontiguousarray(score[:, ::-1]), np.ascontiguousarray(gains[:, ::-1])
     order = np.argsort(gains if ties == "best" else -gains, axis=1)
@@ -204,15 +204,15 @@ def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, 
 
     Values are sorted rather than indices, which SIMD does several times faster: the lowest bits
     of each score, as many as it takes to number the documents of the block, make way for the
-    document's number. Only neighbours that agree in all the bits kept can be tied or out of order.
+    document's number. Only neighbors that agree in all the bits kept can be tied or out of order.
     """
     height = grid_height(score.shape[1], count) if averaged else 0
     shortlist = _shortlist(score, count, height) if height > 1 else None
     numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
     keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
     np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
-    # A float of negative sign falls as its bits grow. That is of no matter to ties averaged; otherwise
-    # the numbers are turned, with a bit to spare that keeps the result from being -0.0.
+    # A negative float falls as its bits grow. This does not matter if ties are averaged; otherwise
+    # the numbers are inverted, with a spare bit that keeps the result from being -0.0.
     turned = not averaged and np.signbit(keys).any()
     low_bits = _low_bits(2 * score.size if turned else score.size)
     bits = keys.view(np.int64)
@@ -236,7 +236,7 @@ def _settled_gains(
 ) -> Floats:
     """Return the gains of the documents numbered, the best last, some of which have equal or nearly equal scores.
 
-    ``near`` says which of them have nearly the score of the one before.
+    ``near`` marks those with nearly the same score as the one before.
     """
     crossing = np.flatnonzero(near[:, 1]) if numbers.shape[1] > ranks else np.empty(0, np.intp)
     members, tied = _sort_near(score, numbers, near)
@@ -260,11 +260,11 @@ def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[s
     """Put the numbers of documents of nearly equal scores in the order of their scores; overwrites both arrays.
 
     Returns:
-        Where, in the flat array, documents are near to a neighbour; which of these have the
-        very score of the one before.
+        The places in the flat array of documents that are near to a neighbor; which of these have exactly the
+        score of the one before.
     """
     tied = near.ravel()
-    member = tied.copy()  # of a run of near neighbours: each of these and the one before
+    member = tied.copy()  # in a run of near neighbors: each of these and the one before
     member[:-1] |= tied[1:]
     members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
     exact, tied = score.take(numbers.ravel()[members]), tied[members]
@@ -283,20 +283,20 @@ def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[s
 
 
 def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
-    """Return for each document the mean gain of its group; ``first`` says where a group begins."""
-    group = np.cumsum(first.astype(np.intp))  # from 1; of a mask NumPy would keep other threads waiting
+    """Return for each document the mean gain of its group; ``first`` marks the starts of groups."""
+    group = np.cumsum(first.astype(np.intp))  # from 1; for a mask, NumPy would block other threads
     sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
     return np.asarray((np.bincount(group, gains) / sizes).take(group))
 
 
 def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the mean gain of all documents that score as the ``last`` at the cutoff; how many score higher."""
+    """Return the mean gain of all documents with the score of the ``last`` at the cutoff, and how many score higher."""
     reached = np.flatnonzero(score >= last[:, np.newaxis])
     row = reached // score.shape[1]
     level = score.take(reached) == last.take(row)
     above = np.bincount(row[~level], minlength=len(last))
     row, reached = row[level], reached[level]
-    if (last < 0).any():  # added in the order of their keys, so that the sum is the same to the last bit
+    if (last < 0).any():  # added in the order of their keys, so that the sum is equal to the last bit
         falling = last.take(row) < 0
         turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
         row, reached = row[turned], reached[turned]
@@ -305,21 +305,21 @@ def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats
 
 
 def _low_bits(documents: int) -> int:
-    """Return as many of the lowest bits, set, as it takes to number the documents."""
+    """Return a mask of the lowest bits, as many as are needed to number the documents."""
     return (1 << max(documents - 1, 0).bit_length()) - 1
 
 
 def grid_height(documents: int, count: int) -> int:
-    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are looked for."""
+    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are searched."""
     return math.isqrt(documents // (4 * count)) if count else 0
 
 
 def _shortlist(values: Floats, count: int, height: int, exact: bool = False) -> NDArray[np.int64] | None:
-    """Return numbers of documents, by row, among which its ``count`` highest values are; None if it cannot tell.
+    """Return numbers of documents that include the ``count`` highest values of each row; None if this is uncertain.
 
     Seen as a grid of some height, a row's ``count`` highest values lie in the ``count`` columns with the
-    highest maxima: each of these holds a value at least as high as any elsewhere. Of equal
-    maxima any will do; nearly equal ones can be mistaken for equal, unless ``exact``.
+    highest maxima: each of these has a value at least as high as any elsewhere. Any of equal
+    maxima will do; nearly equal ones can be mistaken for equal, unless ``exact``.
     """
     queries, documents = values.shape
     width = documents // height
@@ -348,8 +348,8 @@ Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], 
 
 Output = TypeVar("Output")
 
-# Scores in one block: large enough that NumPy's call overhead and the handing over of the
-# interpreter's lock between threads vanish, small enough for the last level of cache.
+# Scores in one block: enough to make NumPy's call overhead and the handing over of the
+# interpreter's lock negligible, few enough for the last level of cache.
 SCORES_AT_A_TIME = 1 << 18
 PADDING = 1 << 13  # documents that may be padded to save a block
 # Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
@@ -357,19 +357,19 @@ PADDING = 1 << 13  # documents that may be padded to save a block
 np.empty(31 << 17)
 IS_NEGATIVE = (
     'the relevance {value} is negative; negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, '
-    '"keep" as it is; ignore_index leaves out padding'
+    '"keep" as it is; ignore_index removes padding'
 )
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
 class InvalidRankingError(ValueError):
-    """A value that has no place in a ranking, and where it stands.
+    """A value that is not valid in a ranking, and its place.
 
     Attributes:
         array: ``"relevance"`` or ``"score"``.
-        query: index of the query, from 0.
-        position: index of the document in that query, from 0; None for the whole query.
-        problem: what is wrong and how to mend it.
+        query: the index of the query, from 0.
+        position: the index of the document in that query, from 0; None for the whole query.
+        problem: the error, and how to correct it.
     """
 
     def __init__(self, array: str, query: int, position: int | None, problem: str) -> None:
@@ -379,11 +379,11 @@ class InvalidRankingError(ValueError):
 
 
 class _Block(NamedTuple):
-    """Queries of one length, or padded to one: every array is (queries, documents)."""
+    """Queries of the same length, or padded to it: every array is (queries, documents)."""
 
-    queries: slice | NDArray[np.intp]  # where their results belong
-    relevance: NDArray[Any]  # 0 where not judged
-    score: NDArray[Any]  # -inf where not retrieved
+    queries: slice | NDArray[np.intp]  # the places of their results
+    relevance: NDArray[Any]  # 0 if not judged
+    score: NDArray[Any]  # -inf if not retrieved
     judged: Mask | None  # None: all of them
 
     def query(self, row: int) -> int:
@@ -398,17 +398,17 @@ class _Block(NamedTuple):
 
 
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
-    """Return the discount of ranks 1..``ranks``: what the gain at each is multiplied by.
+    """Return the discount of ranks 1..``ranks``: the factor of the gain at each rank.
 
     Args:
-        ranks: how many.
-        log_base: base b of the logarithm.
+        ranks: the number of ranks.
+        log_base: the base b of the logarithm.
         discount: one of ``DISCOUNTS`` by its name: ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of
             Järvelin & Kekäläinen (2002); a sequence of the discounts of rank 1, 2, 3, …; or a function from an array
             of ranks to their discounts.
 
     Raises:
-        ValueError: the sequence ends before the ranks do; what a function answers is no discount.
+        ValueError: the sequence is shorter than the ranks; the results of the function are not discounts.
 
     >>> for discount in ("log", "reciprocal", "jarvelin"):
     ...     print(discount, discounts(4, discount=discount).round(4).tolist())
@@ -422,7 +422,7 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     if callable(discount):
         values = _answer("discount", "ranks", discount, rank)
         if (problem := not_discounts(values)) is not None:
-            raise ValueError(f"discount: what the function returned for ranks 1 to {ranks} {problem}")
+            raise ValueError(f"discount: the result of the function for ranks 1 to {ranks} {problem}")
         return values
     if len(discount) < ranks:
         raise ValueError(
@@ -439,9 +439,9 @@ DISCOUNT_FUNCTIONS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
 
 
 def not_discounts(values: Floats) -> str | None:
-    """Return why values cannot be the discounts of ranks 1, 2, 3, …; None if they can.
+    """Return the reason why values cannot be the discounts of ranks 1, 2, 3, …; None if they can.
 
-    With one that rises, descending gains would not be the ideal order.
+    If a discount rose, descending gains would not be the ideal order.
 
     >>> not_discounts(np.array([1.0, 0.5, 0.7]))
     'rises from 0.5 at rank 2 to 0.7 at rank 3'
@@ -474,28 +474,28 @@ def score_queries(
     zero_division: float | str = 0.0,
     negative_relevance: str = "raise",
 ) -> dict[str, Floats]:
-    """Return every query's values at every cutoff: of each measure an array of shape ``(cutoffs, queries)``.
+    """Return the values of every query at every cutoff: for each measure an array of shape ``(cutoffs, queries)``.
 
     Args:
         relevance: real numbers, shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``.
-        score: real numbers in the same shape; higher ranks first, ``-inf`` as where ``retrieved`` is False.
-        offsets: for 1-D arrays, where each query begins and the last one ends: shape ``(queries + 1,)``.
-        judged: False where a document was not judged: a rank with gain 0, and no part of the ideal; None for all.
-        retrieved: False where one was not retrieved: no rank, but part of the ideal; None for all.
-        measures: of ``nDCG``, ``DCG``, ``IDCG`` and ``CG``.
-        cutoffs: ranks that count, each a positive integer or None for all.
+        score: real numbers in the same shape; higher scores rank first, ``-inf`` is the same as not retrieved.
+        offsets: for 1-D arrays, the start of each query and the end of the last one: shape ``(queries + 1,)``.
+        judged: False for an unjudged document: it has a rank with gain 0, and is not in the ideal; None for all.
+        retrieved: False for a document that was not retrieved: it has no rank, but is in the ideal; None for all.
+        measures: some of ``nDCG``, ``DCG``, ``IDCG`` and ``CG``.
+        cutoffs: the numbers of ranks that count, each a positive integer or None for all.
         gain: one of ``GAINS`` by its name, gains by label, or a function from relevances to gains.
-        discount: of the ranks, as ``discounts`` takes it.
-        log_base: base of the discount's logarithm, positive and not 1.
-        ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
-            alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
+        discount: the discount of the ranks, as in ``discounts``.
+        log_base: the base of the discount's logarithm, positive and not 1.
+        ideal: the documents of the ideal: all ``"judged"`` ones; these ``"truncated"`` to as many as were retrieved;
+            only the ``"retrieved"`` ones; or ``"full"``, the highest gain at all ranks up to each cutoff.
         ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
         zero_division: the nDCG of a query with an ideal DCG that is not positive; ``"perfect_if_empty"``: 1 if no
             judged document has a gain above 0 and nothing was retrieved, else 0.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
     Raises:
-        InvalidRankingError: NaN or an infinite value, a relevance that is not allowed or has no gain, an overflow.
+        InvalidRankingError: a value is NaN or infinite, a relevance is not allowed or has no gain, a sum overflows.
 
     >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
     >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
@@ -507,7 +507,7 @@ def score_queries(
     shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
     scores = {measure: np.empty(shape) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
-    # in memory from the last rank to the first, as documents are once sorted
+    # in memory from the last rank to the first, like sorted documents
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
 
@@ -522,7 +522,7 @@ def score_queries(
         zero_division=zero_division,
         negative_relevance=negative_relevance,
     )
-    # Of a grid little more is read than its columns' maxima, so that a block can hold more.
+    # Little more of a grid is read than the maxima of its columns, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
     if score.size > 2 * size:
@@ -548,7 +548,7 @@ def _score_block(
     """Put the measures of a block's queries into the arrays of all queries."""
     block = read()
     ranks = min(len(weight), block.score.shape[1])
-    with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+    with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
         gains, lowest = _gains(block, gain, negative_relevance)
         ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties, into)
         sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], into)
@@ -564,9 +564,9 @@ def _score_block(
 
 
 def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
-    """Return integers that float64 tells apart: beyond 2**53 their ranks, with the sign of each kept.
+    """Return integers that float64 distinguishes: beyond 2**53 their ranks, with their signs.
 
-    Signs are kept, because they set the order in which tied gains are summed.
+    Signs are kept because they determine the order in which tied gains are summed.
     """
     if not score.size or max(-int(score.min()), int(score.max())) <= 2**53:
         return score
@@ -575,7 +575,7 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
 
 
 def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
-    """Return what a function makes of each item, in as many threads as the process may use, or in so many.
+    """Return the result of a function for each item, computed in as many threads as the process may use, or as given.
 
     >>> in_threads(pow, [2, 3], [3, 2])
     [8, 9]
@@ -587,7 +587,7 @@ def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int |
 
 
 def _threads() -> int:
-    """As many threads as the process has CPUs, or as OMP_NUM_THREADS says."""
+    """Return the number of threads: the number of CPUs of the process, or OMP_NUM_THREADS."""
     setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if setting.isdecimal() and int(setting):
         return int(setting)
@@ -604,7 +604,7 @@ def check_queries(
     gain: Gain = "linear",
     negative_relevance: str = "keep",
 ) -> None:
-    """Raise what ``score_queries`` raises for documents that it cannot score, whichever others are in their queries.
+    """Raise the error of ``score_queries`` for documents that it cannot score, whatever else is in their queries.
 
     By default these are the documents that no choice of options could score.
 
@@ -616,7 +616,7 @@ def check_queries(
     """
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()
-        with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+        with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
             _refuse(block, block.score, _gains(block, gain, negative_relevance)[0], gain)
 
 
@@ -628,7 +628,7 @@ def _blocks(
     retrieved: Mask | None,
     size: int = SCORES_AT_A_TIME,
 ) -> Iterator[Callable[[], _Block]]:
-    """Cut the queries into blocks of about ``size`` scores, ragged ones by falling length: functions that read them."""
+    """Cut queries into blocks of about ``size`` scores, ragged ones by falling length; yield functions to read them."""
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
         documents = int(lengths[0]) if len(lengths) else 0
@@ -650,7 +650,7 @@ def _blocks(
     while start < len(order):
         documents = int(lengths[start])
         rows = slice(start, start + max(1, size // max(documents, 1)))
-        # As many queries as fit without much padding: less than an eighth, or than what another block would cost.
+        # As many queries as fit without much padding: less than an eighth, or less than another block would cost.
         cells = documents * np.arange(1, len(lengths[rows]) + 1)
         within = cells - np.cumsum(lengths[rows]) <= np.maximum(cells // 8, PADDING)
         start += len(within) if within.all() else int(np.argmin(within))
@@ -661,7 +661,7 @@ def _blocks(
 def _block(
     rows: slice, relevance: NDArray[Any], score: NDArray[Any], judged: Mask | None, retrieved: Mask | None
 ) -> _Block:
-    """Take queries of one length as they are."""
+    """Return the block of queries of the same length."""
     known = None if judged is None else judged[rows]
     return _Block(
         rows,
@@ -680,13 +680,13 @@ def _padded(
     judged: Mask | None,
     retrieved: Mask | None,
 ) -> _Block:
-    """Pad queries to the length of the first, the longest, with what was neither judged nor retrieved."""
+    """Pad queries to the length of the first, the longest, with documents neither judged nor retrieved."""
     longest = int(lengths[0])
     narrow = np.min_scalar_type(longest)  # compared faster
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     last = len(score) - longest
     first = np.minimum(starts, last)
-    late = np.flatnonzero(first < starts)  # no such number of documents follows
+    late = np.flatnonzero(first < starts)  # so many documents do not follow
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
         whole = np.ascontiguousarray(values)
@@ -716,19 +716,19 @@ def _gains_at_ranks(
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
-    Without a measure that needs one of the two, it has no ranks.
+    If no measure needs one of the two, it has no ranks.
 
     Args:
         block: the queries.
         ranks: the number of ranks.
         gains: the gain of every document.
-        lowest: the lowest of them.
-        gain: the option that made them.
+        lowest: the lowest gain.
+        gain: the option from which they were computed.
         over: the documents of the ideal.
         ties: the order of tied documents.
-        measures: those that are summed over these gains.
+        measures: the measures that are sums of these gains.
     """
-    # half as wide is read twice as fast, and float32 holds all that float64 would
+    # float32 is read twice as fast, and loses nothing here
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
     needs_ideal, needs_ranked = not {"nDCG", "IDCG"}.isdisjoint(measures), not {"IDCG"}.issuperset(measures)
     ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, over) if needs_ideal else gains[:, :0]
@@ -738,13 +738,13 @@ def _gains_at_ranks(
     whole = needs_ideal and over not in ("retrieved", "truncated")
     most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
     if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
+        _refuse(block, score, gains, gain)  # NaN and infinity are at the top, so these checks find them
     return ranked, ideal
 
 
 def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, over: str) -> Floats:
     """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
-    counted = block.judged if lowest < 0 else None  # others have gain 0, which is the lowest
+    counted = block.judged if lowest < 0 else None  # other documents have gain 0, the lowest
     if over == "retrieved":
         counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
     if counted is None:
@@ -772,7 +772,7 @@ def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
 
 
 def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
-    """Raise the error for a query whose sum is beyond all floats, if there is one."""
+    """Raise the error for a query with a sum beyond all floats, if there is one."""
     for name, values in sums.items():
         if not np.isfinite(values).all():
             query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
@@ -782,10 +782,10 @@ def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
 def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
     """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
 
-    NaN stands for what has no gain.
+    NaN marks relevances without a gain.
     """
     is_linear = isinstance(gain, str) and gain == "linear"
-    is_single = is_linear and block.relevance.dtype == np.float32  # read twice as fast, and sorted too
+    is_single = is_linear and block.relevance.dtype == np.float32  # read and sorted twice as fast
     relevance = block.relevance if is_single else block.relevance.astype(np.float64, copy=False)
     lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:
@@ -814,7 +814,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
 
 
 def _exponential(relevance: Floats) -> Floats:
-    """Return 2**r - 1, all its digits for a small r too."""
+    """Return 2**r - 1, with all digits also for a small r."""
     gains = np.exp2(relevance) - 1
     low = (np.abs(relevance) < 0.5) & (relevance != 0)
     if low.any():
@@ -825,12 +825,12 @@ def _exponential(relevance: Floats) -> Floats:
 GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda relevance: relevance,
     "exponential": _exponential,
-    "binary": lambda relevance: (relevance > 0) + 0 * relevance,  # NaN for an infinite one
+    "binary": lambda relevance: (relevance > 0) + 0 * relevance,  # NaN for an infinite relevance
 }
 
 
 def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
-    """Return the numbers that an option's function makes of an array, one for each value."""
+    """Return the results of an option's function for an array, one for each value."""
     if not values.size:
         return values.astype(np.float64)
     answer = function(values)
@@ -849,7 +849,7 @@ def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], v
 
 
 def _labelled(relevance: Floats, table: Floats) -> Floats:
-    """Return the gains of labels 0, 1, 2, … by a table."""
+    """Return the gains of labels 0, 1, 2, … from a table."""
     known = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
     return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
 
@@ -869,29 +869,29 @@ def _discounted_sums(
 
 
 def sign(discount: Floats) -> float:
-    """Return -1 if a discount turns all sums negative, as a logarithm of a base below 1 does; else 1."""
+    """Return -1 if a discount makes all sums negative, as with a logarithm to a base below 1; else 1."""
     return math.copysign(1, discount.sum())
 
 
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
 
-    The ideal DCG does not tell: a truncated ideal is empty if nothing was retrieved, although there was something to
-    find.
+    The ideal DCG does not show this: a truncated ideal is empty if nothing was retrieved, although there was something
+    to find.
     """
     return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
 
 
 def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
-    """Return nDCG, by whether any gain is negative: then it may be above 1 or below 0."""
+    """Return nDCG; if any gain is negative, it may be above 1 or below 0."""
     ratio = dcg / idcg
     if not negative:
-        np.minimum(ratio, 1, out=ratio)  # rounding alone takes it above
+        np.minimum(ratio, 1, out=ratio)  # only rounding makes it exceed 1
     return np.where(sign * idcg > 0, ratio, zero_division)
 
 
 def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum for each query whose gain is the same at all ranks, added as ``_sums`` does."""
+    """Return the weighted sum for each query, with the same gain at all ranks, added as in ``_sums``."""
     step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
     return np.concatenate(
@@ -902,8 +902,8 @@ def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
 def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
     """Return the weighted sums of each query's gains up to each cutoff, one rank added after the other.
 
-    Then zeros at the end, of a list that is padded, do not change the rounding. ``einsum`` adds so
-    where both arrays lie in memory from the last rank to the first, but for a single query: that is added twice.
+    Then zeros at the end of a padded list do not change the rounding. ``einsum`` adds in this order if both arrays are
+    in memory from the last rank to the first, except for a single query, which is therefore added twice.
     """
     sums, rows = np.empty((len(cutoffs), len(gains))), gains
     if len(gains) == 1:
@@ -914,11 +914,14 @@ def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
     return sums
 
 
-# ndcg/inputs/sources.py: What people hold in any library -> lists, and NumPy and Arrow arrays.
+# ndcg/inputs/sources.py: Convert the values of any library to lists, and to NumPy and Arrow arrays.
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
-HINT = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
+HINT = (
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, or a dict of "
+    "columns"
+)
 
 
 # Columns and tensors
@@ -928,8 +931,8 @@ def settled(**arguments: Any) -> list[Any]:
     """Convert tensors and columns of other libraries, each once, as ``plain`` does.
 
     Raises:
-        ValueError: an argument that cannot be converted, two that are queries to a database, or
-            columns of pandas with different indexes.
+        ValueError: an argument cannot be converted, two are database queries, or pandas columns have different
+            indexes.
     """
     foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
     if not foreign:
@@ -947,7 +950,7 @@ def settled(**arguments: Any) -> list[Any]:
         first = next(iter(indexes))
         if index is not indexes[first] and not index.equals(indexes[first]):
             raise ValueError(
-                f"{name}: has another index than {first}, and rows are taken in their order, whatever the index; "
+                f"{name}: its index differs from that of {first}, and rows are matched by position, not by index; "
                 "join both tables by query and document first, or give .to_numpy() of each if their order is right"
             )
     converted_by_id: dict[int, Any] = {}
@@ -958,41 +961,41 @@ def settled(**arguments: Any) -> list[Any]:
 
 
 def _is_plain(values: Any) -> bool:
-    """Return whether it is a list, a dict, None or an array of NumPy, which need no conversion."""
+    """Return whether it is a list, a dict, None or a NumPy array, which need no conversion."""
     kind = type(values)
     return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
 
 
 def is_database_query(values: Any) -> bool:
-    """Return whether reading it runs a query, or takes what is left of one: its rows are in an order of their own."""
+    """Return whether reading it runs a query, or consumes the rest of one: its rows have no fixed order."""
     runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
     return runs or isinstance(values, pa.RecordBatchReader)
 
 
 def _library(values: Any) -> str:
-    """Return the name of the library that its type comes from."""
+    """Return the name of the library that defines its type."""
     return type(values).__module__.partition(".")[0]
 
 
 def _has_index(values: Any) -> bool:
-    """Return whether its rows have names, as those of pandas do."""
+    """Return whether its rows have an index, as in pandas."""
     return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
 
 
 def plain(argument: str, values: Any) -> Any:
-    """Convert a tensor or a column of another library to a NumPy or Arrow array; return others as they are.
+    """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged.
 
     Raises:
         ValueError: its library cannot convert it, or it is a table of several columns. Names the argument.
 
-    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # no column
+    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # not a column
     True
     """
     if isinstance(values, (list, tuple)):
         return values
     try:
         array = converted(values)
-    except BaseException as error:  # whatever its library raises says why
+    except BaseException as error:  # whatever its library raises gives the reason
         raise_unless_of_values(error)
         problem = in_short(error)
         raise ValueError(
@@ -1014,17 +1017,17 @@ def plain_in_order(argument: str, values: Any) -> Any:
     """Convert values, one for each query in the order of the queries, as ``plain`` does.
 
     Raises:
-        ValueError: they are a query to a database, whose rows come in an order of their own.
+        ValueError: they are a database query, which has no fixed order of rows.
     """
     if is_database_query(values):
         kind = type(values).__name__
-        problem = "whose rows may come in another order than the queries; give a column of the table with the rankings"
+        problem = "so its rows may come in another order than the queries; give a column of the table with the rankings"
         raise ValueError(f"{argument}: is a separate database query ({kind}), {problem}")
     return plain(argument, values)
 
 
 def converted(values: Any) -> Any:
-    """Return the values as an array, by the first way that their library offers; without importing any."""
+    """Return the values as an array, in the first way that their library offers, without importing a library."""
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
     if _library(values) == "torch" and hasattr(values, "detach"):
@@ -1048,7 +1051,7 @@ def converted(values: Any) -> Any:
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
     if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
-        return pa.array(values, from_pandas=True)  # as newer pandas tells Arrow: NaN is a missing value
+        return pa.array(values, from_pandas=True)  # as in newer pandas, NaN is a missing value
     if hasattr(values, "__array__"):
         return np.asarray(values)
     if hasattr(values, "__dlpack__"):
@@ -1057,7 +1060,7 @@ def converted(values: Any) -> Any:
 
 
 def _from_torch(tensor: Any) -> Any:
-    """Return a tensor of PyTorch as NumPy's array, off the accelerator."""
+    """Return a PyTorch tensor as a NumPy array, copied from the accelerator."""
     if not tensor.dtype.is_floating_point or str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64"):
         return tensor.numpy(force=True)
     widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)
@@ -1066,16 +1069,16 @@ def _from_torch(tensor: Any) -> Any:
 
 
 class Widened(np.ndarray[Any, Any]):
-    """Values of a float type that NumPy lacks, in float32, with the function that rounds a number to that type."""
+    """Values of a float type that NumPy does not have, in float32, with a function that rounds to that type."""
 
     rounded: Callable[[float], float] = float
 
-    def __array_finalize__(self, of: Any) -> None:
-        self.rounded = getattr(of, "rounded", float)
+    def __array_finalize__(self, source: Any) -> None:
+        self.rounded = getattr(source, "rounded", float)
 
 
 def _masked_rows(values: Any) -> list[Any] | None:
-    """Return the rows of a column of objects, such as one of pandas, if some are masked arrays: Arrow drops masks."""
+    """Return the rows of a column of objects, such as in pandas, if some are masked arrays: Arrow drops masks."""
     if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
         values = values.iloc[:, 0]
     if str(getattr(values, "dtype", None)).lower() != "object":
@@ -1094,7 +1097,7 @@ def _field_names(values: Any) -> list[str]:
 
 
 def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the column of a table that has one, besides pandas' index."""
+    """Return the column of a table with a single column, not counting the pandas index."""
     if not pa.types.is_struct(column.type):
         return column
     fields = [at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")]
@@ -1103,20 +1106,20 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
 
 
-# Frames
+# DataFrames
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, in place of each name of a column that column of a frame.
+    """Return arguments, with the columns of a DataFrame in place of their names.
 
     Args:
-        data: the frame; None if there is none, then arguments are returned as they are.
-        called: what messages call it.
-        **arguments: each the name of a column, None, or what is no name and returned as it is.
+        data: the DataFrame; None if there is none: then arguments are returned unchanged.
+        called: the name of the DataFrame in messages.
+        **arguments: names of columns, None, or values that are not names and are returned unchanged.
 
     Raises:
-        ValueError: names the argument whose column is missing or stands in the frame twice; a frame of
-            another kind, or one of which no column is named.
+        ValueError: a column is missing or appears twice (names the argument); the DataFrame has another type, or
+            no argument names one of its columns.
 
     >>> frame = {"score": [0.9, 0.1], "label": [1, 0]}
     >>> named_columns(frame, predictions="score", references="label", query_ids=None)
@@ -1141,28 +1144,28 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
 
 
 def is_spark(data: Any) -> bool:
-    """Return whether it is a DataFrame of Spark, classic or Connect."""
+    """Return whether it is a Spark DataFrame, classic or Connect."""
     return _library(data) == "pyspark" and hasattr(data, "mapInArrow")
 
 
 def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
-    """Return a frame whose columns can be taken by name again and again."""
+    """Return a DataFrame from which columns can be taken by name repeatedly."""
     library = _library(data)
     if is_spark(data):
-        raise ValueError(f"{called}: only compute scores a DataFrame of Spark; give its rows, {called}=frame.toArrow()")
+        raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
     if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
         return data
     if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
         known = data.collect_schema().names()
         return (data.select(list(names)) if names and set(names) <= set(known) else data.limit(0)).collect()
-    if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset of files
+    if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset in files
         known = data.schema.names
         once = names and all(known.count(name) == 1 for name in names)
         return data.to_table(columns=list(names)) if once else data.schema.empty_table()
     if is_database_query(data):
         return pa.table(data)
     if isinstance(data, str) or not (hasattr(data, "columns") or hasattr(data, "column_names")):
-        raise ValueError(f"{called} must be a frame with named columns; got {shown(data)}; {HINT}")
+        raise ValueError(f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}")
     if not hasattr(data, "__len__"):
         raise ValueError(f"{called}: {type(data).__name__} has no rows that can be counted; {HINT}")
     return data
@@ -1176,16 +1179,16 @@ def _column_names(frame: Any) -> list[Any]:
 
 
 def _listed(columns: list[Any]) -> str:
-    """Return the first names of columns as a message has room for them."""
+    """Return the first names of columns, as many as a message has room for."""
     return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
 
 
-# ndcg/inputs/ids.py: What an id is, and the ids of rows as numbers: an index into the distinct ids for each row.
+# ndcg/inputs/ids.py: Ids: which values are ids, and the ids of rows as indices into the distinct ids.
 
 NO_ID = "is neither text nor an integer, as ids must be"
 FEW_IDS = 1 << 9  # rows; ids of fewer are numbered faster one by one than by Arrow
-PROBE = 1 << 10  # rows that tell whether equal ids follow each other
-THREADED = 1 << 20  # rows; of more, several threads each take a part
+PROBE = 1 << 10  # rows that show whether equal ids follow each other
+THREADED = 1 << 20  # rows; with more, several threads each take a part
 RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
 
@@ -1194,9 +1197,9 @@ Order = slice | RowNumbers
 
 
 def id_kind(kind: "type | pa.DataType") -> str:
-    """Return what ids the values of a type are, Python's or Arrow's; an empty string if they are none.
+    """Return the kind of ids that values of a Python or Arrow type are; an empty string if they are not ids.
 
-    Ids of one kind are equal or not, whatever their width or unit; those of two kinds are never equal.
+    Ids of the same kind can be equal, whatever their width or unit; ids of two kinds are never equal.
 
     >>> id_kind(str), id_kind(np.int32), id_kind(pa.large_string()), id_kind(float), id_kind(bool), id_kind(type(None))
     ('text', 'integers', 'text', '', '', '')
@@ -1205,7 +1208,7 @@ def id_kind(kind: "type | pa.DataType") -> str:
         return ARROW_IDS.get(kind.id, "")
     if kind in USUAL:
         return USUAL[kind]
-    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # integers, and a time, for Python
+    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # for Python, integers and a time
         return ""
     for name, kinds in PYTHON_IDS.items():
         if issubclass(kind, kinds):
@@ -1218,7 +1221,7 @@ PYTHON_IDS: dict[str, type] = {
     "text": str,
     "integers": Integral,
     "bytes": bytes,
-    "times": datetime.datetime,  # each is a date for Python, so before these
+    "times": datetime.datetime,  # before dates, since Python counts each as a date
     "dates": datetime.date,
 }
 ARROW_IDS = {
@@ -1236,7 +1239,7 @@ ARROW_IDS = {
 
 
 def types_of_no_ids(values: Iterable[Any]) -> set[type]:
-    """Return the types among values that no id has.
+    """Return the types of values that are not types of ids.
 
     >>> types_of_no_ids(["a", 7, None])
     {<class 'NoneType'>}
@@ -1245,7 +1248,7 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
 
 
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
-    """Raise an error for a mapping's query that is no id, or, if these are its values, for such a document.
+    """Raise an error for a query of a mapping that is not an id, or, if the mapping is nested, for such a document.
 
     >>> check_ids("references", {"q": {"d": 1, None: 0}})
     Traceback (most recent call last):
@@ -1270,7 +1273,7 @@ class Ids(NamedTuple):
 
     Attributes:
         distinct: the distinct ids, in the order of their first rows.
-        code: of each stretch, an index into these.
+        code: the id of each stretch, as an index into these.
         starts: the first row of each stretch, and the number of rows; None if each row counts as one.
     """
 
@@ -1289,14 +1292,14 @@ class Ids(NamedTuple):
         return self.code if self.starts is None else np.repeat(self.code, np.diff(self.starts))
 
     def grouped(self) -> tuple[Order, RowNumbers]:
-        """Return what orders rows by id, those of an id as they come, and where each id begins."""
+        """Return a stable order of the rows by id, and the start of each id."""
         if self.starts is not None and len(self.code) == len(self.distinct):
             return slice(None), self.starts
         return grouped(self.codes, len(self.distinct))
 
 
 def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
-    """Return what orders rows by group, rows of a group as they come, and where each group begins.
+    """Return a stable order of the rows by group, and the start of each group.
 
     >>> order, offsets = grouped(np.array([1, 0, 1]), 3)
     >>> order.tolist(), offsets.tolist()
@@ -1325,7 +1328,7 @@ def read_ids(argument: str, values: Any) -> Ids:
     """Return the ids of rows.
 
     Raises:
-        ValueError: ids that cannot be read.
+        ValueError: the ids cannot be read.
     """
     if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
         return few
@@ -1347,7 +1350,7 @@ def read_ids(argument: str, values: Any) -> Ids:
 
 
 def _few(values: Sequence[Any]) -> Ids | None:
-    """Return a few ids that are all text or all integers; None of others."""
+    """Read a few ids that are all text or all integers; return None for others."""
     if not 0 < len(values) <= FEW_IDS or set(map(type, values)) not in ({str}, {int}):
         return None
     index: dict[Any, int] = {}
@@ -1359,7 +1362,7 @@ def _few(values: Sequence[Any]) -> Ids | None:
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
-    """Return ids that are looked up one by one or, if equal ids follow each other, only the first of these."""
+    """Encode ids: every row, or, if equal ids follow each other, only the first row of each stretch."""
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
@@ -1371,7 +1374,7 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
 
 def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
     """Return the first row of each stretch of equal ids."""
-    if len(ids) < 2:  # nothing to compare, on which Arrow 21 crashes
+    if len(ids) < 2:  # nothing to compare, and Arrow 21 would crash
         return np.zeros(len(ids), np.int64)
 
     def changes(after: Any, before: Any) -> RowNumbers:
@@ -1389,7 +1392,7 @@ def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.Chunk
 
 
 def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
-    """Return a dictionary column as its values; views of text as strings."""
+    """Return the values of a dictionary column, and views of text as strings."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     kind = pa.string() if id_kind(column.type.value_type) == "text" else column.type.value_type
     return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
@@ -1415,7 +1418,7 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         except OverflowError:
             return pa.array(ids, pa.uint64())
         if id_kind(given.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
-            _refuse_mixed(argument, ids)  # Arrow makes one type of these, in which different ids may be equal
+            _refuse_mixed(argument, ids)  # Arrow converts these to one type, in which different ids may be equal
         return given
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
         first: dict[type, str] = {}
@@ -1429,18 +1432,18 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
 
 
 def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
-    """Raise an error for ids of two kinds, such as bytes beside text, or dates beside times."""
+    """Raise an error for ids of two kinds, such as bytes and text, or dates and times."""
     first: dict[str, str] = {}
     for row, each in enumerate(ids):
         if each is not None:
             first.setdefault(id_kind(type(each)), f"{shown(each)} in row {row}")
     if len(first) > 1:
         both = " and ".join(list(first.values())[:2])
-        raise ValueError(f"{argument} must be of one kind; got {both}; give all as text")
+        raise ValueError(f"{argument} must be of the same kind; got {both}; give all as text")
 
 
 def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
-    """Raise an error for times that Python or Arrow cannot show: of years out of range or an unknown zone."""
+    """Raise an error for times that Python or Arrow cannot show: years out of range, or an unknown time zone."""
     try:
         for extreme in pc.min_max(ids).values():
             extreme.as_py()
@@ -1454,13 +1457,13 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
 
 
 def family(kind: pa.DataType) -> str:
-    """Return the kind of ids of a type, of times with their zone: ids of two families have nothing in common."""
+    """Return the kind of ids of a type, with the zone for times: ids of two families are never equal."""
     name = id_kind(kind)
     return f"{name} of {kind.tz}" if name == "times" else name
 
 
 def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return of each id where it is among others of its family; -1 where it is not.
+    """Return the index of each id among other ids of its family; -1 if it is not among them.
 
     >>> index_among(pa.array([1, 7]), pa.array([5, 7], pa.int8())).tolist()
     [-1, 1]
@@ -1471,7 +1474,7 @@ def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
     if pa.types.is_timestamp(among.type):
         try:
             values = ids.cast(among.type)
-        except pa.ArrowInvalid:  # finer than the others, which none of them can equal
+        except pa.ArrowInvalid:  # more precise than the others, so none can be equal
             own = among.cast(ids.type)
     else:  # as bytes, whatever their width
         through = pa.large_binary() if id_kind(ids.type) == "bytes" else pa.large_string()
@@ -1480,28 +1483,28 @@ def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
 
 
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return where each id stands in ascending order, of ids other than bytes as text."""
+    """Return the rank of each id in ascending order; ids other than bytes are compared as text."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
     return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))
 
 
-# ndcg/inputs/hashes.py: Rows by ids, as a file holds them; those of one query and document are found by sorting hashes.
+# ndcg/inputs/hashes.py: Rows with ids, as read from a file; rows with the same query and document are found by sorting hashes.
 
-HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: little enough for a processor's cache
+HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for a processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Columns(NamedTuple):
-    """One side by ids, a row per document: as read from a file.
+    """One side with ids, one row per document, as read from a file.
 
     Attributes:
-        query: of each row, an index into ``query_ids``.
-        query_ids: distinct strings, in the order of the file.
+        query: the query of each row, as an index into ``query_ids``.
+        query_ids: the distinct query ids, strings in the order of the file.
         document: the id of each row's document, a string.
         value: the score or the relevance of each row.
-        hashes: of these ids of documents, as ``hashes_of`` gives them.
-        place: words for the place of a row in the file; None for rows that are not those of a file.
+        hashes: the hashes of the document ids, from ``hashes_of``.
+        place: a function from a row to the words for its place in the file; None for rows that are not in a file.
     """
 
     query: RowNumbers
@@ -1518,7 +1521,7 @@ class Columns(NamedTuple):
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
-    """Return pairs of rows of one query and document: each row with the next such one, both counted over all sides."""
+    """Return pairs of rows with the same query and document: each row with the next one, counted over all sides."""
     queries = max(int(side.query.max(initial=-1)) for side in sides) + 1
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
@@ -1536,7 +1539,7 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     if same.all():
         return first, second
     query = np.concatenate([side.query for side in sides])
-    unlike = np.isin(common, common[~same])  # of one hash, which ids that differ have too
+    unlike = np.isin(common, common[~same])  # pairs with a hash that different ids have as well
     rows = np.union1d(first[unlike], second[unlike])
     last: dict[tuple[int, str], int] = {}
     settled = []
@@ -1551,7 +1554,7 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
 def _rows_of_one_hash(
     sides: Sequence[Columns], groups: Sequence[tuple[Order, RowNumbers]], start: int, stop: int
 ) -> tuple[RowNumbers, RowNumbers, NDArray[np.uint64], NDArray[np.bool_]]:
-    """Return pairs of rows among those of some queries, what is common to their hashes, and if their query is."""
+    """Return pairs of rows with equal hashes among some queries, their common bits, and if their queries are equal."""
     rows, queries, keys, before = [], [], [], 0
     for side, (order, offsets) in zip(sides, groups, strict=True):
         span = slice(*offsets[[start, stop]].tolist())
@@ -1572,7 +1575,7 @@ def _rows_of_one_hash(
 
 
 def digest_of(columns: Columns) -> str:
-    """Return digits that tell rows of one side from others, whatever their order: a sum over the rows' hashes."""
+    """Return a digest of the rows of one side that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
     mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # 0.0 for -0.0
     for _ in range(2):
@@ -1587,13 +1590,13 @@ def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
     for chunk in filter(len, ids.chunks):
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
         data = np.append(np.frombuffer(chunk.buffers()[2], np.uint8), np.zeros(8, np.uint8))
-        words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes from each byte on
+        words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes that start at each byte
         lengths = np.diff(offsets).astype(np.int64)
         counts = np.maximum((lengths + 7) // 8, 1)
         first = np.cumsum(counts) - counts
         start, at, left = np.zeros(1, np.int64), offsets[:-1], lengths
         if several := counts.max() > 1:
-            start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))  # of each word in its id
+            start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))  # the position of each word in its id
             at, left = np.repeat(at, counts) + start, np.repeat(lengths, counts) - start
         mixed = words[at]
         mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id
@@ -1607,7 +1610,7 @@ def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
     return np.concatenate(hashes)
 
 
-# ndcg/inputs/exclusion.py: Documents that take no rank and are in no ideal, such as items a user has seen -> both sides without them.
+# ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from both sides: they have no rank and are in no ideal.
 
 IdMapping = Mapping[Any, Mapping[Any, Any]]
 Rows = tuple[Ids, Ids]  # the query and the document of each row
@@ -1626,20 +1629,20 @@ class Pairs(NamedTuple):
 
 
 class NothingExcludedError(ValueError):
-    """No query to exclude from is one of the references', although their ids have the same type."""
+    """No query of `exclude` is in the references, although their ids have the same type."""
 
 
 def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Return both sides, mappings or files, without the documents to exclude.
+    """Return both sides, mappings or files, without the excluded documents.
 
     Args:
-        exclude: ``{query: ids}``, the ``Pairs`` of a frame, or a file's ``Columns``.
-        predictions: by the ids of queries and documents.
-        references: likewise.
+        exclude: ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
+        predictions: the scores, by query id and document id.
+        references: the relevance, by query id and document id.
 
     Raises:
-        ValueError: something else to exclude, ids that cannot be read or are of another type than the rankings',
-            no query in common.
+        ValueError: `exclude` has another format, its ids cannot be read or have another type than those of the
+            rankings, or no query is in common.
 
     >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
     ({'q': {'b': 0.1}}, {'q': {'b': 1}})
@@ -1660,7 +1663,7 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
 
 
 def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[np.int64]:
-    """Return how many documents of each query of the references `without` took from either side, a column for each.
+    """Return how many documents `without` removed for each query of the references, a column for each side.
 
     >>> before = {"q": {"a": 0.9}}, {"q": {"a": 1, "b": 1}, "r": {}}
     >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
@@ -1683,10 +1686,10 @@ def _document_counts(side: Any) -> dict[Any, int]:
 
 
 def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
-    """Return of each row, by its query and document, whether it is to be excluded.
+    """Return a mask of the rows to exclude, by their queries and documents.
 
     Raises:
-        ValueError: as `without`.
+        ValueError: as in `without`.
     """
     rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
     _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
@@ -1697,7 +1700,7 @@ def are_excluded(columns: Columns, exclude: Any) -> Mask:
     """Return which rows of a file are to be excluded.
 
     Raises:
-        ValueError: as `without`.
+        ValueError: as in `without`.
     """
     return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
 
@@ -1731,10 +1734,10 @@ def _are_among(rows: Rows, excluded: Rows) -> Mask:
 
 
 def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return of each id where it is among the rankings'; -1 where it is not.
+    """Return the index of each id among the ids of the rankings; -1 if it is not among them.
 
     Raises:
-        ValueError: text, bytes, integers, dates or times, and the others are none.
+        ValueError: the ids have another kind (text, bytes, integers, dates or times) than those of the rankings.
     """
     if len(ids) and len(among) and family(ids.type) != family(among.type):
         raise _another_type(side, ids[0].as_py(), among[0].as_py())
@@ -1742,12 +1745,12 @@ def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
 
 
 def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> Rows:
-    """Return the documents to exclude row by row; of a mapping those that columns of the rankings' types may hold."""
+    """Return the rows of documents to exclude; for a mapping, only ids that columns of the rankings' types can hold."""
     if isinstance(exclude, Columns):
         return _rows_of(exclude)
     if not isinstance(exclude, Pairs):
         exclude = _pairs(_by_query(exclude), queries, documents)
-    # without rows, a column has a type of no id
+    # a column without rows may have a type that is not one of ids
     query, document = (read_ids("exclude", ids if len(ids) else []) for ids in settled(**exclude._asdict()))
     if query.rows != document.rows:
         lengths = f"{query.rows} query ids and {document.rows} document ids"
@@ -1756,10 +1759,10 @@ def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: 
 
 
 def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
-    """Return the documents to exclude as columns, without ids that those of the rankings cannot hold.
+    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold.
 
     Raises:
-        ValueError: documents of another kind than the rankings'.
+        ValueError: the documents have another kind of ids than those of the rankings.
     """
     _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
     held = _those_held_by(queries.type, by_query)
@@ -1768,7 +1771,7 @@ def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) 
 
 
 def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
-    """Return the ids that a column of a type may hold: of its kind, and of no more bits if they are integers."""
+    """Return the ids that a column of a type can hold: those of its kind, and integers within its range."""
     alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
     if id_kind(kind) != "integers":
         return alike
@@ -1790,7 +1793,7 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
         check_ids("exclude", exclude, nested=False)
         return {query: _ids(query, documents) for query, documents in exclude.items()}
     if not isinstance(exclude, (Pairs, Columns)):
-        forms = "{query: ids}, a file, or beside data a frame with columns of the same names"
+        forms = "{query: ids}, a file, or, together with data, a DataFrame with columns of the same names"
         raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
     rows = _excluded_rows_of(exclude)
     excluded_ids: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
@@ -1801,15 +1804,15 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
-    """Return ``{query: ids}`` of a list of ids for each query, by position.
+    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query.
 
     Raises:
-        ValueError: it is no list with an entry for each query.
+        ValueError: it is not a list with an entry for each query.
     """
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
-        given = "a file or a frame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
-        problem = f"got {given}, but the predictions are ranked ids, whose queries have no ids"
+        given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
+        problem = f"got {given}, but the predictions are ranked ids by position"
         raise ValueError(f"exclude: {problem}; give a list or a set of ids for each query, in the same order")
     if len(rows) != queries:
         raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
@@ -1832,7 +1835,7 @@ def _ids(query: Any, documents: Any) -> Set[Any]:
 
 
 def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
-    """Raise an error for queries that are all of other ids than the rankings'.
+    """Raise an error if no excluded query is in the rankings.
 
     Raises:
         NothingExcludedError: the ids have the same type, so other rankings may have these queries.
@@ -1843,18 +1846,18 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
         one, other = next(iter(excluded_queries)), next(iter(own_queries))
         ids = f"{shown(one)} in exclude, {shown(other)} in the references"
         different = id_kind(type(one)) != id_kind(type(other))
-        hint = "; give one type for both" * different
-        hint += ": ids of files are text, so read the file and give its frame" * (is_file and different)
+        hint = "; give both the same type" * different
+        hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
         kind = ValueError if different else NothingExcludedError
-        raise kind(f"exclude: no query is one of the references'; ids are such as {ids}{hint}")
+        raise kind(f"exclude: no query is in the references; ids are such as {ids}{hint}")
 
 
 def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
-    """Raise an error for documents of a kind that the rankings' have not; names the same in any order of a set.
+    """Raise an error for documents with another kind of ids than in the rankings, the same for any order of a set.
 
     Args:
         excluded: the documents to exclude of each query.
-        own: a document of the rankings of each kind there is.
+        own: for each kind of document ids in the rankings, one such id.
     """
     types = set(map(type, chain.from_iterable(excluded.values())))
     if own and (wrong := {each for each in types if id_kind(each) not in own}):
@@ -1863,7 +1866,7 @@ def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, 
 
 
 def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
-    """Return a document of each kind that mappings have, the first of its type."""
+    """Return, for each kind of document ids in mappings, the first id of that kind."""
     examples: dict[str, Any] = {}
     for documents in chain.from_iterable(side.values() for side in sides):
         for kind in set(map(type, documents)):
@@ -1874,22 +1877,22 @@ def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
 
 def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
     ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
-    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give one type for both")
+    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give both the same type")
 
 
-# ndcg/inputs/file_content.py: What a file is: its bytes, decompressed and counted; the names of its columns; its rows, part by part; its JSON.
+# ndcg/inputs/file_content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
 
-CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
+CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# What text in UTF-16 or UTF-32 begins with: a byte order mark, or ASCII between zero bytes.
+# The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
+SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
 VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
-# The first that is there is taken: an id before what may be a text, a judgment before what may be a score.
+# The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
 ID_NAMES = {
     "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
     "document": (
@@ -1913,14 +1916,14 @@ NAMES = {
 
 
 class Limits(NamedTuple):
-    """How much a file may hold; None for as much as it likes.
+    """How much a file may contain; None for no limit.
 
     Attributes:
-        bytes: of the file as it is.
-        uncompressed: bytes of its content, of JSON a fifth of them.
-        rows: one per query and document.
-        queries: distinct ones.
-        columns: of a table.
+        bytes: the size of the file in bytes.
+        uncompressed: the size of its uncompressed content in bytes; a fifth of it for JSON.
+        rows: the number of rows, one per query and document.
+        queries: the number of distinct queries.
+        columns: the number of columns of a table.
     """
 
     bytes: int | None = None
@@ -1930,7 +1933,7 @@ class Limits(NamedTuple):
     columns: int | None = None
 
     def check(self, name: str, count: int) -> None:
-        """Raise an error for more of one thing than there may be."""
+        """Raise an error if a count exceeds its limit."""
         limit = getattr(self, name)
         if limit is not None and count > limit:
             unit = "bytes uncompressed" if name == "uncompressed" else name
@@ -1941,10 +1944,10 @@ NO_LIMITS = Limits()
 
 
 class SavedResultError(ValueError):
-    """A file holds what `to_dict` gave, of one run or of several, and no rankings.
+    """A file contains the result of `to_dict`, for one run or several, and no rankings.
 
     Attributes:
-        value: what it holds.
+        value: the content of the file.
     """
 
     def __init__(self, value: dict[str, Any]) -> None:
@@ -1953,24 +1956,24 @@ class SavedResultError(ValueError):
 
 
 class UnknownColumnError(ValueError):
-    """A table has no column that is known to hold what is needed.
+    """A table has no column with a known name for something that is needed.
 
     Attributes:
-        what: is needed: "query", "document", "score" or "relevance".
+        column: the missing column: "query", "document", "score" or "relevance".
     """
 
-    def __init__(self, what: str, problem: str) -> None:
+    def __init__(self, column: str, problem: str) -> None:
         super().__init__(problem)
-        self.what = what
+        self.column = column
 
 
 class ReadRequest(NamedTuple):
-    """What a file is read for.
+    """How a file is to be read.
 
     Attributes:
-        kind: of file, as `read_columns` takes it.
-        names: that the columns of a table may have, by what they hold.
-        limits: how much it may hold.
+        kind: the kind of file, as in `read_columns`.
+        names: the possible names of each column of a table.
+        limits: how much the file may contain.
     """
 
     kind: str
@@ -1982,10 +1985,10 @@ class FilePart(NamedTuple):
     """Rows that follow each other in a file.
 
     Attributes:
-        table: query, document and value.
-        span: how many lines, rows or records of the file these are.
-        numbers: of each row among them, and of the one that comes next; None if they are all rows.
-        problem: what is wrong with the row that comes next.
+        table: the columns query, document and value.
+        span: the number of lines, rows or records of the file in this part.
+        numbers: the number of each row among these lines, and of the next line; None if every line is a row.
+        problem: the error in the row after these; empty if there is none.
     """
 
     table: pa.Table
@@ -2005,11 +2008,11 @@ def naming_file(path: str) -> Iterator[None]:
     except OSError as error:
         if error.filename is not None:
             raise
-        raise OSError(error.errno, str(error).splitlines()[0], path) from None  # of decompression or Parquet
+        raise OSError(error.errno, str(error).splitlines()[0], path) from None  # from decompression or Parquet
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
         raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
-    except RecursionError:  # of values that JSON's own parser still takes
+    except RecursionError:  # from values that JSON's own parser accepts
         raise ValueError(f"{path}: nests objects too deep") from None
     except (SavedResultError, UnknownColumnError) as error:
         error.args = (f"{path}: {error}",)
@@ -2022,11 +2025,11 @@ class ByteStream(io.RawIOBase):
     """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
 
     def __init__(self, file: Any, limits: Limits, unit: str) -> None:
-        self.file, self.what, self.limits = file, unit, limits
+        self.file, self.unit, self.limits = file, unit, limits
         self.head, self.count = b"", 0
 
     def readable(self) -> bool:
-        """As pyarrow asks of a file."""
+        """Return True, as pyarrow expects of a file."""
         return True
 
     def peek(self, size: int) -> bytes:
@@ -2045,7 +2048,7 @@ class ByteStream(io.RawIOBase):
     def _next(self, size: int) -> bytes:
         chunk: bytes = self.file.read(size) or b""
         self.count += len(chunk)
-        self.limits.check(self.what, self.count)
+        self.limits.check(self.unit, self.count)
         return chunk
 
 
@@ -2080,7 +2083,7 @@ def check_encoding(start: bytes) -> None:
 
 
 def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
-    """Yield the file in chunks of whole lines; of a line that is too long only its beginning."""
+    """Yield the file in chunks of whole lines, and only the beginning of a line that is too long."""
     rest = b""
     while data := stream.read(CHUNK):
         data = rest + data
@@ -2097,7 +2100,7 @@ def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
 def parts_in_threads(
     pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
 ) -> Iterator[FilePart]:
-    """Yield what a function makes of each chunk, in order, a few chunks ahead."""
+    """Yield the result of a function for each chunk, in order, computed a few chunks ahead."""
     waiting: deque[Future[FilePart]] = deque()
     for chunk in chunks:
         waiting.append(pool.submit(work, chunk))
@@ -2111,7 +2114,7 @@ def parts_in_threads(
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a column as `NAMES` has it."""
+    """Return the name of a column as it is spelled in `NAMES`."""
     return name.strip().lower().replace("-", "_")
 
 
@@ -2127,7 +2130,7 @@ def delimiter_of(header: str) -> str:
 
 
 def chosen_columns(names: Sequence[str], request: ReadRequest) -> list[int]:
-    """Return where a table has its queries, documents and values."""
+    """Return the indices of the columns of queries, documents and values in a table."""
     request.limits.check("columns", len(names))
     known = [plain_name(name) for name in names]
     chosen = []
@@ -2139,7 +2142,7 @@ def chosen_columns(names: Sequence[str], request: ReadRequest) -> list[int]:
             problem = f"is called {possible[0]}" if is_given else f"holds the {column}; name it {' or '.join(possible)}"
             raise UnknownColumnError(column, f"no column {problem}; the file {there}")
         if known.count(name) > 1:
-            raise ValueError(f"two columns are called {name}; leave one out")
+            raise ValueError(f"two columns are called {name}; remove one")
         chosen.append(known.index(name))
     return chosen
 
@@ -2155,7 +2158,7 @@ def check_header(names: Sequence[str], request: ReadRequest) -> None:
 
 
 def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
-    """Whether names are those of columns, at least two of the three."""
+    """Return whether names are those of columns, at least two of the three."""
     known = set(map(plain_name, names))
     return sum(not known.isdisjoint(possible) for possible in request.names.values()) >= 2
 
@@ -2164,12 +2167,12 @@ def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
 
 
 def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
-    """Return rows; without values, that of each is 1."""
+    """Return rows as a table; the value of each is 1 if none are given."""
     return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
 
 
 def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
-    """Return where a row lacks an id or a finite number."""
+    """Return a mask of rows without an id or without a finite number."""
     faults: NDArray[np.bool_] = ~np.isfinite(table["value"].to_numpy())
     for ids in (table["query"].cast(pa.string()), table["document"]):
         faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
@@ -2182,12 +2185,12 @@ def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
 def parse_json(text: bytes) -> Any:
     """Return the value of JSON in UTF-8, with or without a byte order mark.
 
-    ``NaN`` and ``Infinity``, which Python writes, are floats: whoever reads the value rejects them by their place.
+    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place.
 
     Raises:
         json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
-        ValueError: the text is not UTF-8, nests too deep, or has a name twice in one object or an integer of more
-            digits than Python reads. Says so without the name of the file.
+        ValueError: the text is not UTF-8, nests too deep, has a name twice in one object or an integer with more
+            digits than Python reads. The message does not name the file.
 
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}
@@ -2206,20 +2209,20 @@ def parse_json(text: bytes) -> Any:
 
 
 class _RepeatedNameError(ValueError):
-    """An object of JSON has a name twice."""
+    """A name appears twice in one JSON object."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         name = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        problem = f"{shown_cell(name)} is there twice in one object, {shown_cell(found)}; give each id once"
+        problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(found)}; give each id once"
         raise _RepeatedNameError(problem)
     return found
 
 
 def _long_integer(text: bytes) -> ValueError:
-    """Return the error for an integer of more digits than Python reads."""
+    """Return the error for an integer with more digits than Python reads."""
     limit = sys.get_int_max_str_digits()
     digits = max(re.findall(rb"[0-9]+", text), key=len)
     line = text.count(b"\n", 0, text.index(digits)) + 1
@@ -2232,13 +2235,13 @@ def _long_integer(text: bytes) -> ValueError:
 
 
 def brief(names: Iterable[str], separator: str) -> str:
-    """Return names one after the other, as many as a message has room for."""
+    """Join names, as many as a message has room for."""
     names = list(names)
     return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
 
 
 def shown_cell(cell: Any) -> str:
-    """Return a cell as a message shows it, as much of it as there is room for."""
+    """Return a cell as a message shows it, shortened if it is long."""
     if isinstance(cell, bytes):
         cell = cell.decode("utf-8", "replace")
     if not isinstance(cell, str):
@@ -2247,17 +2250,17 @@ def shown_cell(cell: Any) -> str:
     return repr(text if len(text) <= 100 else text[:99] + "…")
 
 
-# ndcg/inputs/file_lines.py: Rows of lines: the forms of TREC, CSV and TSV.
+# ndcg/inputs/file_lines.py: Read rows from lines: TREC, CSV and TSV.
 
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
-NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
+NUMBER = re.compile(  # as Arrow's parser accepts it, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
-CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with what ends it
-EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
-NO_TEXT = {  # what no line may hold, and why
+CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with its end
+EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
+NO_TEXT = {  # what no line may contain, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
     b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
 }
@@ -2273,14 +2276,14 @@ class _Layout(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What a line holds."""
+        """The contents of a line, in words."""
         who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
         who = who if self.delimiter == " " else "the header has"
         return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
 
     @property
     def padding(self) -> str:
-        """The characters around a cell of CSV or TSV that are no part of it."""
+        """The characters around a cell of CSV or TSV that are not part of it."""
         return " \t".replace(self.delimiter, "")
 
 
@@ -2294,7 +2297,7 @@ LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 def from_lines(
     stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of a TREC, CSV or TSV file; its first line, other than empty ones and comments, says which."""
+    """Return the rows of a TREC, CSV or TSV file; the first line that is not empty or a comment decides which."""
     chunks = line_chunks(stream, LINE)
     head, layout, before = b"", LAYOUTS[request.kind][0], 1  # lines are counted from 1
     for head in chunks:
@@ -2307,7 +2310,7 @@ def from_lines(
             break
         lines = head.replace(b"\r\n", b"\n").removesuffix(b"\r")
         if any(mark in lines for mark in NO_TEXT) or (len(lines) > LINE and max(map(len, lines.split(b"\n"))) > LINE):
-            break  # comments too must be text, in lines that are not too long; parsing says where they are not
+            break  # comments must also be text in lines that are not too long; parsing raises the error
         before += head.count(b"\n")
         head = b""
     parse = partial(_parse_lines, layout=layout)
@@ -2317,9 +2320,9 @@ def from_lines(
 
 
 def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
-    """Return how a file with this first line is split."""
+    """Return the layout of a file with this first line."""
     kind = request.kind
-    if any(mark in line for mark in NO_TEXT):  # which the line itself is rejected for, not the columns that it lacks
+    if any(mark in line for mark in NO_TEXT):  # then the line itself is rejected, not its columns
         return LAYOUTS[kind][0]
     cells = [cell for cell in line.replace(b"\t", b" ").split(b" ") if cell]
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
@@ -2369,12 +2372,11 @@ def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
-    """Return rows of whole lines, those of TREC with one space between columns.
+    """Return the rows of whole lines, with one space between the columns of TREC.
 
     Returns:
-        The rows as text; the number of lines; of each row, and of what comes next, its number among
-        the lines, or None; what is wrong with the line that comes next, if rows end at one that
-        cannot be parsed.
+        The rows as text; the number of lines; the number of each row, and of the next line, among the lines, or
+        None if every line is a row; the error in the next line, if the rows end at a line that cannot be parsed.
     """
     problem, spaced = "", layout.delimiter == " "
     if spaced and b"\t" in text:
@@ -2415,13 +2417,13 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
     """Return rows as a table.
 
     Raises:
-        pa.ArrowInvalid: a row of other columns, an id that is not UTF-8, a value that is no number,
-            a cell that goes on in the next line.
+        pa.ArrowInvalid: a row has other columns, an id is not UTF-8, a value is not a number, or a cell continues on
+            the next line.
     """
     if not text:
         return ROWS.empty_table()
     if text.startswith(BYTE_ORDER_MARK):
-        text = BYTE_ORDER_MARK + text  # Arrow takes one off, also in the middle of a file
+        text = BYTE_ORDER_MARK + text  # Arrow removes one, also in the middle of a file
     is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
     if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
         # Arrow reads quotes as text unless the cell begins with one
@@ -2464,12 +2466,12 @@ def _parseable(rows: list[bytes], layout: _Layout) -> pa.Table:
 
 
 def _problem(row: bytes, layout: _Layout) -> str:
-    """Return what is wrong with a row that cannot be parsed."""
+    """Return the error in a row that cannot be parsed."""
     text = row.decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
     if layout.delimiter != " " and '"' in text:
         if text.count('"') % 2:
-            return "holds a quote that another line closes; write each row in one line"
+            return "has a quoted cell that continues on the next line; put each row on a single line"
         cells = _cells(text, layout.delimiter)
     if len(cells) != len(layout.names):
         return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}"
@@ -2489,9 +2491,9 @@ def _problem(row: bytes, layout: _Layout) -> str:
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 
-# ndcg/inputs/file_tables.py: Rows of objects and of tables: JSON, JSONL, Parquet and Arrow.
+# ndcg/inputs/file_tables.py: Read rows from objects and tables: JSON, JSONL, Parquet and Arrow.
 
-FILE_IDS = ("text", "integers", "bytes")  # what is the same as text; a date may be written in many ways
+FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 NUMBER_TYPES = (
     pa.types.is_integer,
     pa.types.is_floating,
@@ -2502,13 +2504,13 @@ NUMBER_TYPES = (
 
 
 def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of values line by line, if the first line is an object of its own, or else of one value."""
+    """Return the rows of JSON values: one per line if the first line is an object, else one for the whole file."""
     chunks = line_chunks(stream, math.inf)
     head = next(chunks)
     line = head.lstrip().split(b"\n", 1)[0]
     try:
         first = json.loads(line) if line.startswith(b"{") else None
-    except (ValueError, RecursionError):  # it goes on in the next lines
+    except (ValueError, RecursionError):  # the value continues on the next lines
         first = None
     if first is not None and not _is_saved(first):
         parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
@@ -2527,7 +2529,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
 
 
 def _is_saved(value: Any) -> bool:
-    """Return whether a value is what `to_dict` gave, of one result or of several by name."""
+    """Return whether a value is a result of `to_dict`, or several of them by name."""
     results = value.values() if isinstance(value, dict) and "signature" not in value else [value]
     fields = {"signature": str, "scores": dict}
     return len(results) > 0 and all(
@@ -2537,7 +2539,7 @@ def _is_saved(value: Any) -> bool:
 
 
 class _JsonReader:
-    """How objects of JSON are read: as records, whose names are those of the first, or else as mappings."""
+    """Reads JSON objects: as records, with the names of the first one, or else as mappings."""
 
     def __init__(self, first: Any, request: ReadRequest) -> None:
         self.kind, self.names = request.kind, None
@@ -2547,13 +2549,13 @@ class _JsonReader:
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request)]
 
     def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield a query, documents and their values, for each query.
+        """Yield each query with its documents and their values.
 
         Raises:
-            ValueError: something that is no object, or has a name twice.
+            ValueError: the value is not an object, or does not contain rankings.
         """
         if not isinstance(value, dict):
-            raise ValueError(f"{shown_cell(value)} is no JSON object, {{...}}")
+            raise ValueError(f"{shown_cell(value)} is not a JSON object, {{...}}")
         if self.names:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
@@ -2570,7 +2572,7 @@ class _JsonReader:
 
 
 def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
-    """Return the only ``{query: {document: value}}`` in a mapping of them, such as MTEB's of subsets and splits."""
+    """Return the only ``{query: {document: value}}`` in nested mappings, such as MTEB's by subset and split."""
     rankings = list(rankings_in({name: value for name, value in objects.items() if name != "mteb_model_meta"}))
     if len(rankings) == 1:
         return rankings[0][1]
@@ -2582,7 +2584,7 @@ def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
 def rankings_in(
     objects: dict[str, Any], keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Yield each ``{query: {document: value}}`` in a mapping of them, with the names that lead to it."""
+    """Yield each ``{query: {document: value}}`` in nested mappings, with the keys that lead to it."""
     inner = [value for value in objects.values() if isinstance(value, dict) and value]
     if not inner or not all(isinstance(next(iter(value.values())), dict) for value in inner):
         yield keys, objects
@@ -2593,10 +2595,10 @@ def rankings_in(
 
 
 def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
-    """Return the rows of lines of JSON; those of plain records by Arrow."""
+    """Return the rows of lines of JSON; Arrow reads plain records."""
     lines = text.removesuffix(b"\n").split(b"\n")
     if reading.names:
-        from pyarrow import json as arrow_json  # when it is needed
+        from pyarrow import json as arrow_json  # only when it is needed
 
         types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=False))
         how = arrow_json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
@@ -2609,7 +2611,7 @@ def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
             if len(table) == len(lines) and not faulty_rows(table).any() and exact < 2**53:
                 return FilePart(table, len(lines))
         except (pa.ArrowInvalid, UnicodeError):
-            pass  # as the lines one by one will say
+            pass  # reading the lines one by one raises the error
     values: list[tuple[int, Any]] = []
     problem = ""
     for number, line in enumerate(lines):
@@ -2628,7 +2630,7 @@ def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
 def _json_part(
     values: list[tuple[int, Any]], span: int, reading: _JsonReader, number: int = 0, problem: str = ""
 ) -> FilePart:
-    """Return the rows of values and their numbers; what is wrong with the one of a number, that comes after them."""
+    """Return the rows of values with their numbers, and the error, if any, in the value after them."""
     queries: list[Any] = []
     documents: list[Any] = []
     cells: list[Any] = []
@@ -2657,7 +2659,7 @@ def _json_part(
 
 
 def _texts(ids: list[Any]) -> pa.StringArray:
-    """Return ids as text, null where they are neither text nor integers."""
+    """Return ids as text, null for those that are neither text nor integers."""
     if set(map(type, ids)) <= {str}:
         try:
             return pa.array(ids, pa.string())
@@ -2671,7 +2673,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _numbers(values: list[Any]) -> pa.DoubleArray:
-    """Return numbers, null where there are none, or integers that float64 would round."""
+    """Return numbers, null for other values and for integers that float64 would round."""
     if not set(map(type, values)) <= {float}:
         values = [
             float(each)
@@ -2690,13 +2692,13 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
     limits = request.limits
     uncompressed, bounded = 0, limits.uncompressed is not None
     if form == "parquet":
-        from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
+        from pyarrow import parquet as arrow_parquet  # only when it is needed, since the import takes long
 
         how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
         parquet = arrow_parquet.ParquetFile(file, **how)
         chosen = _chosen_fields(parquet.schema_arrow, request)
         limits.check("rows", parquet.metadata.num_rows)
-        if bounded:  # a text that is there once may be that of many rows, so it is unpacked once
+        if bounded:  # a text that is stored once may belong to many rows, so it is unpacked once
             _check_packed(parquet.metadata, chosen, limits)
             parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
         batches = parquet.iter_batches(1 << 16, columns=chosen)
@@ -2717,7 +2719,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 
 
 def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str]:
-    """Return the names of a table's queries, documents and values, once they are known to be ids and numbers."""
+    """Return the names of a table's columns of queries, documents and values, if they hold ids and numbers."""
     fields = [schema.field(at) for at in chosen_columns(schema.names, request)]
     for field in fields[:2]:
         kind = _value_type(field.type)
@@ -2735,7 +2737,7 @@ def _value_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
-    """Raise an error for columns of Parquet that, by the file's own account, unpack to more than they may."""
+    """Raise an error for Parquet columns that exceed a limit when they are unpacked, according to the metadata."""
     limits.check("columns", metadata.num_columns)
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
@@ -2746,7 +2748,7 @@ def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
 
 
 def _unpacked(column: pa.Array) -> int:
-    """Return how many bytes a column takes, one of a dictionary as plain text."""
+    """Return the number of bytes of a column; a dictionary counts as plain text."""
     if not pa.types.is_dictionary(column.type):
         return int(column.nbytes)
     lengths = pc.binary_length(column.dictionary.cast(pa.string()))
@@ -2763,7 +2765,7 @@ def _text_column(column: pa.Array) -> pa.StringArray:
 
 
 def _number_column(column: pa.Array) -> pa.DoubleArray:
-    """Return a column of numbers, null where there are none, or integers that float64 would round."""
+    """Return a column of numbers, null for other values and for integers that float64 would round."""
     try:
         return column.cast(pa.float64())
     except pa.ArrowInvalid:
@@ -2771,7 +2773,7 @@ def _number_column(column: pa.Array) -> pa.DoubleArray:
 
 
 def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -> FilePart:
-    """Return the rows before the first that is at fault, and what is wrong with that one, by its cells."""
+    """Return the rows before the first faulty one, and the error in it, from its cells."""
     faults = faulty_rows(part.table)
     if not faults.any():
         return part
@@ -2790,13 +2792,13 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -
     of = f"document {shown_cell(ids[1])} of query {shown_cell(ids[0])}"
     problem = f"the {VALUE[kind]} {shown_cell(value)} of {of} {fault}"
     if value is None:
-        problem = f"{of} has no {VALUE[kind]}; give it one, or leave it out"
+        problem = f"{of} has no {VALUE[kind]}; give it one, or remove it"
     return part._replace(table=part.table[:row], problem=problem)
 
 
-# ndcg/inputs/files.py: Files of rankings <-> columns and mappings, by what the files hold.
+# ndcg/inputs/files.py: Read files of rankings as columns and mappings, with the format detected from the content.
 
-JSON_BYTES = 5  # how many times the memory of its text JSON takes as Python objects
+JSON_BYTES = 5  # how many times as much memory as its text JSON takes as Python objects
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
 ZIP = b"PK\x03\x04"
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
@@ -2809,22 +2811,21 @@ def read_columns(
 
     Args:
         path: the file.
-        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, whose documents may be there more than once or
-            not at all.
-        limits: how much it may hold.
-        names: of the columns of a table, by what they hold, where `NAMES` does not know them.
+        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
+        limits: how much the file may contain.
+        names: the names of the columns of a table that have none of the names in `NAMES`.
 
     Raises:
-        ValueError: a line or row that is malformed, an id that is missing, a value that is not a
-            finite number, a document that occurs twice for a query, no rows at all, a table
-            without the columns, more than the limits allow. Names the file and the place.
+        ValueError: a line or row is malformed, an id is missing, a value is not a finite number, a document appears
+            twice for a query, there are no rows, a table does not have the columns, or a limit is exceeded. Names
+            the file and the place.
         OSError: the file cannot be read.
     """
     path = os.fsdecode(path)
     given = {column: (plain_name(name),) for column, name in (names or {}).items()}
     request = ReadRequest(kind, NAMES[kind] | given, limits)
     parts: list[FilePart] = []
-    # the pool is closed here, and by no generator: one that an error leaves behind is closed in any thread
+    # the pool is closed here, not by a generator, since a generator left by an error may be closed in any thread
     with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
         rows = 0
@@ -2851,19 +2852,19 @@ def read_columns(
 
 
 def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
-    """Return the scores of a run's file, TREC or another: ``{query: {document: score}}``.
+    """Return the scores of a run file, in TREC or another format: ``{query: {document: score}}``.
 
     Raises:
-        ValueError: as ``read_columns``.
+        ValueError: as in ``read_columns``.
     """
     return _mapping(read_columns(path, "run", limits))
 
 
 def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
-    """Return the relevances of a file, TREC or another: ``{query: {document: relevance}}``, integers where all are.
+    """Return the relevance in a qrels file: ``{query: {document: relevance}}``, as integers if all are integers.
 
     Raises:
-        ValueError: as ``read_columns``.
+        ValueError: as in ``read_columns``.
     """
     columns = read_columns(path, "qrels", limits)
     if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
@@ -2897,16 +2898,16 @@ def _joined(parts: list[FilePart], pool: ThreadPoolExecutor) -> Columns:
 
 
 def _no_rows() -> Columns:
-    """Return the columns of a file that holds nothing."""
-    none = pa.array([], pa.string())  # made when it is asked for, as an array imports pandas
+    """Return the columns of an empty file."""
+    none = pa.array([], pa.string())  # made only when it is needed, since making an array imports pandas
     return Columns(np.empty(0, np.int64), none, pa.chunked_array([none]), np.empty(0), np.empty(0, np.uint64))
 
 
 def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
-    """Return what gives the words for a row, or for the one after the last."""
+    """Return a function from a row, or the one after the last, to the words for its place."""
     first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
     first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
-    numbers_of_parts = [part.numbers for part in parts]  # without their tables, which are large
+    numbers_of_parts = [part.numbers for part in parts]  # without the tables, which are large
 
     def place(row: int) -> str:
         at = bisect_right(first_rows, row) - 1
@@ -2918,7 +2919,7 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
 
 
 def _repeated(columns: Columns) -> tuple[int, int] | None:
-    """Return the first row whose query and document an earlier row has, and that one."""
+    """Return the first row with the query and document of an earlier row, and that earlier row."""
     first, again = same_rows(columns)
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
@@ -2926,7 +2927,7 @@ def _repeated(columns: Columns) -> tuple[int, int] | None:
 def _file_parts(
     file: BinaryIO, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
-    """Return the words for a place in the file and its rows, by the first bytes of what it holds."""
+    """Detect the format from the first bytes; return the words for a place in the file, and its parts."""
     limits = request.limits
     stream, is_packed = unpacked_stream(file, limits)
     for mark, form in TABLES.items():
@@ -2949,7 +2950,7 @@ def _file_parts(
     return from_lines(stream, path, request, pool)
 
 
-# ndcg/inputs/columns.py: One side of the rankings, from any library: its values, where each query begins, what is missing, what is padding.
+# ndcg/inputs/columns.py: Read one side of the rankings from any library: its values, the start of each query, missing values and padding.
 
 # words for a query, by its index, and a document in it, by its position or None
 Place = Callable[[int, int | None], str]
@@ -2959,10 +2960,10 @@ class Column(NamedTuple):
     """One side of the rankings, query after query.
 
     Attributes:
-        values: of the documents.
-        offsets: where each query begins, from 0, and the last one ends.
-        present: False where a value is missing; None if none is.
-        padding: True where a value marks padding; None if none can.
+        values: the values of the documents.
+        offsets: the start of each query, from 0, and the end of the last one.
+        present: False for a missing value; None if none is missing.
+        padding: True for a value that marks padding; None if none can.
     """
 
     values: NDArray[Any]
@@ -2976,13 +2977,13 @@ class Column(NamedTuple):
         return Column(self.values[order], offsets, present, padding)
 
     def only(self, present: Mask) -> "Column":
-        """Return the same values, missing too where a mask is False."""
+        """Return the same values, with those for which a mask is False also missing."""
         present = present if self.present is None else present & self.present
         return self._replace(present=None if present.all() else present)
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where queries of these lengths begin, and the last one ends.
+    """Return the starts of queries of these lengths, and the end of the last one.
 
     >>> offsets_of([2, 0, 3]).tolist()
     [0, 2, 2, 5]
@@ -2992,11 +2993,11 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
-# Forms of one side
+# Formats of one side
 
 
 def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
-    """Read one side of which each row is a query.
+    """Read one side in which each row is a query.
 
     >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
     [False, False, False, True]
@@ -3007,7 +3008,7 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
     if isinstance(values, np.ndarray):
         if values.dtype != object:
             return _from_array(argument, values, ignore_index)
-        values = values.tolist()  # None where masked
+        values = values.tolist()  # None if masked
     if not isinstance(values, (list, tuple)):
         raise ValueError(
             f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
@@ -3023,7 +3024,7 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
 
 
 def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
-    """Read one side of which each row is a document, as if all were of one query."""
+    """Read one side in which each row is a document, as if all belonged to the same query."""
     values = _combined(values)
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # a head of one logit
         values = values.reshape(-1)
@@ -3032,7 +3033,7 @@ def read_flat_column(argument: str, values: Any, place: Place, ignore_index: flo
     if isinstance(values, np.ndarray) and values.ndim == 1:
         if values.dtype != object:
             return _from_arrays(argument, [values], ignore_index)
-        values = values.tolist()  # None where masked
+        values = values.tolist()  # None if masked
     if isinstance(values, (list, tuple)):
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
             raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
@@ -3043,7 +3044,7 @@ def read_flat_column(argument: str, values: Any, place: Place, ignore_index: flo
 
 
 def logits_hint(argument: str, values: Any) -> str:
-    """Return what makes one score per document of two logits; an empty string for other values.
+    """Return the hint for an error on two logits per document; an empty string for other values.
 
     >>> logits_hint("predictions", np.zeros((8, 1)))
     ''
@@ -3055,7 +3056,7 @@ def logits_hint(argument: str, values: Any) -> str:
 
 
 def _combined(values: Any) -> Any:
-    """Return a chunked Arrow column as one array, a single chunk as it is; others as they are."""
+    """Combine the chunks of an Arrow column into one array; return other values unchanged."""
     if not isinstance(values, pa.ChunkedArray):
         return values
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
@@ -3065,10 +3066,10 @@ DTYPE = attrgetter("dtype")
 
 
 def _one_query(argument: str, values: Any) -> Any:
-    """Return one query of a list, as NumPy's array if it is an array of another library."""
+    """Return one query of a list, converted to a NumPy array if it is an array of another library."""
     if is_database_query(values):
         raise ValueError(
-            f"{argument}: is a query to a database ({type(values).__name__}), whose rows come in no certain order; run "
+            f"{argument}: is a query to a database ({type(values).__name__}), so its rows come in no fixed order; run "
             "it first and give the columns of its table: table = relation.to_arrow_table(); "
             "predictions=[table['score']], references=[table['relevance']]"
         )
@@ -3084,7 +3085,7 @@ def _one_query(argument: str, values: Any) -> Any:
 
 
 def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
-    """Read a 2-D array, used where it lies if its rows follow each other."""
+    """Read a 2-D array, without a copy if its rows are contiguous."""
     if values.ndim != 2:
         shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
         raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {shape}")
@@ -3125,15 +3126,15 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
 
 
 def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Return arrays one after the other, those of one type by their bytes, which is faster for short ones."""
-    with suppress(TypeError, BufferError):  # of one that lies in steps
+    """Concatenate arrays; if they have the same type, by their bytes, which is faster for short ones."""
+    with suppress(TypeError, BufferError):  # for an array with strides
         if are_alike:
             return np.frombuffer(b"".join(arrays), arrays[0].dtype)
     return np.concatenate(arrays)
 
 
 def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> Column:
-    """Read an Arrow list array, its values where they lie."""
+    """Read an Arrow list array, without a copy of its values."""
     if any(test(lists.type) for test in OTHER_LISTS):
         offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
         lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
@@ -3178,7 +3179,7 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
     """Read nested sequences of numbers and None, and arrays among them."""
     given = rows
     if not set(map(type, rows)) <= {list, tuple}:
-        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None where masked
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None if masked
         for query, row in enumerate(rows):
             if isinstance(row, (list, tuple)):
                 continue
@@ -3219,22 +3220,22 @@ def read_numbers(
     """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
 
     Args:
-        argument: what errors call them.
+        argument: the name of the argument in errors.
         rows: the numbers.
-        offsets: where each query begins.
-        place: words for a place.
+        offsets: the start of each query.
+        place: a function that returns words for a place.
         ignore_index: the reference that marks padding.
-        kinds: the types of all of them, if they are known.
+        kinds: the types of all numbers, if they are known.
 
     Raises:
-        ValueError: a value that is no number, or would be rounded. Names the argument and the place.
+        ValueError: a value is not a number, or would be rounded. Names the argument and the place.
     """
     if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
         return column
     values = list(chain.from_iterable(rows))
     try:
         array = np.array(values)
-    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, one of them is no plain number
+    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, some value is not a plain number
         raise_unless_of_values(error)
         array = np.empty(0, object)
     present = None
@@ -3253,7 +3254,7 @@ def _plain_numbers(
     """
     head = list(islice(chain.from_iterable(rows), MANY))
     first = next((value for value in head if value is not None), None)
-    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are no integers here
+    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are not integers here
         return None
     try:
         with np.errstate(all="ignore"):
@@ -3270,7 +3271,7 @@ def _plain_numbers(
         if found <= {int, float, NoneType}:
             kind = pa.float64() if float in found else pa.int64()
             return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(offsets=offsets)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, reading one by one says it
+    except BaseException as error:  # noqa: BLE001 - reading one by one raises the error
         raise_unless_of_values(error)
     return None
 
@@ -3287,7 +3288,7 @@ def _holds_all(array: NDArray[Any]) -> bool:
 def _one_by_one(
     argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place
 ) -> tuple[NDArray[Any], Mask | None]:
-    """Return numbers as an array, and where they are not None; refuse what is no number or would be rounded."""
+    """Return numbers as an array, and a mask of those that are not None; reject other values and rounding."""
 
     def refuse(at: int, problem: str) -> ValueError:
         query = int(np.searchsorted(offsets, at, side="right")) - 1
@@ -3311,12 +3312,12 @@ def _one_by_one(
                 return np.array(values, dtype), mask
     try:
         array = np.array(values, np.float64)
-    except OverflowError:  # an integer beyond all floats is refused below
+    except OverflowError:  # an integer beyond all floats is rejected below
         array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
     usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
     for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
         value = int(values[at]) if isinstance(values[at], Integral) else values[at]
-        if float(array[at]) != value and value == value:  # and it is no NaN
+        if float(array[at]) != value and value == value:  # and it is not NaN
             raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
     return array, mask
 
@@ -3335,7 +3336,7 @@ def number(value: Any) -> Any:
         array = converted(value)
         if isinstance(array, np.ndarray) and array.ndim == 0:
             return None if np.ma.is_masked(array) else _numeric("number", array).item()
-    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is no number then
+    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is not a number
         raise_unless_of_values(error)
     return value
 
@@ -3353,7 +3354,7 @@ def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
 
 
 def beyond_2_53(values: NDArray[Any]) -> Mask:
-    """Return where integers may be such that float64 cannot tell them from their neighbours."""
+    """Return a mask of integers that float64 may not distinguish from their neighbors."""
     if values.dtype.kind == "f":  # of narrower floats none was rounded
         size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
         return np.asarray((size >= 2**53) & (size < math.inf))
@@ -3373,7 +3374,7 @@ def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
-    """Return where values are the reference of padding as their own type holds it; None if there is no such reference.
+    """Return a mask of padding: the reference of padding, rounded to the type of the values; None without one.
 
     >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
     [False, True]
@@ -3392,7 +3393,7 @@ def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
 
 
 def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
-    """Return as ``is_padding``, of a list's array, but in the type that each number of the list is given in."""
+    """Return the mask of ``is_padding`` for a list, comparing each number in its own type."""
     if set(map(type, values)) <= {bool, int, float, NoneType}:
         return is_padding(array, ignore_index)
 
@@ -3405,27 +3406,27 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Return whether it is a float type of JAX and TensorFlow that float32 holds exactly."""
+    """Return whether it is a float type of JAX or TensorFlow with values that float32 represents exactly."""
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
-# ndcg/inputs/rankings.py: Rankings as the kernel takes them: relevances and scores, query after query, and what people call them.
+# ndcg/inputs/rankings.py: Rankings as the input of the kernel: relevances and scores, query after query, and the names of queries.
 
 class Rankings(NamedTuple):
-    """Queries and their documents, as the arrays that the kernel takes.
+    """Queries and their documents, as the arrays that the kernel accepts.
 
     Attributes:
-        relevance: of the documents, query after query.
-        score: as ``relevance``.
-        offsets: where each query begins, from 0, and the last one ends: int64 of shape ``(queries + 1,)``.
-        judged: False where the relevance is missing; None if none is.
-        retrieved: False where the score is missing; None if none is.
-        place: words for a query, by its index, and a document in it, by its position or None,
-            where people know them by ids.
-        query_ids: the id of each query, where they have ids.
-        missing: True for each query that the predictions lack; None if ids do not tell.
-        excluded: how many retrieved and how many judged documents of each query were excluded, of shape
-            ``(queries, 2)``; None if none were to be.
+        relevance: the relevance of the documents, query after query.
+        score: their scores, in the same order.
+        offsets: the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``.
+        judged: False if the relevance is missing; None if none is missing.
+        retrieved: False if the score is missing; None if none is missing.
+        place: a function from the index of a query, and the position of a document or None, to words that name them
+            by their ids; None if they have no ids.
+        query_ids: the id of each query; None if they have no ids.
+        missing: True for each query that is missing from the predictions; None if this is unknown without ids.
+        excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
+            ``(queries, 2)``; None without `exclude`.
     """
 
     relevance: NDArray[Any]
@@ -3440,11 +3441,11 @@ class Rankings(NamedTuple):
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
-        """Return two sides of the same documents, without padding, and what is known of the queries."""
+        """Return the rankings of two sides with the same documents, without padding."""
         if relevance.padding is not None and relevance.padding.any():
             kept = ~relevance.padding
             if relevance.present is not None:
-                kept |= ~relevance.present  # what has no relevance is no padding
+                kept |= ~relevance.present  # a document without a relevance is not padding
             score, relevance = score.only(kept), relevance.only(kept)
         return cls(relevance.values, score.values, score.offsets, relevance.present, score.present, **known)
 
@@ -3468,7 +3469,7 @@ class Rankings(NamedTuple):
         return self.empty() if self.missing is None else self.empty() | self.missing
 
     def only(self, kept: Mask) -> "Rankings":
-        """Return the same documents, neither judged nor retrieved where a mask is False."""
+        """Return the same documents; those for which a mask is False are neither judged nor retrieved."""
         judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
         return self._replace(judged=judged, retrieved=retrieved)
 
@@ -3476,7 +3477,7 @@ class Rankings(NamedTuple):
         """Return the same documents, retrieved only if they are judged."""
         if self.judged is None:
             return self
-        kept = self.judged | ~(self.score < np.inf)  # what is no score stays, to be refused
+        kept = self.judged | ~(self.score < np.inf)  # a value that is not a score stays, to be rejected
         kept = kept if self.retrieved is None else kept & self.retrieved
         return self._replace(retrieved=None if kept.all() else kept)
 
@@ -3499,11 +3500,11 @@ class Rankings(NamedTuple):
         return self._replace(score=score)
 
     def arrays(self) -> dict[str, Any]:
-        """Return what the kernel takes, by name."""
+        """Return the arrays for the kernel, by name."""
         return dict(zip(self._fields[:5], self[:5], strict=True))
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return how many documents of each query were retrieved, judged, and judged relevant.
+        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant.
 
         >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.2, 0.1]), np.array([0, 1, 3]))
         >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
@@ -3557,17 +3558,17 @@ class Rankings(NamedTuple):
 
 
 def _later(place: Place, queries: int, query: int, position: int | None) -> str:
-    """Return the words for a place so many queries later."""
+    """Return the words for a place, with queries counted from a later one."""
     return place(queries + query, position)
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
-    """Predictions and references as Arrow lists; missing as nulls.
+    """Return predictions and references as Arrow lists, with nulls for missing values.
 
     Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
 
     Raises:
-        ValueError: integers that float64 cannot tell apart.
+        ValueError: float64 cannot represent the integers exactly.
     """
     offsets = pa.array(rankings.offsets, pa.int32())
     lists = []
@@ -3585,7 +3586,7 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     return lists[0], lists[1]
 
 
-# ndcg/inputs/joins.py: Rankings by ids: flat rows with the id of their query, mappings, and files; joined query by query.
+# ndcg/inputs/joins.py: Join rankings by ids, query by query: flat rows with the id of their query, mappings, and files.
 
 Side = Mapping[Any, Mapping[Any, Any]]
 
@@ -3604,10 +3605,10 @@ def join_rows(
     score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Group rows by query; of a query they keep their order, but for ties, in a type, by document ids.
+    """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id.
 
     Raises:
-        ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
+        ValueError: ids or numbers cannot be read, lengths differ, or a document appears twice in a query.
     """
     queries = read_ids("query_ids", query_ids)
     documents = None if document_ids is None else read_ids("document_ids", document_ids)
@@ -3649,20 +3650,21 @@ def join_rows(
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Ids | None) -> None:
-    """Raise an error unless all have as many rows."""
+    """Raise an error unless all columns have the same number of rows."""
     rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": queries.rows}
     if documents is not None:
         rows["document_ids"] = documents.rows
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
-        hint = "first join tables of different rows by query and document, outer (docs/forms.md)"
+        hint = "first join tables with different rows by query and document, with an outer join (docs/forms.md)"
         raise ValueError(
-            f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows; {hint}"
+            "with query_ids, all columns must be flat and have the same length, one row per document; got "
+            f"{lengths} rows; {hint}"
         )
 
 
 def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, int], str]) -> None:
-    """Raise an error for a document that a query has in two rows."""
+    """Raise an error for a document that appears in two rows of a query."""
     pairs = query * len(documents.distinct) + documents.codes
     ascending = np.sort(pairs)
     if (repeated := ascending[1:][ascending[1:] == ascending[:-1]]).size:
@@ -3673,7 +3675,7 @@ def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, i
 
 
 def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
-    """Raise an error where the order of flat rows of equal score would decide, for want of document ids."""
+    """Raise an error if the order of flat rows with equal scores matters, since they have no document ids."""
     if rankings.place is None:
         return
     begins = rankings.offsets
@@ -3686,7 +3688,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     first, second = rows[:-1], rows[1:]
     together = (query[first] == query[second]) & (rankings.score[first] == rankings.score[second])
     unlike = (judged[first] != judged[second]) | (relevance[first] < relevance[second])
-    unlike |= relevance[first] > relevance[second]  # NaN is neither, and refused elsewhere
+    unlike |= relevance[first] > relevance[second]  # NaN is neither, and is rejected elsewhere
     if (open_ties := together & unlike).any():
         at = int(open_ties.argmax())
         places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
@@ -3710,10 +3712,10 @@ def join_by_id(
     score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Join mappings or files: of each query of the references the retrieved documents, then those only judged.
+    """Join mappings or files: for each query of the references its retrieved documents, then those only judged.
 
     Raises:
-        ValueError: values that are no numbers, ids that have nothing in common. Names the query and document.
+        ValueError: a value is not a number, or the ids have nothing in common. Names the query and document.
     """
     given = predictions, references
     if exclude is not None:
@@ -3768,7 +3770,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     both = retrieved if relevance.present is None else retrieved & relevance.present
     if not both.any() and (types := _id_types(predictions, references)):
         problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
-        raise ValueError(f"predictions: no document is one of the references'; {problem}; give one type for both")
+        raise ValueError(f"predictions: no document is in the references; {problem}; give both the same type")
     lacking = ~np.fromiter(map(predictions.__contains__, references), bool, len(references))
     return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), missing=lacking)
 
@@ -3776,7 +3778,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
     """Return the error for sides without a query in common."""
     ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
-    return ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
+    return ValueError(f"predictions: no query is in the references; ids are such as {ids}")
 
 
 def _id_types(*sides: Side) -> list[str] | None:
@@ -3788,19 +3790,19 @@ def _id_types(*sides: Side) -> list[str] | None:
 
 
 def _ascending(documents: Mapping[Any, Any]) -> list[Any]:
-    """Return document ids in ascending order, as text as trec_eval has them."""
+    """Return document ids in ascending order, compared as strings, as in trec_eval."""
     return sorted(documents, key=str)
 
 
 def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
-    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its type was."""
+    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type."""
     if isinstance(side, Columns):
         return side
     queries = _strings(argument, "query ids", list(side))
     lengths = [len(documents) for documents in side.values()]
     try:
         documents = _strings(argument, "document ids", list(chain.from_iterable(side.values())))
-    except ValueError:  # say of which query
+    except ValueError:  # name the query
         for query, of_query in side.items():
             _strings(f"{argument}: query {shown(query)}", "document ids", list(of_query))
         raise
@@ -3815,7 +3817,7 @@ def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -
     query = np.repeat(np.arange(len(lengths)), lengths)
     if column.values.dtype.kind in "iu" and (large := np.flatnonzero(beyond_2_53(column.values))).size:
         at = int(large[0])
-        problem = f"{shown(given[at])} may be rounded beside a file's numbers; give both sides as mappings"
+        problem = f"{shown(given[at])} may be rounded next to a file's numbers; give both sides as mappings"
         raise ValueError(f"{argument}: {place(int(query[at]), at - int(offsets[query[at]]))}: {problem}")
     values = column.values.astype(np.float64)
     if column.padding is not None:
@@ -3846,7 +3848,7 @@ def _join_columns(
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
     if (known != np.arange(len(known))).any():
         run = run._replace(query=known[run.query])
-    if (known < 0).any():  # queries without judgments are left out
+    if (known < 0).any():  # queries without judgments are skipped
         run = run.only(run.query >= 0)
     first, second = same_rows(run, qrels)
     second -= len(run.query)
@@ -3856,7 +3858,7 @@ def _join_columns(
     if by_docid:
         score = in_dtype(run.value, score_dtype)
         order = _sort_ties(order, run.query, score, lambda tied: ordinals(run.document.take(pa.array(tied))))
-    # of each query, the documents of the run come first, then those that it lacks
+    # for each query, the documents of the run come first, then those that are missing from it
     lacked = np.flatnonzero(~retrieved)
     in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
     lacked = lacked[in_order]
@@ -3898,7 +3900,7 @@ def _sort_ties(
     score: NDArray[Any],
     ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
 ) -> Order:
-    """Return an order by query in which tied rows are in ascending order of their document's ordinal."""
+    """Return an order by query in which tied rows are in ascending order of their documents' ordinals."""
     at = tied_rows(query[order], score[order])
     if not len(at):
         return order
@@ -3909,7 +3911,7 @@ def _sort_ties(
 
 
 def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the rows of retrieved documents whose query has another of that score.
+    """Return the rows of retrieved documents that are tied with another document of their query.
 
     >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .1, .5, .5])).tolist()
     [0, 2]
@@ -3927,29 +3929,28 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     return np.flatnonzero(member) if isinstance(order, slice) else np.sort(order[member])
 
 
-# ndcg/inputs/ranked_ids.py: Rankings as lists of document ids, best first, next to the ids of relevant documents -> mappings.
+# ndcg/inputs/ranked_ids.py: Convert ranked ids to mappings: lists of document ids, best first, and the ids of relevant documents.
 
-TABLE = "for the columns of a table give data=, or query_ids and document_ids besides"
+TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
-KINDS = {"text": "text", "integers": "integers"}  # of ids that lists may hold
+KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
 
 
 def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMapping] | None:
-    """Return ``{query: {document: value}}`` of ranked ids and the ids of relevant documents; None of other forms.
+    """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
 
     Args:
         predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
         references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
-            their relevances. Ids are of one type, text or integers.
+            their relevances. All ids have the same type, text or integers.
 
     Returns:
         Both sides by the index of each query. Scores fall by one from rank to rank; a listed document
         has the relevance 1.
 
     Raises:
-        ValueError: an id that is neither text nor an integer, or stands twice in a list; other
-            queries on one side than on the other, text on one and integers on the other. Names the argument, query
-            and position.
+        ValueError: an id is neither text nor an integer, or appears twice in a list; the sides have different
+            queries, or text on one side and integers on the other. Names the argument, query and position.
 
     >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
     ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
@@ -3978,7 +3979,7 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
 
 
 def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Return both sides, of mappings of queries to ids ``{query: {document: value}}``; other forms as they are.
+    """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
     Args:
         predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
@@ -3986,8 +3987,8 @@ def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
             relevances, by query.
 
     Raises:
-        ValueError: something that is not an id, or an id that stands twice in a list; ids of several types in a side;
-            lists of integers on both sides, which may be scores. Names the argument, query and position.
+        ValueError: a value is not an id, or an id appears twice in a list; a side has ids of several types; both
+            sides are lists of integers, which may be scores. Names the argument, query and position.
 
     >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
     ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
@@ -4017,7 +4018,7 @@ def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
 
 
 def _plain_row(argument: str, row: Any) -> Any:
-    """Return the ids of a query that an array or a column holds as a list."""
+    """Return the ids of a query as a list if they are in an array or a column."""
     row = row if isinstance(row, (list, tuple, Set, str, bytes)) else plain(argument, row)
     return row.to_pylist() if isinstance(row, ARROW) else row.tolist() if isinstance(row, np.ndarray) else row
 
@@ -4032,13 +4033,13 @@ def _refuse_integers(listed: Mapping[str, Mapping[Any, Any]]) -> None:
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:
-    """Raise an error for other numbers of queries on one side than on the other."""
+    """Raise an error if the sides have different numbers of queries."""
     if predicted != referred:
         raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
 
 
 def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
-    """Return the error for ids of several kinds, in the sides by their argument."""
+    """Return the error for ids of several kinds, in sides by the name of their argument."""
     examples: dict[str, str] = {}
     for argument, side in sides.items():
         for query, documents in side.items():
@@ -4049,9 +4050,9 @@ def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
 
 
 def _kind_of_ids(side: Any) -> str | None:
-    """Return what the first query that has any holds: "mapping" (a set too), "text", "integers" or other "numbers".
+    """Return the content of the first query that is not empty: "mapping" (or a set), "text", "integers" or "numbers".
 
-    None if no query has any; "other" of no list.
+    None if all queries are empty; "other" if it is not a list.
     """
     if isinstance(side, (pa.Array, pa.ChunkedArray)):
         kind = side.type
@@ -4085,7 +4086,7 @@ def _ranked_rows(side: Any) -> list[Any]:
 
 
 def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
-    """Return a query's documents with their values: those it maps them to, or else those of their positions."""
+    """Return a query's documents with their values: those of the mapping, or else values by position."""
     if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
         if isinstance(row, Mapping):
             return row
@@ -4096,7 +4097,7 @@ def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mappin
 
 
 def _problem_of_ids(row: Any) -> str:
-    """Return what is wrong with the ids of a query, after the position if there is one."""
+    """Return the error in the ids of a query, after the position if there is one."""
     if row is None:
         return ": is None; give [] if there is no document"
     if not isinstance(row, (list, tuple, Set, Mapping)):
@@ -4112,22 +4113,22 @@ def _problem_of_ids(row: Any) -> str:
     return f", position {position}: {problem}"
 
 
-# ndcg/inputs/reading.py: Any form of rankings -> aligned arrays of relevance and score.
+# ndcg/inputs/reading.py: Read rankings in any format as aligned arrays of relevance and score.
 
-# Queries of nested lists and of chunked columns are handed on in parts of about this many documents.
+# Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
 
 
 class Inputs(NamedTuple):
-    """Rankings as people hold them, in any form that `read` takes.
+    """Rankings in any format that `read` accepts.
 
     Attributes:
-        predictions: scores.
-        references: relevances.
-        query_ids: of flat rows.
-        document_ids: of flat rows.
-        exclude: documents to leave out: ``{query: ids}``, of ranked ids a list of ids for each query, the
-            ``Pairs`` of a frame, or a file's ``Columns``.
+        predictions: the scores.
+        references: the relevances.
+        query_ids: the query ids of flat rows.
+        document_ids: the document ids of flat rows.
+        exclude: documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the
+            ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
     """
 
     predictions: Any
@@ -4155,31 +4156,30 @@ def read(
         predictions: the score of each document of each query: a 2-D array (masked too), a
             sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
             ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
-            or a file's ``Columns``; or ranked ids, as ``by_ranked_ids`` and ``with_ids_by_query``
-            take them. None, a masked value or ``-inf`` marks a document that was not retrieved.
-        references: their relevance, likewise. None or a masked value marks a document that
-            was not judged.
+            or the ``Columns`` of a file; or ranked ids, as in ``by_ranked_ids`` and
+            ``with_ids_by_query``. None, a masked value or ``-inf`` marks a document that was not retrieved.
+        references: the relevance of the documents, in the same format. None or a masked value marks a
+            document that was not judged.
         query_ids: for flat predictions and references, the id of each row's query: integers or
             strings. Rows of a query need not be next to each other.
-        document_ids: with ``query_ids``, the id of each row's document, likewise.
-        exclude: documents to leave out, as ``Inputs`` has them.
-        ignore_index: the reference that marks padding: such a document is no part of the ranking.
-            It is compared in the type of each reference: in float32, 1e30 marks what float32 makes of it.
-        judged_only: leave out documents that were not judged.
-        by_docid: give documents of equal score in ascending order of their ids, as text, so that a
-            ranking that puts the last of them first ranks them as trec_eval does. Documents by
-            position have no ids and keep their order.
+        document_ids: with ``query_ids``, the id of each row's document: integers or strings.
+        exclude: documents to exclude, as in ``Inputs``.
+        ignore_index: the reference that marks padding: such a document is not part of the ranking.
+            It is compared in the type of each reference: in float32, 1e30 marks 1e30 rounded to float32.
+        judged_only: remove documents that were not judged.
+        by_docid: put documents with equal scores in ascending order of their ids, compared as strings: a
+            ranking with the last of them first then equals that of trec_eval. Documents by position have
+            no ids and keep their order.
         score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
 
     Returns:
-        The rankings. Arrays are not copied, but for ragged lists of them and for another type of scores.
+        The rankings. Arrays are not copied, except for ragged lists of them and to change the type of scores.
         Queries are in the order of the references, flat ones in that of their first rows.
 
     Raises:
-        ValueError: values that are no numbers, or other queries or documents on one side
-            than on the other; a document twice in a query; with ``by_docid``, flat rows whose
-            order only ``document_ids`` could tell; a score that is too large for ``score_dtype``.
-            Names the argument, query and position.
+        ValueError: a value is not a number; the sides have different queries or documents; a document appears
+            twice in a query; with ``by_docid``, flat rows have an order that only ``document_ids`` could decide;
+            a score is too large for ``score_dtype``. Names the argument, query and position.
 
     >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
     [True, False, True]
@@ -4220,7 +4220,7 @@ def _align(
 
 
 def _join(inputs: Inputs, **how: Any) -> Rankings:
-    """Bring both sides into one order of queries and documents, by the form that they have."""
+    """Bring both sides into the same order of queries and documents, according to their format."""
     predictions, references, query_ids, document_ids, exclude = inputs
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
@@ -4247,7 +4247,7 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
     """Return whether both sides are mappings or files.
 
     Raises:
-        ValueError: one side is, or it is a mapping of anything but ids.
+        ValueError: only one side is, or a key of a mapping is not an id.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if not isinstance(side, Mapping):
@@ -4259,12 +4259,12 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
             "by ids" if each else f"by position ({type(side).__name__})"
             for each, side in zip(by_id, (predictions, references), strict=True)
         ]
-        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in one way")
+        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in the same way")
     return by_id[0]
 
 
 def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -> Rankings:
-    """Return rankings of which each query is a list, the same documents in both."""
+    """Return rankings in which each query is a list, with the same documents on both sides."""
     score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if not np.array_equal(score.offsets, relevance.offsets):
@@ -4279,7 +4279,7 @@ def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
-    """Align predictions and references, part by part where they are nested lists or chunked columns of lists.
+    """Align predictions and references, part by part if they are nested lists or chunked columns of lists.
 
     >>> table = pa.table({"predictions": [[.9, .1]], "references": [[1., 0.]]})
     >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
@@ -4290,14 +4290,14 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
         try:
             rankings = _align(piece, **how)
         except ValueError:
-            if piece is not whole:  # say the same of the query as all of them are counted
+            if piece is not whole:  # raise the error with the index among all queries
                 _align(whole, **how)
             raise
         yield rankings
 
 
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
-    """Cut both sides into pieces of about PART documents where they are copied, so that the copies are small."""
+    """Cut both sides into pieces of about PART documents if they are copied, so that the copies are small."""
     predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
@@ -4307,7 +4307,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)
     elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
-        with suppress(TypeError):  # a row is no list, as reading all of them will say
+        with suppress(TypeError):  # a row is not a list: reading them all raises the error
             lengths = np.fromiter(map(len, predictions), np.int64)
     part = lengths.cumsum() // PART
     cuts = ((part[1:] != part[:-1]).nonzero()[0] + 1).tolist()
@@ -4325,21 +4325,21 @@ def _is_column_of_lists(side: Any) -> bool:
 
 
 def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
-    """Return columns ``predictions`` and ``references`` of lists with nulls for padding."""
+    """Return the columns of lists ``predictions`` and ``references`` with nulls for padding."""
     rankings = read(table["predictions"], table["references"], ignore_index=ignore_index)
     return pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))
 
 
-# ndcg/inputs/slices.py: Slices: the queries that have one value of `by`, such as a language, a segment or a length.
+# ndcg/inputs/slices.py: Slices: the queries with the same value of `by`, such as a language, a segment or a length.
 
 Value = str | int | bool | None
-# The types of Arrow that values may have, and what they are read as.
+# The Arrow types that values may have, and the types as which they are read.
 TYPES = {
     pa.types.is_string: pa.large_string(),
     pa.types.is_large_string: pa.large_string(),
     pa.types.is_string_view: pa.large_string(),
     pa.types.is_integer: pa.int64(),
-    pa.types.is_floating: pa.int64(),  # whole numbers, as pandas holds them where some are missing
+    pa.types.is_floating: pa.int64(),  # whole numbers, which pandas stores as floats if some are missing
     pa.types.is_boolean: pa.bool_(),
     pa.types.is_null: pa.null(),
 }
@@ -4349,8 +4349,8 @@ class Slices(NamedTuple):
     """A value for each query.
 
     Attributes:
-        values: all there are, ascending; None, of queries without a slice, is the last.
-        code: for each query the index of its value.
+        values: the distinct values, ascending; None, for queries without a slice, is the last.
+        code: the value of each query, as an index into these.
     """
 
     values: list[Value]
@@ -4362,11 +4362,11 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
 
     Args:
         by: a value for each query, by position or by its id.
-        query_ids: the queries' ids, if they have any.
-        queries: how many there are.
+        query_ids: the ids of the queries, if they have any.
+        queries: the number of queries.
 
     Raises:
-        ValueError: a value is missing, or is no text, integer, boolean or None.
+        ValueError: a value is missing, or is not a string, an integer, a boolean or None.
     """
     if isinstance(by, Mapping):
         by = _by_ids(by, query_ids)
@@ -4377,7 +4377,7 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
 
 
 def read_slices(values: Any) -> Slices:
-    """Return the slices that values tell apart, one for each query or row.
+    """Return the slices of a sequence of values, one for each query or row.
 
     >>> read_slices(["en", None, "de", "en"])
     Slices(values=['de', 'en', None], code=array([1, 2, 0, 1]))
@@ -4416,9 +4416,9 @@ def _by_ids(by: Mapping[Any, Any], query_ids: NDArray[Any] | None) -> list[Any]:
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
     if isinstance(values, str):
-        raise ValueError(f"by: {shown(values)} names a column, but of no frame; give its frame as data")
+        raise ValueError(f"by: {shown(values)} names a column, but there is no data; give its DataFrame as data")
     values = list(values) if isinstance(values, range) else plain_in_order("by", values)
-    if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None where masked, but no times
+    if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None for masked values, but no times
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
     if not isinstance(values, (list, tuple, *ARROW)):
         given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
@@ -4780,15 +4780,15 @@ def convention_notes() -> str:
 
 Door = TypeVar("Door", bound=Callable[..., Any])
 
-WIDTH = 108  # of lines in docstrings
+WIDTH = 108  # the width of lines in docstrings
 
 
 class NamedDiscount(NamedTuple):
-    """A discount that has a name: what the gain at rank i is multiplied by.
+    """A discount that has a name: the factor of the gain at rank i.
 
     Attributes:
-        formula: of rank i, with b for the base of the logarithm.
-        base_above: what the base must be above; None if the formula has no logarithm.
+        formula: the discount of rank i, with b for the base of the logarithm.
+        base_above: a bound that the base must exceed; None if the formula has no logarithm.
     """
 
     formula: str
@@ -4799,18 +4799,18 @@ class Option(NamedTuple):
     """An option of `compute`.
 
     Attributes:
-        meaning: a phrase that says what it decides.
+        meaning: a phrase on what the option decides.
         words: the words it accepts, each with its meaning.
-        besides: the other values it accepts.
+        others: the other values it accepts.
         default: the default in Python; None if the convention chooses the value.
         usual: the value that None stands for, if no convention chooses it.
         said_as: its name in the signature of a score; empty if it is not part of the signature.
-        unsaid: the values that the signature leaves out.
+        unsaid: the values that the signature omits.
     """
 
     meaning: str
     words: Mapping[str, str] = {}
-    besides: str = ""
+    others: str = ""
     default: Any = None
     usual: Any = None
     said_as: str = ""
@@ -4818,7 +4818,7 @@ class Option(NamedTuple):
 
     @property
     def is_flag(self) -> bool:
-        """Whether it is True or False."""
+        """Whether the option is True or False."""
         return isinstance(self.default, bool)
 
 
@@ -4974,7 +4974,7 @@ ARGUMENTS = {
 
 
 def default_of(name: str) -> Any:
-    """Return the value of an option that is left out.
+    """Return the value of an option that is not set.
 
     >>> default_of("ties"), default_of("log_base"), default_of("k")
     ('average', 2.0, None)
@@ -4984,7 +4984,7 @@ def default_of(name: str) -> Any:
 
 
 def text_of(name: str) -> str:
-    """Return what an argument or an option is, in sentences.
+    """Return the description of an argument or an option.
 
     >>> text_of("negative_relevance")
     'how to treat a negative relevance: `"raise"` (default, an error), `"clip"` (gain 0), `"keep"` (used as it is).'
@@ -4996,7 +4996,7 @@ def text_of(name: str) -> str:
     for word, stands_for in option.words.items():
         notes = [note for note in ("default" * (word == default_of(name)), stands_for) if note]
         words.append(f'`"{word}"`' + f" ({'; '.join(notes) if ';' in stands_for else ', '.join(notes)})" * bool(notes))
-    listed = ", ".join([*words, *([option.besides] if option.besides else [])])
+    listed = ", ".join([*words, *([option.others] if option.others else [])])
     flag = f"; default {option.default}" if option.default is False else ""
     return f"{option.meaning}{': ' if listed else ''}{listed}{flag}."
 
@@ -5017,7 +5017,7 @@ def lines_of(*names: str, indent: str = "    ") -> str:
 
 
 def describes_arguments(door: Door) -> Door:
-    """Put the text of an argument in the docstring of a function, where a line of it has `name: {name}`."""
+    """Replace each line `name: {name}` in the docstring of a function by the description of that argument."""
 
     def text(line: re.Match[str]) -> str:
         return lines_of(line[2], indent=line[1])
@@ -5026,7 +5026,7 @@ def describes_arguments(door: Door) -> Door:
     return door
 
 
-# ndcg/measure/options.py: Every option of `compute`, checked once into one object, and what follows from them alone: names and signature.
+# ndcg/measure/options.py: The options of `compute`, checked once and kept in one object, with the names of results and the signature.
 
 __version__ = "1.2.0"
 
@@ -5034,19 +5034,19 @@ Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDC
 Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-LONGEST_IDEAL = 10**6  # documents of a full ideal
+LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
-# Options that were asked for before need not be checked again: those of a loop that scores batch after batch.
+# Options are not checked again if they were used before, as in a loop that scores batch after batch.
 MOST_REMEMBERED = 256
 _REMEMBERED_TYPES = (str, int, bool, type(None))
 _REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
-# Options that methods with an aggregation of their own do not take.
+# Options that methods with an aggregation of their own do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
 
 class ChosenOptions(TypedDict, total=False):
-    """The choices that a number depends on, as type checkers know them."""
+    """The options that a score depends on, for type checkers."""
 
     ignore_ties: bool
     gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
@@ -5068,18 +5068,18 @@ class ScoringOptions(ChosenOptions, total=False):
 
 
 class ExplainOptions(ChosenOptions, total=False):
-    """Those of `explain`."""
+    """The options of `explain`."""
 
     ignore_index: float | None
     missing: Literal["empty", "skip", "raise"] | None
 
 
 class QueryOptions(ScoringOptions, ExplainOptions, total=False):
-    """Those of methods that read whole queries."""
+    """The options of methods that read whole queries."""
 
 
 class ComputeOptions(QueryOptions, total=False):
-    """Those of `compute`."""
+    """The options of `compute`."""
 
     use_aggregator: bool
     engine: Literal["numpy", "sklearn"]
@@ -5087,7 +5087,7 @@ class ComputeOptions(QueryOptions, total=False):
 
 @dataclass(frozen=True)
 class Options:
-    """How to read and score rankings, and how to hand over the values, checked."""
+    """Checked options: how to read and score rankings, and how to return the values."""
 
     with_cutoffs: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
     gain: Gain
@@ -5104,7 +5104,7 @@ class Options:
     use_aggregator: bool
     engine: str
     measures: tuple[str, ...] = field(init=False, repr=False, compare=False)  # without cutoffs
-    cutoffs: tuple[int | None, ...] = field(init=False, repr=False, compare=False)  # of all measures
+    cutoffs: tuple[int | None, ...] = field(init=False, repr=False, compare=False)  # the cutoffs of all measures
     # the name of each result, its measure, and the index of its cutoff
     results: tuple[tuple[str, str, int], ...] = field(init=False, repr=False, compare=False)
     reading: dict[str, Any] = field(init=False, repr=False, compare=False)  # keyword arguments of `rankings.read`
@@ -5115,10 +5115,10 @@ class Options:
         """Check the options of `compute`; None stands for the convention's choice.
 
         Raises:
-            ValueError: names the option, what it was and what it may be.
-            TypeError: there is no such option.
+            ValueError: a value is not allowed; names the option, the value and the allowed values.
+            TypeError: an option does not exist.
         """
-        # not floats, since 0.0 and -0.0 would be one key, nor what may change
+        # no floats, since 0.0 and -0.0 would be the same key, and nothing that may change
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
         key = tuple((name, type(value), value) for name, value in given.items())
@@ -5133,17 +5133,17 @@ class Options:
     def of_method(
         cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = AGGREGATION_OPTIONS
     ) -> "Options":
-        """Check the options of a method that takes those of `compute`, but for those it lacks, besides its own.
+        """Check the options of a method that accepts those of `compute`, except some, in addition to its own.
 
         Raises:
-            ValueError: what `parse` refuses.
-            TypeError: an option that the method does not have; names the nearest or all it has.
+            ValueError: as in `parse`.
+            TypeError: the method does not have an option; names the nearest, or all that it has.
         """
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
     def __post_init__(self) -> None:
-        """Find what follows from the choices, once for every query that is scored by them."""
+        """Derive the other fields, once for all queries that are scored with these options."""
         measures = tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
         cutoffs = tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
         results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.with_cutoffs)
@@ -5175,7 +5175,7 @@ class Options:
         return [name for name, _, _ in self.results]
 
     def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
-        """Return every choice that the numbers depend on, in one line."""
+        """Return every option that the scores depend on, in one line."""
         gain, discount = _function_name("gain", self.gain, LABELS), _function_name("discount", self.discount, RANKS)
         unjudged = "removed" if self.judged_only else "0"
         parts: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
@@ -5191,7 +5191,7 @@ class Options:
 
 
 def _parsed_options(given: Mapping[str, Any]) -> Options:
-    """Return options that are checked: the convention, each by itself in the order of the table, then together."""
+    """Check options: the convention, each option by itself in the order of the table, then all together."""
     if unknown := [name for name in given if name not in OPTIONS]:
         raise TypeError(f"there is no option {unknown[0][:100]}; there are {', '.join(OPTIONS)}")
     values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
@@ -5221,7 +5221,7 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
 
 
 def _checked_option(name: str, value: Any) -> Any:
-    """Return the value of an option as it is kept, if that may have it."""
+    """Return the checked value of an option."""
     if name in _CHECKS:
         return _CHECKS[name](value)
     option = OPTIONS[name]
@@ -5234,13 +5234,13 @@ OF_COMPUTE = tuple(OPTIONS)  # the names of all options
 def signature(
     k: Cutoffs = None, *, sample_weight: Any = None, exclude: Any = None, **options: Unpack[ComputeOptions]
 ) -> str:
-    """Return every choice that a score depends on, in one line: scores compare if their signatures are equal.
+    """Return every option that a score depends on, in one line: scores with other signatures are not comparable.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        sample_weight: weights of the queries; the signature says whether there are any.
-        exclude: documents to leave out; the signature says whether there are any.
-        **options: of `compute`.
+        sample_weight: the weights of the queries; the signature records whether there are any.
+        exclude: documents to exclude; the signature records whether there are any.
+        **options: the options of `compute`.
 
     >>> signature(k=10)
     'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.2.0'
@@ -5251,7 +5251,7 @@ def signature(
 
 
 def shows_options(function: Function) -> Function:
-    """Show the options of `compute` in the signature of a function that takes them as `**options`."""
+    """Show the options of `compute` in the signature of a function that accepts them as `**options`."""
     own = inspect.signature(function)
     named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
     options = [
@@ -5285,7 +5285,7 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return a value that is one of several words.
 
     Raises:
-        ValueError: it is none of them; says which is near.
+        ValueError: it is not one of them; names the nearest.
     """
     if not isinstance(value, str) or value not in choices:
         near = nearest(value, choices) if isinstance(value, str) else ""
@@ -5310,7 +5310,7 @@ def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as that of an interval.
 
     Raises:
-        ValueError: it is not a number between 0 and 1, or so close to 1 that float64 cannot tell.
+        ValueError: it is not a number between 0 and 1, or is too close to 1 for float64.
     """
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
         raise ValueError(f"{name} must be between 0 and 1, such as {example}; got {shown(value)}")
@@ -5341,7 +5341,7 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
-    """Refuse cutoffs for which an ideal of k documents has no end, or takes too much memory."""
+    """Raise an error for cutoffs for which an ideal of k documents has no end or takes too much memory."""
     if None in cutoffs:
         raise ValueError(f"k must be given for {option}, since its ideal has k documents of the highest gain")
     if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
@@ -5368,7 +5368,7 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
 
 
 def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
-    """Refuse any option that is given, since `sklearn.metrics.ndcg_score` does not have it."""
+    """Raise an error for an option that is set but that `sklearn.metrics.ndcg_score` does not have."""
     for name, value in values.items():
         kept = getattr(options, name, value)
         usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
@@ -5378,7 +5378,7 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Return one value or a sequence of them, each checked, without repeats."""
+    """Check one value or each of a sequence; return them without repeats."""
     if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
         return (check(value),)
     if not len(value):
@@ -5393,7 +5393,7 @@ def _cutoff(k: Any) -> int | None:
 
 
 def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[tuple[str, int | None], ...]:
-    """Return measures, each with every cutoff or the one that its name has."""
+    """Return each measure with every cutoff, or with the one in its name."""
     pairs = []
     for name in names:
         measure, _, own = name.partition("@")
@@ -5404,7 +5404,7 @@ def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[
 def _measure(name: Any) -> str:
     measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
     if not at:
-        if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as trec_eval has it
+        if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as in trec_eval
             raise ValueError(f"measures: {name} is nDCG@{cut[1]} here")
         return choice("measures", name, MEASURES)
     if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
@@ -5425,7 +5425,7 @@ def _log_base(value: Any) -> float:
 
 
 def _refuse_base(base: float, discount: Any) -> None:
-    """Refuse a base of the logarithm that a discount cannot have."""
+    """Raise an error for a base of the logarithm that a discount cannot have."""
     above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
     if above is not None and base <= above:
         raise ValueError(f'log_base must be above {above:g} for discount="{discount}"; got {shown(base)}')
@@ -5436,7 +5436,7 @@ def _zero_division(value: Any) -> float | str:
         return value
     if not is_real(value) or math.isinf(float(value)):
         meaning = (
-            f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{PERFECT_IF_EMPTY}"'
+            f'a finite number, nan to exclude queries with no relevant documents from the mean, or "{PERFECT_IF_EMPTY}"'
         )
         raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
     return float(value)
@@ -5489,7 +5489,7 @@ def _number(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
-_CHECKS: dict[str, Callable[[Any], Any]] = {  # others are flags, or one of the words of their row
+_CHECKS: dict[str, Callable[[Any], Any]] = {  # other options are flags, or one of the words in their row
     "k": partial(_several, "k", check=_cutoff),
     "measures": partial(_several, "measures", check=_measure),
     "convention": partial(choice, "convention", choices=tuple(CONVENTIONS)),
@@ -5505,7 +5505,7 @@ RANKS = np.array([*range(1, 33), 100, 1000])
 
 
 def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -> str:
-    """Return a name that equal gains or discounts share; a function is named by what it makes of some values."""
+    """Return a name that equal gains or discounts share; a function is named by its results for some values."""
     if isinstance(value, str):
         return value
     if not callable(value):
@@ -5517,15 +5517,17 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
             try:
                 answers.append(repr(np.asarray(value(samples[at : at + 1]), np.float64).tolist()))
                 answered = True
-            except Exception as error:  # noqa: BLE001 - whatever it is, this one has no answer
+            except Exception as error:  # noqa: BLE001 - whatever it raises, this value has no result
                 answers.append(type(error).__name__)
     if not answered:
         known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
-        raise ValueError(f"{option} {shown(value)} knows none of the {known}, ... by which a signature names it")
+        raise ValueError(
+            f"{option} {shown(value)} has no value for any of the {known}, ..., which a signature needs to name it"
+        )
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
 
 
-# ndcg/scores/queries.py: The value of every query, and their mean.
+# ndcg/scores/queries.py: Compute the value of every query, and their mean.
 
 Values = dict[str, NDArray[np.float64]]
 
@@ -5533,10 +5535,10 @@ NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing
 
 
 def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> dict[str, float | list[float]]:
-    """Return the mean over queries under the name of each result, or a list of all queries' values.
+    """Return the mean over queries under the name of each result, or a list with the value of each query.
 
     Raises:
-        ValueError: names the argument, query and position at fault.
+        ValueError: the rankings are invalid; names the argument, query and position.
     """
     if options.engine == "sklearn":
         return _scores_by_sklearn(inputs, options, sample_weight)
@@ -5564,8 +5566,8 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
 
     Args:
         part: the rankings.
-        options: how to score them.
-        **other: what to tell the kernel in place of the options.
+        options: the options.
+        **other: kernel arguments that override the options.
     """
     scored = score_queries(**part.arrays(), **{**options.scoring, **other})
     if options.missing == "skip":
@@ -5578,13 +5580,13 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
 def describe_queries(
     describe: Callable[[Rankings], dict[str, NDArray[Any]]], inputs: Inputs, options: Options, piece: int
 ) -> dict[str, NDArray[Any]]:
-    """Return columns, by name, with a row for each query, which a function makes of each piece of the rankings.
+    """Return columns, by name, with a row for each query: the results of a function for pieces of the rankings.
 
     Args:
         describe: the function.
         inputs: the rankings.
-        options: how they are read and scored.
-        piece: how many documents the function takes at a time, about.
+        options: the options with which they are read and scored.
+        piece: the approximate number of documents in a call of the function.
     """
 
     def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
@@ -5603,10 +5605,10 @@ def describe_queries(
 
 
 def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings, int], None, None]:
-    """Yield rankings part by part, with how many queries come before each; show a progress bar from the second on.
+    """Yield rankings part by part, with the number of queries before each; show a progress bar from the second on.
 
     Raises:
-        ValueError: there are no queries; a query is missing where `missing="raise"`.
+        ValueError: there are no queries; a query is missing and `missing="raise"`.
     """
     before, bar = 0, None
     with ExitStack() as until_done:
@@ -5627,10 +5629,10 @@ def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings,
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
-    """Refuse a file with a negative relevance, unless the options allow it.
+    """Raise an error for a file with a negative relevance, unless the options allow it.
 
     Raises:
-        ValueError: names the first line, whichever documents a run has.
+        ValueError: names the first line, whatever documents a run has.
     """
     if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
         return
@@ -5647,23 +5649,23 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
 
 
 def refuse_missing(rankings: Rankings) -> None:
-    """Refuse rankings that lack a query.
+    """Raise an error if a query is missing from rankings.
 
     Raises:
-        ValueError: names the first, and says how many there are.
+        ValueError: names the first missing query and the number of them.
     """
     if rankings.missing is None or rankings.place is None or not rankings.missing.any():
         return
     query = rankings.place(int(rankings.missing.argmax()), None)
-    hint = 'missing="empty" counts such queries as having retrieved nothing, missing="skip" leaves them out of the mean'
+    hint = 'missing="empty" counts such queries as having retrieved nothing, missing="skip" skips them'
     raise ValueError(f"predictions: {query} is missing ({int(rankings.missing.sum())} such queries); {hint}")
 
 
 def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: Any) -> tuple[Any, ...]:
-    """Return rankings, weights and what else has a value for each query, in place of names the columns of a frame.
+    """Return rankings, weights and other values per query, with the columns of a DataFrame in place of their names.
 
     Raises:
-        ValueError: what `columns_of` refuses.
+        ValueError: as in `columns_of`.
     """
     if data is None and inputs.exclude is None:
         return inputs, sample_weight, *others.values()
@@ -5672,16 +5674,16 @@ def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: A
 
 
 def columns_of(data: Any, arguments: dict[str, Any], **of_queries: Any) -> tuple[Any, ...]:
-    """Return arguments and what has a value for each query, in place of names the columns of a frame.
+    """Return arguments and values per query, with the columns of a DataFrame in place of their names.
 
     Args:
-        data: the frame.
-        arguments: each the name of a column, or not.
-        **of_queries: likewise `sample_weight` and `by`. A column has a value for each row: that of its
-            query, or with `query_ids` of its document's query.
+        data: the DataFrame.
+        arguments: names of columns, or other values.
+        **of_queries: `sample_weight` and `by`: names of columns, or other values. A column has a value for each
+            row: the value of the query of this row.
 
     Raises:
-        ValueError: what `named_columns` refuses; rows of a query that differ in its weight or slice.
+        ValueError: as in `named_columns`; or rows of a query have different weights or slices.
     """
     exclude = arguments.pop("exclude")
     named = {**arguments, **of_queries}
@@ -5695,18 +5697,18 @@ def columns_of(data: Any, arguments: dict[str, Any], **of_queries: Any) -> tuple
 
 
 def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return documents to exclude, of a frame its two columns that have the names of `query_ids` and `document_ids`."""
+    """Return documents to exclude; for a DataFrame, its columns with the names of `query_ids` and `document_ids`."""
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
-    if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # no frame
+    if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # not a DataFrame
         return exclude
     if not all(isinstance(name, str) for name in names.values()):
-        problem = "is a frame, but query_ids and document_ids name no columns; name those of data and of exclude"
+        problem = "is a DataFrame, but query_ids and document_ids name no columns; name those of data and of exclude"
         raise ValueError(f"exclude: {problem}, or give {{query: ids}}")
     return Pairs(*named_columns(exclude, "exclude", **names))
 
 
 def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
-    """Return the weight of each query, from a column with that of each row."""
+    """Return the weight of each query, from a column with a weight in each row."""
 
     def place(_: int, row: int | None) -> str:
         return f"row {row}"
@@ -5720,7 +5722,7 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
 
 
 def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
-    """Return the slice of each query, from a column with that of each row."""
+    """Return the slice of each query, from a column with a slice in each row."""
     values, code = read_slices(rows)
     return Slices(values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
 
@@ -5729,7 +5731,7 @@ _BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {"sample_weight": _weights_by_
 
 
 def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
-    """Return the first row of each query, if all of its rows have one value."""
+    """Return the first row of each query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
         raise ValueError(f"{argument} has {len(values)} rows and query_ids {len(code)}; give both for every row")
@@ -5741,13 +5743,13 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
         noun = {"sample_weight": "weight", "by": "slice"}[argument]
         raise ValueError(
             f"{argument}: query {query}: is {text(row)} in row {row} and {text(before)} in row {before}; "
-            f"give all rows of a query one {noun}"
+            f"give all rows of a query the same {noun}"
         )
     return first
 
 
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
-    """Return rankings as `rankings.read` does, files too, if some choice of options could score them."""
+    """Read rankings, also from files, and check that some combination of options could score them."""
     rankings = read(*from_files(inputs), **how)
     with UserTerms(rankings):
         check_queries(**rankings.arrays())
@@ -5755,7 +5757,7 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
 
 
 def from_files(inputs: Inputs) -> Inputs:
-    """Return what files hold, in place of their paths."""
+    """Replace paths of files by the contents of the files."""
     if not any(map(_is_path, inputs)):
         return inputs
     return Inputs(*(from_file(name, side) for name, side in inputs._asdict().items()))
@@ -5766,7 +5768,7 @@ def _is_path(side: Any) -> bool:
 
 
 def from_file(argument: str, side: Any) -> Any:
-    """Return what a file holds, if an argument is the path of one; ids of rows are in no file."""
+    """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
     if not _is_path(side) or argument in ("query_ids", "document_ids"):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
@@ -5778,17 +5780,17 @@ def from_file(argument: str, side: Any) -> Any:
         path = os.fsdecode(side)
         name = path if path.isprintable() and len(path) <= 500 else shown(path)  # it may be a file's content
         is_name = isinstance(error, FileNotFoundError) and os.sep not in path
-        hint = "; if it names a column, give its frame as data" if is_name else ""
+        hint = "; if it names a column, give its DataFrame as data" if is_name else ""
         raise ValueError(f"{argument}: {name}: {problem}{hint}") from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
 
 
 def check_rows(inputs: Inputs, options: Options) -> None:
-    """Check flat rows whose queries may have other rows elsewhere: raise an error only if no others could mend it.
+    """Check flat rows of queries that may have other rows elsewhere: raise only errors that no other row could correct.
 
     Raises:
-        ValueError: names the argument, query and row at fault.
+        ValueError: a row is invalid; names the argument, query and row.
     """
     rankings = read(*inputs, **options.reading)
     with UserTerms(rankings):
@@ -5796,10 +5798,10 @@ def check_rows(inputs: Inputs, options: Options) -> None:
 
 
 class UserTerms:
-    """Within it, errors of the kernel are told in the user's terms.
+    """A context in which errors of the kernel are raised in the user's terms.
 
     Args:
-        rankings: what is scored.
+        rankings: the rankings that are scored.
         first_query: the index of their first query among all queries.
     """
 
@@ -5823,7 +5825,7 @@ class UserTerms:
 def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
     """Return a weight for each query, or None if none are given.
 
-    They are scaled by a power of two to at most 1, so that no sum of them overflows.
+    Weights are divided by a power of two so that they are at most 1 and no sum of them overflows.
     """
     if sample_weight is None:
         return None
@@ -5854,9 +5856,9 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     """Return the mean of a result over the queries that have a value.
 
     Raises:
-        ValueError: no query has one, or their sum overflows.
+        ValueError: no query has a value, or their sum overflows.
     """
-    if weight is None and values.size:  # nearly always all that there is to do
+    if weight is None and values.size:  # nearly always sufficient
         with np.errstate(over="ignore"):
             value = float(values.mean())
         if math.isfinite(value):
@@ -5864,9 +5866,9 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     valued = ~np.isnan(values)
     values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
-        problem = "no query of positive weight has a value: zero_division=nan leaves out those with nothing relevant"
+        problem = "no query of positive weight has a value: zero_division=nan excludes those with no relevant documents"
         hint = 'give a number for zero_division, or missing="empty"'
-        raise ValueError(f'{name}: {problem}, missing="skip" those that the predictions lack; {hint}')
+        raise ValueError(f'{name}: {problem}, missing="skip" those that are missing from the predictions; {hint}')
     with np.errstate(over="ignore"):
         value = float(np.average(values, weights=weight))
     if not math.isfinite(value):
@@ -5875,7 +5877,7 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
-    """Return a progress bar for what takes over two seconds: on a terminal, unless those of datasets are disabled."""
+    """Return a progress bar for work of over two seconds: on a terminal, unless those of datasets are disabled."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
@@ -5886,7 +5888,7 @@ def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
 
 
 def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> dict[str, float | list[float]]:
-    """Return what `sklearn.metrics.ndcg_score` itself answers."""
+    """Return the results of `sklearn.metrics.ndcg_score` itself."""
     try:
         from sklearn.metrics import ndcg_score
     except ImportError:
@@ -5912,10 +5914,10 @@ def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> 
 def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
 
-    Some forms keep excluded documents in their places as such.
+    Some formats keep excluded documents in their places in this way.
 
     Raises:
-        ValueError: scikit-learn does not support what the rankings hold.
+        ValueError: scikit-learn does not support these rankings.
     """
     relevance, score = rankings.relevance, rankings.score
     retrieved = (score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)).reshape(-1)
@@ -5940,20 +5942,22 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
             name = f"query {query}" if rankings.place is None else rankings.place(query, None)
             lengths_text = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
-            raise ValueError(f'engine="sklearn": scikit-learn needs lists of one length, not empty; {lengths_text}')
+            raise ValueError(
+                f'engine="sklearn": scikit-learn needs lists of the same length, not empty; {lengths_text}'
+            )
         relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
 
 
-# ndcg/statistics/parts.py: Queries in parts, whose figures are computed for many parts at once.
+# ndcg/statistics/parts.py: Queries in parts, such as slices: figures are computed for many parts at once.
 
 class Block(NamedTuple):
-    """Parts in which equally many queries count.
+    """Parts with the same number of queries that count.
 
     Attributes:
-        parts: their indices.
-        queries: an index that makes of values by query a row for each of the parts.
-        size: how many queries count in each.
+        parts: the indices of the parts.
+        queries: an index from values by query to a row for each of the parts.
+        size: the number of queries that count in each part.
     """
 
     parts: NDArray[np.intp]
@@ -5964,11 +5968,11 @@ class Block(NamedTuple):
 class Parts:
     """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
 
-    What is computed for many parts at once is, to the last bit, what it is for each alone: parts of one size are
-    the rows of an array.
+    Figures that are computed for many parts at once equal those of each part alone to the last bit: parts of the same
+    size are the rows of an array.
 
     Args:
-        sizes: how many queries each part has, at least one.
+        sizes: the number of queries in each part, at least one.
 
     >>> parts = Parts([2, 1, 2])
     >>> [(block.parts.tolist(), block.queries.tolist()) for block in parts.blocks(np.array([1, 1, 1, 0, 1], bool))]
@@ -5997,7 +6001,7 @@ class Parts:
         return np.repeat(figures, self.sizes, axis=-1)
 
     def blocks(self, counted: NDArray[np.bool_]) -> list[Block]:
-        """Return all parts, those in which equally many queries count together."""
+        """Return all parts, in blocks of parts with the same number of queries that count."""
         key = counted.tobytes()
         if key not in self._blocks:
             self._blocks[key] = list(self._blocks_of(counted))
@@ -6014,27 +6018,27 @@ class Parts:
             yield Block(alike, queries[first[alike][:, np.newaxis] + np.arange(size)], size)
 
 
-# ndcg/statistics/significance.py: How sure a mean over queries is, and whether two means differ: intervals and paired tests.
+# ndcg/statistics/significance.py: Confidence intervals of means over queries, and paired tests of the difference of two means.
 
-# Relative to the values, a difference that is only one of rounding.
+# A difference, relative to the values, that may be only rounding.
 ROUNDING = 1e-12
 # Weights further apart than this leave the lighter queries without digits.
 LIGHTEST = 1e-12
-# Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
+# With fewer queries, intervals cover less often than their level (benchmarks/SIMULATIONS.md).
 FEW = 10
 # With up to EXACT queries that differ, the randomization test tries all permutations; with more, it tries 2 ** SAMPLED,
 # SIGNS_AT_A_TIME of them at once, so that their sums fit into the processor's cache.
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
-# What `power` is about: a test at this level finds a difference as often.
+# The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
-MOST_NEEDED = 2.0**40  # more queries than these are as good as none
+MOST_NEEDED = 2.0**40  # more queries than this count as infinitely many
 
 
 class Intervals(NamedTuple):
-    """How sure each mean is: arrays of one shape."""
+    """The interval of each mean: arrays of the same shape."""
 
     low: Floats
     high: Floats
@@ -6042,7 +6046,7 @@ class Intervals(NamedTuple):
 
 
 class Tests(NamedTuple):
-    """The p-values of each difference: arrays of one shape."""
+    """The p-values of each difference: arrays of the same shape."""
 
     randomization: Floats
     t_test: Floats
@@ -6051,14 +6055,14 @@ class Tests(NamedTuple):
 
 
 class Power(NamedTuple):
-    """What the queries can tell of each difference: arrays of one shape, nan where that is unknown."""
+    """The power of the test of each difference: arrays of the same shape, nan if unknown."""
 
     min_detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
-    queries_needed: Floats  # to find the difference that these have
+    queries_needed: Floats  # to detect the observed difference
 
 
 def differences(one: Floats, other: Floats) -> Floats:
-    """``one - other``, where what may be only rounding counts as 0.
+    """Return ``one - other``, with 0 for differences that may be only rounding.
 
     >>> differences(np.array([.1 + .2, .5]), np.array([.3, .25])).tolist()
     [0.0, 0.25]
@@ -6076,28 +6080,28 @@ def intervals(
     confidence: float = 0.95,
     parts: Parts | None = None,
 ) -> Intervals:
-    """Intervals of the mean of each row, and of the differences of some of them.
+    """Return the intervals of the mean of each row, and of the differences of some of them.
 
-    That of a difference is Student's t, as in the paired t-test. That of a mean lets the variance
-    change with the mean: it vanishes towards 0 and the greatest value, as that of 0/1 values does
-    (Wilson, 1927), or changes as the skewness of the values says; each end is the outer one of the two.
+    The interval of a difference is Student's t, as in the paired t-test. In the interval of a mean, the
+    variance changes with the mean: it shrinks towards 0 and the greatest value, as for 0/1 values
+    (Wilson, 1927), or changes with the skewness of the values; each end is the outer one of the two.
 
     Args:
-        values: shape ``(rows, queries)``; nan where a query has no value, which must be the same
-            queries in both rows of a pair. Those take no part.
+        values: shape ``(rows, queries)``; nan for a query without a value, the same queries in both rows
+            of a pair. These queries are ignored.
         weight: one weight per query, not negative; None: all equal.
-        pairs: of each difference, the row and the row that is taken from it.
+        pairs: for each difference, the row and the row that is subtracted from it.
         greatest: the greatest value that a query can have, in all rows or in each; inf: no bound.
-            The least is 0. A row with values beyond is not bounded there.
-        confidence: between 0 and 1.
-        parts: parts of the queries to compute figures of, instead of all queries together.
+            The least is 0. A row with values outside these bounds is not bounded on that side.
+        confidence: the confidence level, between 0 and 1.
+        parts: parts of the queries to compute figures for, instead of all queries together.
 
     Returns:
         Arrays of shape ``(rows + pairs,)``; with parts ``(rows + pairs, parts)``, nan if fewer than two queries of
         a part have a value.
 
     Raises:
-        ValueError: a row has a value for fewer than two queries, without parts; weights are too far apart.
+        ValueError: a row has values for fewer than two queries, and there are no parts; weights are too far apart.
 
     >>> found = intervals(np.array([[1, 1, 1, 0], [1, 1, 1, 1]]))
     >>> found.low.round(2).tolist(), found.high.round(2).tolist()
@@ -6129,7 +6133,7 @@ def intervals(
 
 
 def _bounds(value: Floats, most: Floats) -> tuple[Floats, Floats]:
-    """Return between which values each mean can be: 0 and the greatest, but for a row that goes beyond."""
+    """Return the bounds of each mean: 0 and the greatest value, except for a row with values outside them."""
     least, greatest = value.min(axis=1), value.max(axis=1)
     bounded = greatest <= most * (1 + ROUNDING)
     return np.where(least >= 0, 0.0, -np.inf), np.where(bounded, np.maximum(most, greatest), np.inf)
@@ -6140,12 +6144,12 @@ def _interval(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the ends of the interval of each row's mean and its standard error.
 
-    The interval holds each mean that is no further off than Student's t times its standard error,
-    whose square at ``mean + d`` is taken to be that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
+    The interval contains each mean that is not further away than Student's t times its standard error. The
+    square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
     """
     (mean, error, slope), heaviness = _moments(value, share), (share**2).sum(axis=1)
     with np.errstate(all="ignore"):  # what is not finite here is not used below
-        # all values are the same: as many may be at a bound as Wilson's of none leaves
+        # all values are the same: the proportion at a bound is at most that of Wilson's interval for none
         odds = student(math.inf, (1 + confidence) / 2) ** 2 * heaviness
         same = [np.where(np.isfinite(end), mean + (end - mean) * odds / (1 + odds), mean) for end in bounds]
         gaps = (mean - bounds[0], bounds[1] - mean) if of_mean else (np.full(len(mean), np.inf),) * 2
@@ -6171,10 +6175,10 @@ def _crossings(reach: Floats, rise: Floats, fall: Floats) -> tuple[Floats, Float
 
 
 def _moments(value: Floats, share: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return of each row the mean, its standard error, and the change of the variance with the mean, relative to it.
+    """Return for each row the mean, its standard error, and the relative change of the variance with the mean.
 
-    The error is the larger of two: that of values whose spread has nothing to do with their
-    weights, and that of any others (HC2 of MacKinnon & White, 1985).
+    The error is the larger of two: one for values with a variance independent of their weights, and one for
+    any values (HC2 of MacKinnon & White, 1985).
     """
     mean = value[:, 0] + (share * (value - value[:, :1])).sum(axis=1)
     away = value - mean[:, np.newaxis]
@@ -6197,28 +6201,28 @@ def paired_tests(
     seed: int = 0,
     parts: Parts | None = None,
 ) -> Tests:
-    """Whether the means of two rows differ, for each pair of rows.
+    """Test whether the means of two rows differ, for each pair of rows.
 
-    The randomization test exchanges the scores of the two systems, query by query, and asks how
-    often the means then differ at least as much. Up to 32 queries that differ, it tries all
-    permutations: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
-    each query's share in the difference of the (weighted) means.
+    The randomization test exchanges the scores of the two systems, query by query, and counts how
+    often the means then differ at least as much. With up to 32 queries that differ, it tries all
+    permutations, and the p-value is exact. Otherwise it tries a random group of 1,048,576. The t-test
+    uses the contribution of each query to the difference of the (weighted) means.
 
     Args:
-        values: as for :func:`intervals`.
-        weight: likewise.
-        pairs: of each difference, the row and the row that is taken from it.
+        values: the values, as in :func:`intervals`.
+        weight: the weights, as in :func:`intervals`.
+        pairs: for each difference, the row and the row that is subtracted from it.
         alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
-        margin: one, or one of each pair; differences must then spread alike to both sides of their mean.
-        resamples: the least number of permutations to try.
-        seed: of the random numbers.
-        parts: as for :func:`intervals`.
+        margin: one margin, or one for each pair; differences must then be symmetric around their mean.
+        resamples: the minimum number of permutations.
+        seed: the random seed.
+        parts: parts of the queries, as in :func:`intervals`.
 
     Returns:
         Arrays of shape ``(pairs,)``; with parts ``(pairs, parts)``.
 
     Raises:
-        ValueError: a row has a value for fewer than two queries, without parts.
+        ValueError: a row has values for fewer than two queries, and there are no parts.
 
     >>> tests = paired_tests(np.array([[.9, .8, .7], [.5, .6, .1]]), pairs=[(0, 1)])
     >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 permutations differ as much
@@ -6249,7 +6253,7 @@ def paired_tests(
 
 
 def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
-    """Return the tests of each row, but for the p-value of a randomization test that tries some permutations only."""
+    """Return the tests of each row, except p-values of randomization tests that try only some permutations."""
     differing = np.count_nonzero(shares, axis=1)
     exact = differing <= EXACT
     randomization = np.ones(len(shares))
@@ -6261,9 +6265,9 @@ def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row the share of all permutations whose sum is at least as far from 0, or at least as great.
+    """Return for each row the proportion of all permutations with a sum at least as far from 0, or at least as great.
 
-    Each is an exchange of the first half of the queries with one of the second half.
+    Each permutation combines one of the first half of the queries with one of the second half.
     """
     rows, queries = shares.shape
     step = max(
@@ -6288,22 +6292,22 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
 def _sampled_p(
     rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, exponent: int, seed: int
 ) -> Floats:
-    """Return the share of a random group of permutations whose sum is at least as far from 0, or at least as great.
+    """Return the proportion of a random group of permutations with a sum at least as far from 0, or at least as great.
 
-    Each query draws a word of ``exponent`` bits, and each exchange of the group is a word too: it
-    exchanges the queries whose words have an odd number of bits in common with it. The permutations
-    that differ in the last bits only are summed at once.
+    Each query draws a word of ``exponent`` bits, and each permutation of the group is also a word: it
+    exchanges the scores of the queries with words that have an odd number of bits in common with it.
+    Permutations that differ only in the last bits are summed at once.
 
-    The share is a valid p-value as it stands, since the group holds the scores as they are and
-    looks the same from each of its permutations (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
+    The proportion is a valid p-value without a correction, since the group contains the scores as they
+    are and looks the same from each of its permutations (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
     Biometrika 2024). Any two permutations are independent, so that its variance is that of a sample.
 
     Args:
-        rows: of weighted values; the last one of the weights.
-        pairs: two rows, and how much to add to their difference.
-        two_sided: count sums as far from 0.
-        exponent: of 2, the size of the group.
-        seed: of the words.
+        rows: the rows of weighted values; the last row has the weights.
+        pairs: two rows, and the amount to add to their difference.
+        two_sided: count sums that are as far from 0 on either side.
+        exponent: the exponent of 2 that gives the size of the group.
+        seed: the random seed of the words.
     """
     words = np.random.default_rng(seed).integers(1 << exponent, size=rows.shape[1])
     last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
@@ -6329,9 +6333,9 @@ def _sampled_p(
 
 
 def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
-    """Return all sums of cells with signs, a sign being that of the bits common to a cell and a sum, in any order.
+    """Return all signed sums of cells, in any order; the sign is the parity of the bits common to a cell and a sum.
 
-    Sums of neighbours are taken along the longer axis of a square, first of its rows, then of its columns.
+    Sums of neighbors are computed along the longer axis of a square, first of its rows, then of its columns.
     """
     side = math.isqrt(len(cells))
     for _ in range(2):
@@ -6347,9 +6351,9 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
 
 
 def _t_test(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row how likely its mean is at least as far from 0, or at least as great, by chance.
+    """Return for each row the probability of a mean at least as far from 0, or at least as great, by chance.
 
-    As `scipy.stats.ttest_1samp`, which warns where all values are the same.
+    The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
     queries = shares.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -6367,18 +6371,19 @@ def power(
     margin: float | Floats = 0.0,
     parts: Parts | None = None,
 ) -> Power:
-    """Return what the queries can tell, by the noncentral t of a paired t-test at the 5% level with 80% power.
+    """Return the difference that the queries detect, and the number of queries needed to detect the observed one.
 
-    With unequal weights, they count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965);
-    less than two tell nothing.
+    Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution. With unequal
+    weights, the queries count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965); fewer than two
+    detect nothing.
 
     Args:
-        values: as for :func:`paired_tests`, like the others.
-        weight: likewise.
-        pairs: likewise.
-        alternative: likewise.
-        margin: likewise.
-        parts: likewise.
+        values: the values, as in :func:`paired_tests`.
+        weight: the weights, as in :func:`paired_tests`.
+        pairs: the pairs of rows, as in :func:`paired_tests`.
+        alternative: the hypothesis, as in :func:`paired_tests`.
+        margin: the margin, as in :func:`paired_tests`.
+        parts: parts of the queries, as in :func:`intervals`.
 
     >>> found = power(np.array([[.9, .8, .7, .6], [.5, .6, .1, .6]]), pairs=[(0, 1)])
     >>> float(found.min_detectable[0].round(4)), int(found.queries_needed[0])
@@ -6398,7 +6403,7 @@ def power(
             away = (difference - mean[at, own][:, np.newaxis]) ** 2
             deviation[at, own] = np.sqrt((away * weights).sum(axis=1) / total)
     effective[effective < 2] = np.nan
-    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # differences that are all the same tell nothing of others
+    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # equal differences say nothing about others
     two_sided = alternative == "two-sided"
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))
@@ -6411,10 +6416,10 @@ def power(
 
 
 def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
-    """Return how many queries the t-test needs to find a mean of so many standard deviations; infinity for too many."""
+    """Return the number of queries with which the t-test detects a mean of `effect` standard deviations."""
     special = _special()
     needed = np.ceil(((special.ndtri(1 - LEVEL / (1 + two_sided)) + special.ndtri(POWER)) / effect) ** 2)
-    needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # a z-test needs as many
+    needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # for a z-test
     searched = np.isfinite(needed)
     while searched.any():
         searched[searched] = effect[searched] * np.sqrt(needed[searched]) < _detectable_t(needed[searched], two_sided)
@@ -6423,31 +6428,33 @@ def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
 
 
 def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
-    """Return how many standard errors a mean must be from 0 for the t-test to find it with the power wanted."""
+    """Return the distance of a mean from 0, in standard errors, at which the t-test detects it with this power."""
     special = _special()
-    distinct, at = np.unique(queries, return_inverse=True)  # parts have few numbers of queries, and each takes long
+    distinct, at = np.unique(
+        queries, return_inverse=True
+    )  # parts have few distinct numbers of queries, and each takes long
     critical = special.stdtrit(distinct - 1, 1 - LEVEL / (1 + two_sided))
     return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
 
 
 def falls_beyond(difference: float, max_drop: float) -> bool:
-    """Return whether a mean falls by more than is tolerated, beyond rounding."""
+    """Return whether a mean drops by more than `max_drop`, beyond rounding."""
     return -difference > max_drop + ROUNDING
 
 
 def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
-    """Return whether a one-sided randomization test, one of so many, can have a corrected p of at most `alpha`."""
+    """Return whether one of several one-sided randomization tests can have a corrected p of at most `alpha`."""
     return 0.5**queries <= alpha / tests
 
 
 def is_regression(difference: float, p: float, *, max_drop: float, alpha: float) -> bool:
-    """Return whether a mean falls by more than is tolerated, and so that it is hardly by chance.
+    """Return whether a mean drops by more than `max_drop` and the drop is significant.
 
     Args:
-        difference: the mean less that of the baseline.
-        p: of a one-sided test of whether it is lower, corrected for their number if several measures are tested.
-        max_drop: the fall that is tolerated.
-        alpha: how often a regression may be found where there is none.
+        difference: the mean minus the mean of the baseline.
+        p: the p-value of a one-sided test of whether it is lower, corrected if several measures are tested.
+        max_drop: the drop that is tolerated.
+        alpha: the significance level of the test.
 
     >>> [is_regression(-0.02, p, max_drop=drop, alpha=0.05) for p, drop in ((0.01, 0.01), (0.01, 0.02), (0.06, 0.01))]
     [True, False, False]
@@ -6456,7 +6463,7 @@ def is_regression(difference: float, p: float, *, max_drop: float, alpha: float)
 
 
 def holm(p_values: Floats) -> Floats:
-    """P-values corrected for their number, so that the chance of any false discovery stays bounded (Holm, 1979).
+    """Correct p-values for their number, so that the probability of any false discovery is bounded (Holm, 1979).
 
     >>> holm(np.array([.01, .04, .03])).tolist()
     [0.03, 0.06, 0.06]
@@ -6468,10 +6475,10 @@ def holm(p_values: Floats) -> Floats:
 
 
 def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tuple[Floats, Floats]:
-    """Return rows of values, divided so that no sum or square of them overflows, and what each was divided by.
+    """Return rows of values, divided so that no sum or square of them overflows, and the divisors.
 
-    It is a power of two near the largest value of a part, the same in rows that are compared, so that no digit is
-    lost; its shape is ``(rows, parts)``.
+    A divisor is a power of two near the largest value of a part, the same in rows that are compared, so no digit is
+    lost. The shape of the divisors is ``(rows, parts)``.
     """
     largest = np.maximum.reduceat(np.nan_to_num(np.abs(values)), parts.first, axis=1)
     while grown := [(one, other) for one, other in pairs if (largest[one] != largest[other]).any()]:
@@ -6482,7 +6489,7 @@ def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tu
 
 
 def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Floats) -> Floats:
-    """Return the margin of each pair in each part, divided as their values are."""
+    """Return the margin of each pair in each part, divided like their values."""
     margins = np.broadcast_to(margin, len(pairs))
     return np.asarray(margins[:, np.newaxis] / scale[[one for one, _ in pairs]])
 
@@ -6490,10 +6497,10 @@ def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Fl
 def _prepared(
     values: Floats, weight: Floats | None, pairs: Sequence[tuple[int, int]], parts: Parts | None
 ) -> tuple[Parts, list[tuple[list[int], Block]], Floats, Floats]:
-    """Return the parts, all queries being the only one by default, what counts in them, and the values scaled.
+    """Return the parts (by default all queries), the rows and blocks that count, the scaled values and their divisors.
 
     Raises:
-        ImportError: SciPy is missing, even if no figure needs it.
+        ImportError: SciPy is missing, also if no figure needs it.
     """
     _special()
     split = Parts([values.shape[1]]) if parts is None else parts
@@ -6501,7 +6508,7 @@ def _prepared(
 
 
 def _relative(weight: Floats | None, block: Block) -> Floats:
-    """Return the weights of queries, the largest of each part as 1: a row for each part, or one for all."""
+    """Return the weights of queries, divided by the largest of each part: a row for each part, or one for all."""
     if weight is None:
         return np.ones((1, block.size))
     own = weight[block.queries]
@@ -6509,10 +6516,10 @@ def _relative(weight: Floats | None, block: Block) -> Floats:
 
 
 def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
-    """Return the rows that have values for the same queries, with each block of parts that have two or more of these.
+    """Return groups of rows with values for the same queries, with each block of parts that has two or more of these.
 
     Raises:
-        ValueError: no parts were asked for, and fewer than two queries have a value.
+        ValueError: fewer than two queries have a value, and there are no parts.
     """
     valued = ~np.isnan(values)
     if weight is not None:
@@ -6530,7 +6537,7 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
 
 @cache
 def _special() -> Any:
-    """Return SciPy's special functions, which are imported in a third of the time of its statistics."""
+    """Return SciPy's special functions, which take a third of the time of its statistics to import."""
     try:
         return import_module("scipy.special")
     except ImportError:
@@ -6548,19 +6555,19 @@ Table = list[list[str]]  # the header first
 
 
 class Readable:
-    """Tables, remarks and the signature of a result, as a person reads them."""
+    """Tables, remarks and the signature of a result, in readable formats."""
 
     signature: str
 
     def tables(self) -> list[Table]:
         """Return tables of text, the header first; the first column holds names.
 
-        Characters that do not print, as ids may have, are spelled out.
+        Characters that do not print, which ids may have, are escaped.
         """
         return [[list(map(visible, row)) for row in table] for table in self._tables()]
 
     def remarks(self) -> list[str]:
-        """Return the sentences below the tables, in which all characters print too."""
+        """Return the sentences below the tables; characters that do not print are escaped."""
         return list(map(visible, self._remarks()))
 
     def _tables(self) -> list[Table]:
@@ -6587,7 +6594,7 @@ class Readable:
         return "\n\n".join([*tables, "\n".join(_sentences(self))])
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML for notebooks."""
         tables = []
         for header, *rows in self.tables():
             cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
@@ -6652,7 +6659,7 @@ def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _sentences(result: Readable) -> list[str]:
-    """Return what stands below the tables of plain text."""
+    """Return the sentences below the tables of plain text."""
     return [*result.remarks(), f"Signature: {visible(result.signature)}"]
 
 
@@ -6677,7 +6684,7 @@ def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> s
 
 
 def level_text(confidence: float) -> str:
-    """Return what an interval is called.
+    """Return the name of an interval.
 
     >>> level_text(0.95)
     '95% interval'
@@ -6697,7 +6704,7 @@ def count_text(value: float | None) -> str:
 
 
 def counted_text(counted: int | None, queries: int) -> str:
-    """Return how many queries a mean is over, with how many there are if others are left out.
+    """Return the number of queries in a mean, with the number of all queries if some are excluded.
 
     >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
     ('300', '1,274 of 1,300', '–')
@@ -6751,36 +6758,36 @@ def markdown_text(text: str) -> str:
     return " ".join(escaped.split())
 
 
-# ndcg/statistics/measured.py: What is known of each query of one or several systems, and the scores that follow from it.
+# ndcg/statistics/measured.py: The columns of each query of one or several systems, and the scores computed from them.
 
 COUNTS = ("retrieved", "judged", "relevant")
-# So many documents are sorted in less time than they are scored in the worst and in the best order.
+# Up to this number, documents are sorted in less time than they are scored in the worst and the best order.
 SORTED = 2_000
-EXCLUDED = ("excluded retrieved", "excluded judged")  # documents, if any are to be excluded
-SHOWN = 50  # slices, at most, in tables and plots
-PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
-SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
+EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, with `exclude`
+SHOWN = 50  # the most slices in tables and plots
+PIECE = 1 << 19  # documents that are described at a time: few, so that their memory is used again
+SLICED = 1 << 14  # about the number of queries in slices that are computed at a time: their arrays stay small
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
 
 class Score(NamedTuple):
-    """A mean over queries, and how sure it is.
+    """A mean over queries, its confidence interval, and figures on ties, judgments and a random order.
 
     Attributes:
         value: the mean.
-        low: lower end of its confidence interval; nan where there is none.
-        high: upper end.
-        standard_error: of the mean.
-        worst: the mean if every tie were ordered in the worst way.
-        best: the mean if every tie were ordered in the best way.
-        tied: queries whose value depends on how ties are ordered.
-        ranked: documents within the cutoff, over all queries.
-        unjudged: those of them that were not judged; an expectation where ties leave open which they are.
-        random_order: the mean that a random order of the same documents has on average: that of equal scores.
-        queries: how many queries the mean is over; None in a result that an earlier version saved.
+        low: the lower end of its confidence interval; nan if there is none.
+        high: the upper end.
+        standard_error: the standard error of the mean.
+        worst: the mean under the worst order of all ties.
+        best: the mean under the best order of all ties.
+        tied: the number of queries with a value that depends on the order of ties.
+        ranked: the number of documents within the cutoff, over all queries.
+        unjudged: the number of these that were not judged; an expected value if ties make it uncertain.
+        random_order: the expected mean of a random order of the same documents.
+        queries: the number of queries in the mean; None in a result that an earlier version saved.
 
-    Queries of weight 0, or without a value, are not counted.
+    Queries with weight 0, or without a value, are not counted.
     """
 
     value: float
@@ -6796,16 +6803,16 @@ class Score(NamedTuple):
     queries: int | None = None
 
     def left_out(self, queries: int) -> int | None:
-        """Return how many of all queries are not in the mean."""
+        """Return the number of queries that are not in the mean."""
         return None if self.queries is None else queries - self.queries
 
     def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
-        """Return the cells of tables by their headings; that of the interval is its level.
+        """Return the cells of tables by their headings; the heading of the interval is its level.
 
         Args:
-            level: what the interval is called.
-            places: how many decimal places numbers have.
-            queries: how many queries there are, in the mean or not.
+            level: the heading of the interval.
+            places: the number of decimal places.
+            queries: the number of queries, in the mean or not.
         """
         return {
             "queries": counted_text(self.queries, queries),
@@ -6822,12 +6829,12 @@ class Score(NamedTuple):
 def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4) -> list[list[list[str]]]:
     """Return the cells of means and their intervals, a list for each measure of a row, their headings first.
 
-    Before a mean stands how many queries it is over; only before the first if the measures of each row have as many.
+    Each mean follows the number of its queries; only the first one if all measures of a row have the same number.
 
     Args:
-        rows: scores by name, with how many queries there are.
-        level: what intervals are called.
-        places: how many decimal places numbers have.
+        rows: scores by name, each with the number of queries.
+        level: the heading of intervals.
+        places: the number of decimal places.
     """
     alike = all(len({score.queries for score in scores.values()}) == 1 for scores, _ in rows)
 
@@ -6851,11 +6858,11 @@ def mean_table(
 
 
 class Slice(NamedTuple):
-    """The scores of the queries that have one value of `by`.
+    """The scores of the queries with the same value of `by`.
 
     Attributes:
-        queries: how many there are.
-        scores: by name; without an interval if fewer than two of the queries have a value.
+        queries: the number of these queries.
+        scores: the scores by name; without an interval if fewer than two of the queries have a value.
     """
 
     queries: int
@@ -6866,9 +6873,9 @@ class Resampling(NamedTuple):
     """The confidence of intervals, and how a comparison's randomization test is made; a report has no test.
 
     Attributes:
-        confidence: of the intervals.
-        resamples: the least number of permutations of scores that the test tries.
-        seed: of its random numbers.
+        confidence: the confidence level of the intervals.
+        resamples: the minimum number of permutations of the test.
+        seed: the random seed of the test.
         exact: whether all permutations were tried.
     """
 
@@ -6879,10 +6886,10 @@ class Resampling(NamedTuple):
 
     @classmethod
     def parse(cls, confidence: Any, resamples: Any = 10_000, seed: Any = 0) -> "Resampling":
-        """Check how intervals and tests are to be found.
+        """Check the options of intervals and tests.
 
         Raises:
-            ValueError: names the option, what it was and what it may be.
+            ValueError: a value is not allowed; names the option, the value and the allowed values.
         """
         return cls(
             between_0_and_1("confidence", confidence, 0.95),
@@ -6892,7 +6899,7 @@ class Resampling(NamedTuple):
 
     @property
     def level(self) -> str:
-        """What the intervals are called, such as "95% interval"."""
+        """The name of the intervals, such as "95% interval"."""
         return level_text(self.confidence)
 
     def __str__(self) -> str:
@@ -6902,8 +6909,8 @@ class Resampling(NamedTuple):
 def query_columns(inputs: Inputs, options: Options) -> PerQuery:
     """Return the columns of a report's table of queries.
 
-    `query` is there only where queries have ids; `ideal`, the highest IDCG of all that was judged, tells those
-    with nothing relevant.
+    It has `query` only if queries have ids. `ideal`, the highest IDCG of all judged documents, is 0 for queries with
+    no relevant documents.
     """
     return describe_queries(partial(_describe, options), inputs, options, PIECE)
 
@@ -6932,7 +6939,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
     ideal = scored["IDCG"]
-    if options.ideal != "judged" or options.missing == "skip":  # it may be of nothing where something is relevant
+    if options.ideal != "judged" or options.missing == "skip":  # it may be 0 although there are relevant documents
         how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
@@ -6940,7 +6947,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
 
 
 def _may_tie(part: Rankings) -> bool:
-    """Return whether retrieved documents of a query have equal scores; of many documents, that they may."""
+    """Return whether retrieved documents of a query have equal scores; for many documents, assume that they do."""
     if len(part.score) > SORTED:
         return True
     retrieved = part.score > -np.inf if part.retrieved is None else part.retrieved & (part.score > -np.inf)
@@ -6955,23 +6962,23 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
         return np.zeros((len(options.cutoffs), part.queries))
-    # the CG where each of them has a gain of 1, and the others none
+    # the CG if each of them has a gain of 1 and the others have none
     arrays = {**part.arrays(), "relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
     ties = options.scoring["ties"]
-    # of tied documents those not judged, without gain, come last in the best order
+    # in the best order, unjudged documents, which have no gain, come last among tied ones
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
     how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
     return np.asarray(score_queries(**arrays, **how)["CG"])
 
 
 def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
-    """Return which queries have documents, all of which that were retrieved or judged are relevant."""
+    """Return a mask of queries with documents, if all that were retrieved or judged are relevant."""
     is_judged = counts["retrieved and judged"] == counts["retrieved"]
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
 
 
 def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.float64]]) -> PerQuery:
-    """Return the columns of queries of which only the values are known, by the name of each result."""
+    """Return the columns of queries for which only the values are known, by the name of each result."""
     columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
     for name, each in values.items():
         columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
@@ -6980,9 +6987,10 @@ def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.fl
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
-    """Leave a query that has no value for one system out of the means of all, so that they are over the same queries.
+    """Exclude a query without a value for one system from the means of all systems, so that they have the same queries.
 
-    It is one that a system lacks, of those that are skipped, or of which it retrieved nothing, if the ideal is of that.
+    A query has no value for a system if it is missing from it and missing queries are skipped, or if the system
+    retrieved nothing for it and the ideal depends on the retrieved documents.
     """
     for name in names:
         lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
@@ -6993,7 +7001,7 @@ def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> No
 
 
 def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
-    """Return columns with the slice of each query as the first."""
+    """Return the columns, with the slice of each query as the first one."""
     return {"slice": np.array(parts.values, object)[parts.code], **columns}
 
 
@@ -7008,7 +7016,7 @@ def query_table(columns: PerQuery) -> pa.Table:
 
 
 def _saved_ids(ids: NDArray[Any]) -> pa.Array:
-    """Return ids as integers of 64 bits if all are, else as text, in which what is no Unicode is spelled out."""
+    """Return ids as 64-bit integers if all are, else as text, in which invalid Unicode is escaped."""
     values = ids.tolist()
     kinds = set(map(type, values))
     with suppress(OverflowError, UnicodeError, pa.ArrowException):
@@ -7026,12 +7034,12 @@ def scored(
     confidence: float,
     parts: Parts | None = None,
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one.
+    """Return the scores of a system by name, for each part of the queries, or for all queries as the only part.
 
     A single query has a score without an interval.
 
     Raises:
-        ValueError: without parts, no query has a value.
+        ValueError: no query has a value, and there are no parts.
     """
     values = np.stack([columns[name] for name in options.names])
     split = Parts([values.shape[1]]) if parts is None else parts
@@ -7047,7 +7055,7 @@ def scored(
 def scored_slices(
     parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
 ) -> dict[Value, Slice]:
-    """Return the scores of each slice, as its queries alone have them."""
+    """Return the scores of each slice, computed from its queries alone."""
     slices: list[Slice] = []
     for part in in_pieces(parts):
         own = {name: column[part.queries] for name, column in columns.items()}
@@ -7066,7 +7074,7 @@ def scores_of(
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
 
-    They are those of each part of the queries, or of all queries as the only one.
+    The scores are those of each part of the queries, or of all queries as the only part.
     """
     queries = len(columns["ideal"])
     parts = Parts([queries]) if parts is None else parts
@@ -7076,7 +7084,7 @@ def scores_of(
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
         counted = ~np.isnan(columns[name]) & (True if weight is None else weight > 0)
-        none = np.zeros(queries)  # of values alone, whose rankings are unknown
+        none = np.zeros(queries)  # for values without rankings
         retrieved = columns.get("retrieved", none)
         ranked = np.minimum(retrieved, retrieved if k is None else min(k, 2**62))
         value = _means(name, columns[name], weight, counted, parts)
@@ -7100,14 +7108,14 @@ def scores_of(
 
 
 def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return for each query whether its value depends on how ties are ordered."""
+    """Return for each query whether its value depends on the order of ties."""
     return differences(best, worst) > 0
 
 
 def _means(
     name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None, counted: NDArray[np.bool_], parts: Parts
 ) -> NDArray[np.float64]:
-    """Return the mean of each part over the queries that have a value, nan if none of these is counted.
+    """Return the mean of each part over the queries that have a value; nan if none of these is counted.
 
     Raises:
         ValueError: the sum of a part overflows.
@@ -7140,9 +7148,9 @@ class Piece(NamedTuple):
     """Some slices that follow each other.
 
     Attributes:
-        values: of the slices.
-        queries: all queries of theirs, slice after slice.
-        parts: where each slice begins.
+        values: the values of the slices.
+        queries: all their queries, slice after slice.
+        parts: the slices as parts of these queries.
     """
 
     values: list[Value]
@@ -7151,7 +7159,7 @@ class Piece(NamedTuple):
 
 
 def in_pieces(slices: Slices) -> Iterator[Piece]:
-    """Yield slices with their queries, as many slices at a time as have few queries together.
+    """Yield slices with their queries, several slices at a time if they have few queries.
 
     >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
     >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
@@ -7167,20 +7175,20 @@ def in_pieces(slices: Slices) -> Iterator[Piece]:
 
 
 def plain_list(figures: NDArray[Any], missing: float | None = math.nan) -> list[Any]:
-    """Return figures as numbers of Python, with the same object for each nan, so that equal figures are equal."""
+    """Return figures as Python numbers, with the same object for each nan, so that equal figures compare equal."""
     return [missing if each != each else each for each in figures.tolist()]
 
 
-# ndcg/statistics/drawing.py: How results are drawn by Matplotlib: values with their intervals, in panels side by side.
+# ndcg/statistics/drawing.py: Draw results with Matplotlib: values with their intervals, in panels side by side.
 
 class Mark(NamedTuple):
-    """A value as plots show it: a dot on the line of its interval.
+    """A value in a plot: a dot on the line of its interval.
 
     Attributes:
-        value: where the dot is.
-        low: lower end of the interval; nan where there is none.
-        high: upper end.
-        filled: whether the dot is.
+        value: the place of the dot.
+        low: the lower end of the interval; nan if there is none.
+        high: the upper end.
+        filled: whether the dot is filled.
     """
 
     value: float
@@ -7192,12 +7200,12 @@ class Mark(NamedTuple):
 def figure_of(
     panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
 ) -> tuple[Any, list[Any]]:
-    """Return a figure that belongs to no window, with its axes in one row; or axes that are given, with their figure.
+    """Return a figure without a window, with its axes in one row; or the axes that are given, with their figure.
 
     Args:
-        panels: how many there are to draw.
-        height: of a figure in inches.
-        width: of each of its panels in inches.
+        panels: the number of panels to draw.
+        height: the height of a figure in inches.
+        width: the width of each of its panels in inches.
         ax: axes to draw the first panels into.
         figsize: width and height in inches, in place of those above.
 
@@ -7240,9 +7248,9 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
     """Draw rows of values with their intervals, the first on top.
 
     Args:
-        axes: where to.
-        rows: the name of each with its values, close to each other, each of another color.
-        labels: what a legend calls the values of a row.
+        axes: the axes to draw into.
+        rows: the name of each row with its values, which are close to each other and have different colors.
+        labels: the names of the values of a row in a legend.
     """
     for at, (_, marks) in enumerate(rows):
         for number, mark in enumerate(marks):
@@ -7255,13 +7263,14 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
     axes.yaxis.set_inverted(True)
 
 
-# ndcg/statistics/model_cards.py: What the Hugging Face Hub and experiment trackers take of a report: the metadata of model cards, and flat numbers.
+# ndcg/statistics/model_cards.py: Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers.
 
-ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]  # a slice or None for all, its queries, its scores
+# The slice, or None for all queries; the number of queries; the scores.
+ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]
 
 
 def flat_scores(parts: ScoresByPart) -> dict[str, float]:
-    """Return scores with the ends of their intervals as trackers log them, each by a name of its own.
+    """Return scores with the ends of their intervals, each under a name of its own, as trackers log them.
 
     Raises:
         ValueError: two values would have the same name.
@@ -7328,7 +7337,7 @@ def eval_results(
     measure: str | None,
     fields: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """Return what a file in `.eval_results/` holds, as `Report.to_eval_results` describes it."""
+    """Return the contents of a file in `.eval_results/`, as `Report.to_eval_results` describes it."""
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     except ImportError:
@@ -7340,7 +7349,7 @@ def eval_results(
         raise ValueError(f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}")
     score = scores[measure]
     interval = "" if math.isnan(score.low) else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
-    left = f", {count_text(left)} left out" if (left := score.left_out(queries)) else ""
+    left = f", {count_text(left)} excluded" if (left := score.left_out(queries)) else ""
     count = f"{count_text(score.queries)} {'query' if score.queries == 1 else 'queries'}"
     notes = f"{measure}{interval}, {count}{left}; {signature}"
     entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})
@@ -7350,18 +7359,19 @@ def eval_results(
 # ndcg/statistics/pairs.py: How two systems differ, pair by pair and measure by measure: intervals, tests and their correction.
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
+COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names
 
-ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # of some queries: scores by system, name, and pairs
+ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # scores by system and name, and pairs
 
 
 class Testing(NamedTuple):
-    """What the tests of a comparison ask.
+    """The hypotheses of the tests of a comparison.
 
     Attributes:
         alternative: whether two systems differ ("two-sided"), the first is better ("greater") or worse ("less").
-        margin: by how much, in units of the measure, the first may yet be worse ("greater") or better ("less").
-        corrected_over: the p-values that Holm corrects together: those of a "measure", or "all".
+        margin: the amount, in units of the measure, by which the first may still be worse ("greater") or better
+            ("less").
+        corrected_over: the p-values that Holm's correction covers: those of a "measure", or "all".
     """
 
     alternative: str = "two-sided"
@@ -7370,10 +7380,10 @@ class Testing(NamedTuple):
 
     @classmethod
     def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
-        """Check what the tests are to ask.
+        """Check the options of the tests.
 
         Raises:
-            ValueError: names the option, what it was and what it may be.
+            ValueError: a value is not allowed; names the option, the value and the allowed values.
         """
         choice("alternative", alternative, ("two-sided", "greater", "less"))
         margin = in_units("margin", margin)
@@ -7383,14 +7393,14 @@ class Testing(NamedTuple):
         return cls(alternative, margin, choice("corrected_over", corrected_over, ("measure", "all")))
 
     def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
-        """Return the indices of the pairs in each family: Holm corrects the p-values of a family together."""
+        """Return the indices of the pairs in each family: Holm's correction covers the p-values of a family."""
         families: dict[str, list[int]] = {}
         for at, pair in enumerate(pairs):
             families.setdefault("all" if self.corrected_over == "all" else pair.measure, []).append(at)
         return list(families.values())
 
     def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float]) -> list[float]:
-        """Return the p-values of pairs, corrected by Holm in their families."""
+        """Return the p-values of pairs, with Holm's correction in their families."""
         corrected = np.array(p_values, float)
         for family in self.families(pairs):
             corrected[family] = holm(corrected[family])
@@ -7403,11 +7413,11 @@ class Testing(NamedTuple):
 
     @property
     def relation(self) -> str:
-        """What a small p-value says of the system that is ahead."""
+        """The relation of two systems that a small p-value supports."""
         return "not worse than" if self.margin else "better than"
 
     def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
-        """Return the system that a small p-value is in favor of, and the other one."""
+        """Return the system that a small p-value favors, and the other one."""
         ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
         return (system, other) if ahead else (other, system)
 
@@ -7423,21 +7433,21 @@ class Pair(NamedTuple):
 
     Attributes:
         measure: the name of the result, such as ``"nDCG@10"``.
-        system: the one.
-        other: the one it is compared with.
-        difference: the mean of ``system`` less that of ``other``.
-        low: lower end of its confidence interval.
-        high: upper end.
-        standard_error: of the difference.
-        p: of the randomization test, of what the comparison's `testing` asks.
-        p_holm: the same, corrected by Holm for all pairs of this measure, or of all measures.
-        p_t: of the paired t-test.
+        system: the first system.
+        other: the system it is compared with.
+        difference: the mean of ``system`` minus the mean of ``other``.
+        low: the lower end of its confidence interval.
+        high: the upper end.
+        standard_error: the standard error of the difference.
+        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`.
+        p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
+        p_t: the p-value of the paired t-test.
         p_t_holm: the same, corrected.
-        wins: queries, of those with any weight, in which ``system`` scores higher.
-        ties: queries in which both score the same, up to rounding.
-        losses: queries in which ``system`` scores lower.
-        exact: whether the randomization test tried all permutations of scores.
-        permutations: how many it tried.
+        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher.
+        ties: the number on which both score the same, up to rounding.
+        losses: the number on which ``system`` scores lower.
+        exact: whether the randomization test tried all permutations.
+        permutations: the number of permutations that it tried.
         min_detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries
             detects at the 5% level with 80% power; None if it is unknown.
         queries_needed: the number of queries with which such a test would detect the observed difference; None if no
@@ -7465,21 +7475,21 @@ class Pair(NamedTuple):
 
     @property
     def p_error(self) -> float:
-        """The standard error of `p`, from trying only some of the permutations."""
+        """The standard error of `p`, since only some of the permutations were tried."""
         return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.permutations)
 
     @property
     def queries(self) -> int:
-        """How many queries the difference is a mean over."""
+        """The number of queries in the mean difference."""
         return self.wins + self.ties + self.losses
 
     @property
     def title(self) -> str:
-        """What tables and plots call it: the names of both systems."""
+        """The name of the pair in tables and plots: the names of both systems."""
         return f"{self.system} – {self.other}"
 
     def cells(self, level: str, places: int = 4) -> dict[str, str]:
-        """Return the cells of tables by their headings; that of the interval is its level."""
+        """Return the cells of tables by their headings; the heading of the interval is its level."""
         return {
             "difference": number_text(self.difference, places, "+"),
             level: interval_text(self.low, self.high, places, "+"),
@@ -7494,7 +7504,7 @@ class Pair(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """How to compare systems: in what, with whom, and by which intervals and tests."""
+    """How to compare systems: the options, the baseline, the intervals and the tests."""
 
     options: Options
     baseline: str | None
@@ -7504,7 +7514,7 @@ class Contest(NamedTuple):
     def results(
         self, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None, parts: Parts | None = None
     ) -> list[ScoresAndPairs]:
-        """Return what each part of the queries says, or all of them as the only part, before Holm's correction."""
+        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
         names = self.options.names
         values = np.stack([each[name] for each in columns.values() for name in names])
         row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
@@ -7544,7 +7554,7 @@ class Contest(NamedTuple):
         ends: Intervals,
         parts: Parts | None,
     ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield for each pair of rows the fields of a `Pair` that rest on the values, in each part."""
+        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
         resamples, seed = self.resampling.resamples, self.resampling.seed
         tests = paired_tests(values, weight, pairs, **how, resamples=resamples, seed=seed)
@@ -7571,10 +7581,10 @@ class Contest(NamedTuple):
 
 
 def system_names(systems: Any, baseline: Any) -> list[str]:
-    """Return the names of systems that can be compared.
+    """Check the names of systems, and return them.
 
     Raises:
-        ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
+        ValueError: there are fewer than two, a name is not plain text, or the baseline is not one of them.
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
         given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
@@ -7588,12 +7598,12 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
     return list(systems)
 
 
-# ndcg/statistics/notes.py: What the reader of a report or a comparison should know besides its figures, in sentences.
+# ndcg/statistics/notes.py: Notes: sentences on what the reader of a report or a comparison should know in addition to its figures.
 
 def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
-    """Return what the reader should know besides: a cutoff that cuts nothing off, ids that never meet, few queries."""
+    """Return notes on cutoffs without effect, ids that never match, only relevant documents, and few queries."""
     few = _few_queries(systems, options, weight)
-    if "retrieved" not in systems[0]:  # values alone, whose rankings are unknown
+    if "retrieved" not in systems[0]:  # values without rankings
         return few
     longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
     sentences = [
@@ -7614,7 +7624,7 @@ def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.floa
 def _few_queries(
     systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
 ) -> tuple[str, ...]:
-    """Return a sentence on queries that are few, if they are."""
+    """Return a sentence on the number of queries, if it is small."""
     shares = np.ones(len(systems[0]["ideal"])) if weight is None else weight
     of_results = [shares[~np.isnan(each[name])] for each in systems for name in options.names]
     fewest = min(of_results, key=_counted_as)
@@ -7630,14 +7640,14 @@ def _few_queries(
 
 
 def _counted_as(weight: NDArray[np.float64]) -> float:
-    """Return how many queries of equal weight tell as much (Kish, 1965)."""
+    """Return the effective number of queries: of equal weight, with the same precision (Kish, 1965)."""
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
 def left_out_notes(
     systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
 ) -> list[str]:
-    """Return sentences on the queries that are in no mean, or not in those of some measures, and why."""
+    """Return sentences on the queries that are excluded from all means or from some, and why."""
     queries = len(systems[0]["ideal"])
     without = {name: np.any([np.isnan(each[name]) for each in systems], axis=0) for name in options.names}
     skipped, nothing = np.zeros(queries, bool), systems[0]["ideal"] <= 0
@@ -7665,7 +7675,7 @@ def left_out_notes(
 
 
 def exclusion_notes(columns: PerQuery) -> list[str]:
-    """Return a sentence on how many documents were excluded, if any were to be."""
+    """Return a sentence on the number of excluded documents, with `exclude`."""
     if EXCLUDED[0] not in columns:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
@@ -7677,7 +7687,7 @@ def exclusion_notes(columns: PerQuery) -> list[str]:
 
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
-    if "missing" not in columns:  # values alone, whose rankings are unknown
+    if "missing" not in columns:  # values without rankings
         return []
     sentences, queries, missing = [], len(columns["ideal"]), columns["missing"]
     if (count := np.count_nonzero(missing)) and options.missing != "skip":
@@ -7692,7 +7702,7 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
-    """Return for each score that may be by chance, or is below it, a sentence that says so."""
+    """Return a sentence on each score that may be no better than a random order, or is worse."""
     sentences = []
     for name, score in scores.items():
         differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
@@ -7712,25 +7722,25 @@ def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
 
 
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
-    """Return a sentence on the slices of few queries, if there are any."""
+    """Return a sentence on the slices with few queries, if there are any."""
     few = sum(each.queries < FEW for each in slices.values())
     problem = f"have fewer than {FEW} queries: intervals may miss the true value more often than they say"
     return [f"{few:,} of {len(slices):,} slices {problem}."] if few else []
 
 
 def first_slices(slices: Mapping[Value, Any]) -> list[str]:
-    """Return a sentence on the slices that tables leave out, if there are any."""
+    """Return a sentence on the slices that tables omit, if there are any."""
     return [f"The first {SHOWN} of {len(slices):,} slices are shown."] if len(slices) > SHOWN else []
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
-    """Return the least corrected p-value that each pair could have, given how many of its queries differ."""
+    """Return the lowest corrected p-value that each pair could have with its number of differing queries."""
     sides = 2 if testing.alternative == "two-sided" else 1
     return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs])
 
 
 def differing_text(least: int, most: int | None = None) -> str:
-    """Return how many queries differ, in words.
+    """Return the number of queries that differ, in words.
 
     >>> differing_text(1), differing_text(4), differing_text(3, 5)
     ('1 query that differs', '4 queries that differ', '3 to 5 queries that differ')
@@ -7741,7 +7751,7 @@ def differing_text(least: int, most: int | None = None) -> str:
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
+    """Return notes on pairs that cannot be significant, and on p-values that are too close to the level."""
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
     least = least_p_values(pairs, testing)
@@ -7770,13 +7780,13 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
 
 
 def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slices: int) -> list[str]:
-    """Say over what the p-values of slices are corrected, and how many slices are not compared.
+    """Return notes on the correction of p-values in slices, and on slices that are not compared.
 
     Args:
-        pairs: of all queries.
-        testing: what the tests ask.
-        compared: how many slices are compared.
-        slices: how many there are.
+        pairs: the pairs of all queries.
+        testing: the hypotheses of the tests.
+        compared: the number of slices that are compared.
+        slices: the number of slices.
     """
     sentences = []
     if compared:
@@ -7797,7 +7807,7 @@ SAVED = 1e-9  # relative to the values, what saved figures may differ by from th
 
 @contextmanager
 def as_saved(kind: str) -> Iterator[None]:
-    """Reject values that `to_dict` has not given, in one kind of error."""
+    """Reject values that are not a result of `to_dict`, always with a ValueError."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
@@ -7806,7 +7816,7 @@ def as_saved(kind: str) -> Iterator[None]:
 
 
 def without_nan(value: Any) -> Any:
-    """Return a value in types that JSON has: a named tuple as a dict, and None for a number that is not finite.
+    """Return a value in JSON types: a named tuple as a dict, and None for a number that is not finite.
 
     >>> without_nan({"a": [0.5, math.nan], "b": {"c": math.inf}})
     {'a': [0.5, None], 'b': {'c': None}}
@@ -7824,7 +7834,7 @@ def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signa
     """Return saved scores by their names."""
     read = {}
     for name, score in scores.items():
-        if is_of_this_version(signature) and "random_order" not in score:  # which 1.0 did not have
+        if is_of_this_version(signature) and "random_order" not in score:  # 1.0 did not save it
             raise ValueError(f"{place}: {name}: random_order is missing")
         kinds = dict.fromkeys(("tied", "ranked", "queries"), saved_count)
         checked: dict[str, Any] = {
@@ -7889,7 +7899,7 @@ def saved_signature(signature: Any, names: Iterable[str]) -> str:
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
-    """Return how saved intervals were found."""
+    """Return the saved options of intervals and tests."""
     resampling = Resampling(**values)
     if not isinstance(resampling.exact, bool):
         raise ValueError(f"resampling: exact: must be True or False; got {shown(resampling.exact)}")
@@ -7897,7 +7907,7 @@ def saved_resampling(values: Mapping[str, Any]) -> Resampling:
 
 
 def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
-    """Return a saved difference, once its fields are of their types and ranges."""
+    """Return a saved pair, after checking the types and ranges of its fields."""
     pair = Pair(**values)
     at = f"{place}: {shown(pair.system)} - {shown(pair.other)}, {shown(pair.measure)}"
     checked: dict[str, Any] = {}
@@ -7919,7 +7929,7 @@ def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
 
 
 def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
-    """Return columns of a saved table, nan for those that it does not have."""
+    """Return the columns of a saved table; columns that it does not have are nan."""
     nothing = np.full(len(table), np.nan)
     columns = {
         each: table[each].to_numpy().copy() if each in table.column_names else nothing
@@ -7931,7 +7941,7 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
 
 
 def saved_slices(table: pa.Table, values: Iterable[Value], left_out: bool = False) -> Slices | None:
-    """Return the slices of a saved table, if it has any, which must be those of the values, or have left some out."""
+    """Return the slices of a saved table, if it has any; check that they are those of the values, or some of them."""
     slices = read_slices(table["slice"]) if "slice" in table.column_names else None
     known = [] if slices is None else [(type(each), each) for each in slices.values]
     given = [(type(each), each) for each in values]
@@ -7941,14 +7951,14 @@ def saved_slices(table: pa.Table, values: Iterable[Value], left_out: bool = Fals
 
 
 def is_of_this_version(signature: str) -> bool:
-    """Return whether figures were found by the methods of this version."""
+    """Return whether figures were computed by this version."""
     return f"|v:{__version__}" in signature
 
 
 def check_scores(
     scores: Mapping[str, Score], again: Mapping[str, Score], columns: PerQuery, signature: str, place: str
 ) -> None:
-    """Raise an error unless saved scores are those found again from the values of queries, as far as these tell."""
+    """Raise an error unless saved scores equal those computed again from the values of queries."""
     if list(scores) != list(again):
         raise ValueError(f"{place}: must be {', '.join(again)}; got {', '.join(map(shown, scores))}")
     for name, score in scores.items():
@@ -7982,7 +7992,7 @@ def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size
 
 
 def check_figures(saved: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
-    """Raise an error unless saved figures are those found again, up to rounding of numbers of some size."""
+    """Raise an error unless saved figures equal those computed again, up to rounding relative to a size."""
     for name in fields:
         one, other = (math.nan if each is None else each for each in (getattr(saved, name), getattr(again, name)))
         if not (
@@ -7999,15 +8009,15 @@ def check_pairs(
     signature: str,
     place: str,
 ) -> None:
-    """Raise an error unless saved differences are those found again from the values of queries, as far as these tell.
+    """Raise an error unless saved pairs equal those computed again from the values of queries.
 
     Args:
-        pairs: that were saved.
-        again: that were found again.
-        scores: that were saved, by system and name.
-        queries: how many they are about.
-        signature: that was saved.
-        place: where they were saved.
+        pairs: the saved pairs.
+        again: the pairs computed again.
+        scores: the saved scores, by system and name.
+        queries: the number of queries.
+        signature: the saved signature.
+        place: the place of the pairs in the saved result.
     """
     if [pair[:3] for pair in pairs] != [pair[:3] for pair in again]:
         raise ValueError(f"{place}pairs: must be the pairs of the systems, for each measure")
@@ -8175,7 +8185,7 @@ class Report(Readable):
         `de` the same three under `nDCG@10/slice=de`. Values and intervals that a slice does not have are omitted.
 
         Raises:
-            ValueError: two values would have one name, by slices such as `de` and `de/low`.
+            ValueError: two values would have the same name, for slices such as `de` and `de/low`.
         """
         return flat_scores(self._parts())
 
@@ -8306,7 +8316,7 @@ def report(
     confidence: float = 0.95,
     **options: Unpack[QueryOptions],
 ) -> Report:
-    """Score as `compute` does, and say how sure the scores are and what they rest on.
+    """Score as `compute` does, with confidence intervals and the figures that help to judge the scores.
 
     A single query has a score without an interval.
 
@@ -8467,7 +8477,7 @@ class Search:
     def _reranked(self, model: Any) -> Run:
         if self.candidates is None:
             hint = "give {query: ids}, such as the run of a retriever's evaluator, evaluator.run"
-            raise ValueError(f"documents are missing, which a reranker needs: {hint}")
+            raise ValueError(f"candidates are missing, and a reranker needs them; {hint}")
         pairs = [(query, document) for query in self.queries for document in self.candidates[query]]
         run: Run = {query: {} for query in self.queries}
         for start in range(0, len(pairs), self.calls.chunk):
@@ -8475,7 +8485,7 @@ class Search:
             texts = [(self.queries[query], self.corpus[document]) for query, document in chunk]
             scores = np.asarray(model.predict(texts, **self.calls.query))
             if scores.ndim > 1:
-                problem = f"gives {scores.shape[1]} scores for a pair, where a reranker gives one"
+                problem = f"gives {scores.shape[1]} scores for a pair, but a reranker gives one"
                 raise ValueError(f"model: {problem}; make it with num_labels=1")
             for (query, document), score in zip(chunk, scores.tolist(), strict=True):
                 run[query][document] = score
@@ -8673,11 +8683,11 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
     _check_in_corpus("relevant_docs", relevant_docs, corpus)
     if unknown := [query for query in relevant_docs if query not in queries]:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-        raise ValueError(f"relevant_docs: {problem}; give its text, or leave it out")
+        raise ValueError(f"relevant_docs: {problem}; give its text, or remove it")
     for argument, texts in {"queries": queries, "corpus": corpus}.items():
         for each, text in texts.items():
             if text is None or isinstance(text, (int, float)):
-                raise ValueError(f"{argument}: {shown(each)}: must be a text; got {shown(text)}")
+                raise ValueError(f"{argument}: {shown(each)}: must be a string; got {shown(text)}")
     return {
         query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
         for query, each in relevant_docs.items()
@@ -8692,7 +8702,7 @@ def _given(**arguments: Any) -> dict[str, Any]:
 def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
     """Raise an error unless the name is a text and all sizes are positive integers."""
     if not isinstance(name, str):
-        raise ValueError(f"name must be a text; got {shown(name)}")
+        raise ValueError(f"name must be a string; got {shown(name)}")
     for argument, size in sizes.items():
         if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
             raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
@@ -8752,7 +8762,7 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
         for document in documents:
             if document not in corpus:
                 problem = f"query {shown(query)}, document {shown(document)}: is not in corpus"
-                raise ValueError(f"{argument}: {problem}; give its text there, or leave it out")
+                raise ValueError(f"{argument}: {problem}; give its text there, or remove it")
 
 
 def _reports(references: Run, exclude: Any, how: Mapping[str, Any]) -> Callable[[Run], Report]:
@@ -8911,7 +8921,7 @@ class Meter:
                 scores, labels, query_ids = (side[is_document] for side in (scores, labels, query_ids))
             else:
                 shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
-                raise ValueError(f"query_ids and mask must have one shape, an id per document; got {shapes}")
+                raise ValueError(f"query_ids and mask must have the same shape, with one id per document; got {shapes}")
         if _is_empty(scores) and _is_empty(labels):
             return  # such as the last batch of a process
         sums, rows = self._state
@@ -8957,7 +8967,7 @@ class Meter:
         try:
             distributed.all_gather_object(gathered, (self._signature(), self._state))
         except RuntimeError as error:
-            problem = f"the meters of {len(gathered)} processes did not come together"
+            problem = f"the meters of {len(gathered)} processes could not combine their states"
             hint = "each must call compute, and one may have died"
             raise RuntimeError(f"{problem}; {hint} ({in_short(error)})") from error
         signatures, states = zip(*gathered, strict=True)
@@ -8974,7 +8984,7 @@ class Meter:
         try:
             return self.options.signature()
         except ValueError as error:
-            hint = "such a function works in one process only; give a list, or let it answer for these"
+            hint = "such a function works in one process only; give a list, or a function that accepts these"
             raise ValueError(f"{error}: {hint}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
@@ -9060,12 +9070,12 @@ def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
         try:
             arrays.append(np.asanyarray(side))
         except ValueError:
-            problem = "lists that differ in length take no mask, as nothing pads them"
-            raise ValueError(f"{name}: {problem}; pad them, or leave the mask out") from None
+            problem = "lists of different lengths have no padding, so they take no mask"
+            raise ValueError(f"{name}: {problem}; pad them, or omit the mask") from None
     if len({each.shape for each in arrays}) > 1:
         scores, labels, mask = (each.shape for each in arrays)
         shapes = f"a mask of {mask}, scores of {scores} and labels of {labels}"
-        raise ValueError(f"mask, scores and labels must have one shape; got {shapes}")
+        raise ValueError(f"mask, scores and labels must have the same shape; got {shapes}")
     return arrays
 
 
@@ -9076,7 +9086,7 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
         ValueError: it contains values other than True, False, 1 and 0, or masked values.
     """
     if np.ma.is_masked(mask):
-        raise ValueError("mask: is masked itself; give False or 0 for padding")
+        raise ValueError("mask: must not be a masked array; give False or 0 for padding")
     if mask.dtype.kind not in "biu" or not np.isin(mask, (0, 1)).all():
         raise ValueError(f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}")
     return mask.astype(bool)
@@ -9135,7 +9145,7 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
 
 
-# ndcg/statistics/comparison.py: Several systems on the same queries: which of them ranks better, and how sure that is.
+# ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
 
 PLACES = 16  # at most: float64 holds no more digits
 ONE_SIDED = (
@@ -9145,12 +9155,12 @@ ONE_SIDED = (
 
 
 class ComparedSlice(NamedTuple):
-    """How systems differ in the queries that have one value of `by`.
+    """How systems differ on the queries with the same value of `by`.
 
     Attributes:
-        queries: how many there are.
-        scores: by system, then by name.
-        pairs: the differences, by measure; p-values are corrected for those of all slices.
+        queries: the number of these queries.
+        scores: the scores by system, then by name.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices.
     """
 
     queries: int
@@ -9160,20 +9170,20 @@ class ComparedSlice(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison(Readable):
-    """Which of several systems is better, and how sure that is.
+    """Several systems compared on the same queries.
 
     Attributes:
         signature: every choice that the scores depend on.
-        scores: by system, then by name.
-        pairs: the differences, by measure.
+        scores: the scores by system, then by name.
+        pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
-        queries: a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
-            under each score's name the query's value (null where it has none).
-        resampling: how intervals and tests were found.
-        testing: what the tests ask.
-        notes: what the reader should know besides.
-        slices: by each value of `by`, ascending, but those of fewer than two queries; queries without
-            one, None, come last.
+        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
+            under each score's name the query's value (null if it has none).
+        resampling: the confidence of the intervals, and the options of the test.
+        testing: the hypotheses of the tests.
+        notes: sentences on what else the reader should know.
+        slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
+            without a value, None, come last.
     """
 
     signature: str
@@ -9199,19 +9209,19 @@ class Comparison(Readable):
         n: int | None = 10,
         only: Literal["losses", "gains"] | None = None,
     ) -> pa.Table:
-        """Return the queries in which two systems differ most: ``query``, both values and the ``difference``.
+        """Return the queries on which two systems differ most: ``query``, both values and the ``difference``.
 
-        The greatest difference comes first. Queries in which both have the same value are left out.
+        The greatest difference comes first. Queries on which both have the same value are omitted.
 
         Args:
-            system: the one.
-            other: the one it is compared with.
+            system: the first system.
+            other: the system it is compared with.
             measure: the name of a result; by default the first.
-            n: how many queries; None for all that differ.
-            only: "losses", the queries in which the one scores lower, or "gains", in which it scores higher.
+            n: the number of queries; None for all that differ.
+            only: "losses", the queries on which the first system scores lower, or "gains", on which it scores higher.
 
         Raises:
-            ValueError: an unknown system or measure, a number of queries below 0, another word.
+            ValueError: a system or measure is unknown, `n` is negative, or `only` is another word.
         """
         measure = self.measures[0] if measure is None else measure
         n = None if n is None else whole("n", n, 0)
@@ -9275,7 +9285,7 @@ class Comparison(Readable):
         return table
 
     def _exactness(self) -> str:
-        """Return for how many pairs p is exact, and how near it is for the others."""
+        """Return the number of pairs with an exact p, and the precision of p for the others."""
         pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
@@ -9297,16 +9307,16 @@ class Comparison(Readable):
         ]
 
     def to_latex(self, places: int = 4) -> str:
-        """Return the systems' scores as a LaTeX tabular, after comments on what its marks mean.
+        """Return the scores of the systems as a LaTeX tabular, after comments that explain its marks.
 
         A superscript names the systems that one is significantly better than (with a margin, not
         worse than), with a corrected p below 0.05; the highest score of each measure is bold.
 
         Args:
-            places: how many decimal places the scores have.
+            places: the number of decimal places.
 
         Raises:
-            ValueError: places are not an integer from 0 to 16.
+            ValueError: `places` is not an integer from 0 to 16.
         """
         places = whole("places", places, 0, PLACES)
         marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
@@ -9329,7 +9339,7 @@ class Comparison(Readable):
         return "\n".join([*lines, *tabular("ll" + "c" * len(self.measures), rows)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has."""
+        """Return the comparison in JSON types."""
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
@@ -9356,13 +9366,13 @@ class Comparison(Readable):
         """Return the comparison that `to_dict` was called on, in this version or in 1.0.
 
         Every entry must have its type and range. Means, differences, wins and corrected p-values must follow from the
-        values of the queries, up to rounding; intervals and tests only if this version found them, and p-values that
+        values of the queries, up to rounding; intervals and tests only if this version computed them, and p-values that
         were sampled up to six standard errors. These cannot be checked: ids, notes, the signature after its measures,
-        and what a score rests on besides (`worst`, `best`, `chance`, `tied`, `ranked`, `unjudged`). Since weights are
+        and other figures of a score (`worst`, `best`, `random_order`, `tied`, `ranked`, `unjudged`). Since weights are
         not saved, a weighted mean need only lie among the values, and within its interval.
 
         Raises:
-            ValueError: the values are others; names the entry.
+            ValueError: the values do not follow from those of the queries; names the entry.
         """
         resampling, signature = saved_resampling(values["resampling"]), values["signature"]
         of_1_0: dict[str, Any] = {"exact": resampling.exact, "permutations": resampling.resamples}
@@ -9417,7 +9427,7 @@ class Comparison(Readable):
             raise ValueError("resampling: exact: must be True if all pairs are exact, else False")
         if slices is None:
             return
-        weighted = "|weights:given" in self.signature  # then other slices may be left out
+        weighted = "|weights:given" in self.signature  # then other slices may be missing
         again = _compared_slices(contest, slices, columns, None)
         if not (set(self.slices) <= set(again) if weighted else list(self.slices) == list(again)):
             raise ValueError("slices: must be the slices of the queries")
@@ -9436,7 +9446,7 @@ class Comparison(Readable):
         columns: Mapping[str, PerQuery],
         place: str,
     ) -> None:
-        """Raise an error unless the figures of some queries are those found again, as far as these tell."""
+        """Raise an error unless the saved figures of some queries equal those computed again."""
         if list(saved.scores) != list(scores):
             raise ValueError(f"{place}scores: must be those of {', '.join(scores)}")
         for system, of_system in saved.scores.items():
@@ -9455,13 +9465,13 @@ class Comparison(Readable):
         """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
 
         Args:
-            measure: such as ``"nDCG@10"``, or ``"nDCG"`` for the first of its cutoffs; by default the first of all.
+            measure: a result, such as ``"nDCG@10"``, or ``"nDCG"`` for its first cutoff; by default the first result.
             ax: Matplotlib Axes to draw into: one for the differences, or a list for these and the slices. By default
                 a new figure has both.
             figsize: width and height of a new figure in inches.
 
         Raises:
-            ValueError: an unknown measure; other axes, or another size.
+            ValueError: the measure is unknown; `ax` or `figsize` has another type.
         """
         of_measure = [name for name in self.measures if measure in (None, name, measure_of(name))]
         if not of_measure:
@@ -9471,7 +9481,7 @@ class Comparison(Readable):
         panels = [self._plot_pairs, *[self._plot_slices] * bool(self.slices)]
         lines = len(pairs) * max(1, min(len(self.slices), SHOWN) / 2)
         figure, axes = figure_of(len(panels), 1.2 + 0.4 * lines, 7, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # of fewer axes each has its panel
+        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
             draw(each, pairs)
         return figure
 
@@ -9506,7 +9516,7 @@ class Comparison(Readable):
 def query_rows(
     comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
 ) -> list[tuple[Any, float, float, float]]:
-    """Return the queries in which the first system of a pair loses or gains most: query, both values, difference."""
+    """Return the queries on which the first system of a pair loses or gains most: query, both values, difference."""
     table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
@@ -9526,12 +9536,12 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
 
 
 def _mark_of_difference(pair: Pair) -> Mark:
-    """Return a difference as plots show it."""
+    """Return the mark of a difference in plots."""
     return Mark(pair.difference, pair.low, pair.high, pair.p_holm < SIGNIFICANT)
 
 
 def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
-    """Return some columns of a table of pairs, the first of which has a name."""
+    """Return a table of pairs with some columns, and a name for the first one."""
     cells = ((pair, pair.cells(level)) for pair in pairs)
     rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
     return [[name, "measure", *columns], *rows]
@@ -9557,39 +9567,39 @@ def compare(
     corrected_over: Literal["measure", "all"] = "measure",
     **options: Unpack[QueryOptions],
 ) -> Comparison:
-    """Tell which of several systems ranks better on the same queries, and how sure that is.
+    """Compare several systems on the same queries, with intervals and tests.
 
     Each pair of systems, or each system and the baseline, is compared query by query: the
-    difference with its interval, a paired randomization test and a paired t-test,
-    both also corrected by Holm.
+    difference with its interval, a paired randomization test and a paired t-test, both also with
+    Holm's correction.
 
     Args:
-        systems: the predictions of each system by its name, in any form of `compute`.
-        references: the relevances that all of them are scored by.
+        systems: the predictions of each system by its name, in any format that `compute` accepts.
+        references: the relevances, the same for all systems.
         k: the cutoff or cutoffs.
         baseline: the system to compare all others with; None for every pair.
         sample_weight: one weight per query for the means.
-        query_ids: for flat predictions and references.
-        document_ids: with `query_ids`.
-        data: a frame; then the arguments above, and each system's predictions, may be names of its columns.
-        exclude: documents to leave out, as in `compute`.
-        by: a value per query, as in `report`: the queries that share one are compared as a slice, with
-            p-values corrected for those of all slices.
-        confidence: of the intervals, between 0 and 1.
-        resamples: the least number of permutations of a test that is not exact; values below 1,048,576 have no
+        query_ids: the query id of each row, for flat predictions and references.
+        document_ids: the document id of each row, with `query_ids`.
+        data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
+        exclude: documents to remove from rankings and ideals, as in `compute`.
+        by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
+            p-values corrected for all slices.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        resamples: the minimum number of permutations of a test that is not exact; values below 1,048,576 have no
             effect.
         seed: the random seed; the same seed gives the same comparison.
-        alternative: what the tests ask of a pair: "two-sided", do the systems differ; "greater",
-            is the first better; "less", is it worse.
-        margin: with "greater", ask whether the first is worse by less than this (non-inferiority),
-            with "less" whether it is better by less; in units of the measure.
+        alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
+            ("greater"), or it is worse ("less").
+        margin: with "greater", test whether the first is worse by less than this (non-inferiority); with "less",
+            whether it is better by less than this; in units of the measure.
         corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
-        **options: of `compute`, but `use_aggregator` and `engine`. By default a judged query that one
-            system lacks and another has is refused; `missing="skip"` leaves it out for all.
+        **options: the options of `compute`, except `use_aggregator` and `engine`. By default a judged query that is
+            missing from one system but not from another is an error; `missing="skip"` skips it for all systems.
 
     Raises:
-        ValueError: what `compute` refuses, with the system's name; fewer than two systems or
-            queries; systems with rankings of different queries; an unknown baseline.
+        ValueError: as in `compute`, with the system's name; or there are fewer than two systems or
+            queries; systems have rankings of different queries; the baseline is unknown.
         ImportError: SciPy is missing.
 
     >>> comparison = compare(
@@ -9634,7 +9644,7 @@ def comparison_of(
     testing: Testing,
     signature: str,
 ) -> Comparison:
-    """Return the comparison of systems by what is known of each query, of values alone too."""
+    """Return the comparison of systems from the columns of their queries, which may be values without rankings."""
     contest = Contest(options, baseline, resampling, testing)
     ((scores, pairs),) = contest.results(columns, weight)
     pairs = testing.corrected(pairs)
@@ -9670,7 +9680,7 @@ def comparison_of(
 def _compared_slices(
     contest: Contest, slices: Slices, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None
 ) -> dict[Value, ComparedSlice]:
-    """Return how systems differ in each slice in which every system has two values or more of each measure."""
+    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for piece in in_pieces(slices):
@@ -9707,13 +9717,13 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> 
 def _columns_of_systems(
     names: Sequence[str], arguments: Mapping[str, Any], options: Options, same_queries: bool
 ) -> dict[str, PerQuery]:
-    """Return what a report says of each query, for each system; each input is read once.
+    """Return the columns of queries for each system; each input is read once.
 
     Args:
-        names: of the systems.
+        names: the names of the systems.
         arguments: each system's predictions, in the order of the names; then what is the same for all.
-        options: how to score them.
-        same_queries: refuse a system without a ranking for a judged query that another ranks.
+        options: the options.
+        same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
     """
     read = settled(**{argument: from_file(argument, side) for argument, side in arguments.items()})
     sides = dict(zip(arguments, read, strict=True))
@@ -9732,7 +9742,7 @@ def _columns_of_systems(
 
 
 def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
-    """Refuse a system that, by ids, has no ranking for a judged query that another ranks."""
+    """Raise an error for a system that, by ids, has no ranking for a judged query that another system ranks."""
 
     def queries(side: Any) -> set[Any] | None:
         if isinstance(side, Columns):
@@ -9751,7 +9761,7 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
             other = next(each for each, queries_of_other in ranked.items() if query in queries_of_other)
             problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
             hint = (
-                'missing="empty" counts it as having retrieved nothing there, missing="skip" leaves the query out for '
+                'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
                 "all systems"
             )
             raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
@@ -9859,7 +9869,9 @@ class MTEBResults:
                 if lacking := sorted(set(self.languages) - set(self.scores[name])):
                     what = "task {}, subset {}, split {}".format(*lacking[0])
                     problem = f"has no {self.measure} of {what}, which another model has ({len(lacking)} such results)"
-                    raise ValueError(f'model {shown(name)} {problem}; missing="skip" leaves out what any model lacks')
+                    raise ValueError(
+                        f'model {shown(name)} {problem}; missing="skip" skips results that any model is missing'
+                    )
         if not shared:
             raise ValueError("the models have no task, subset and split in common; give results of the same tasks")
         units = self._units(shared, unit)
@@ -9968,9 +9980,11 @@ def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
         if result.version is not None:
             versions.add(result.version)
     if not by_folder:
-        raise ValueError(f"{root}: holds no results of MTEB, {{task}}.json; give a folder that does")
+        raise ValueError(f"{root}: contains no MTEB results, {{task}}.json; give a folder that does")
     if not languages:
-        raise ValueError(f"{root}: no result has ndcg_at_{k}; MTEB has it for retrieval and reranking, at some cutoffs")
+        raise ValueError(
+            f"{root}: no result has ndcg_at_{k}; MTEB reports it for retrieval and reranking, at some cutoffs"
+        )
     skipped_tasks = tasks - {task for task, _, _ in languages}
     names = _model_names(root, list(by_folder))
     of_models = {names[folder]: scores for folder, scores in by_folder.items() if scores}
@@ -10009,7 +10023,7 @@ def _read_result(file: Path, k: int) -> _Result | None:
             for each in of_split
         ]
     except (AttributeError, KeyError, TypeError):
-        problem = 'holds no result of MTEB 1.11 or newer, {"task_name": …, "scores": {split: [{…}]}}'
+        problem = 'contains no result of MTEB 1.11 or newer, {"task_name": …, "scores": {split: [{…}]}}'
         raise ValueError(f"{file}: {problem}; load it with MTEB and save it again") from None
     if not isinstance(task, str):
         raise ValueError(f"{file}: task_name must be a string; got {shown(task)}")
@@ -10157,8 +10171,8 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
     labels, predicted = np.asanyarray(y_true), np.asanyarray(y_score)
     if groups is None and labels.ndim != 2:
         how = 'enable metadata routing, scorer.set_score_request(groups=True), and pass params={"groups": groups}'
-        problem = "groups are missing, and with them the query of each row"
-        raise ValueError(f"{problem}; {how}. Only a 2-D y, a row per query, needs none")
+        problem = "groups are missing, so the query of each row is unknown"
+        raise ValueError(f"{problem}; {how}. Only a 2-D y, with one row per query, needs no groups")
     if predicted.shape != labels.shape:
         problem = f"the model gives scores of shape {predicted.shape} for labels of shape {labels.shape}"
         hint = "one score for each label is needed: by a ranker, a regressor or a classifier of two classes"
@@ -10205,7 +10219,7 @@ def _for_lightgbm(
         labels, weight, group = data.get_label(), data.get_weight(), data.get_group()
     if group is None:
         hint = "give Dataset(group=...), or eval_group=... to LGBMRanker.fit"
-        raise ValueError(f"lightgbm_metric: the data has no groups, and so no queries; {hint}")
+        raise ValueError(f"lightgbm_metric: the data has no groups, so its queries are unknown; {hint}")
     lengths = np.asarray(group)
     if lengths.dtype.kind not in "iu" or lengths.ndim != 1 or lengths.min(initial=0) < 0:
         raise ValueError(f"lightgbm_metric: groups must be numbers of rows, one per query; got {shown(group)}")
@@ -10244,7 +10258,9 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
         raise ValueError(f"xgboost_metric: {problem}; train with xgboost.train(custom_metric=...)")
     begins = data.get_uint_info("group_ptr")
     if len(begins) < 2:
-        raise ValueError("xgboost_metric: the DMatrix has no qid, and so no queries; give DMatrix(..., qid=...)")
+        raise ValueError(
+            "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., qid=...)"
+        )
     weight = data.get_weight()
     results = _results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
     return [(f"ndcg.{name}", value) for name, value in results.items()]
@@ -10388,15 +10404,15 @@ class _Columns(NamedTuple):
             kinds = "a function of the model's main input, or a column with an id for each row, such as data['query']"
             raise ValueError(f"query_ids must be {kinds}; got {shown(query_ids)}")
         if references is None:
-            needs = "query_ids as a column need references, the labels in the same order"
-            raise ValueError(f"{needs}, which tell whether the Trainer keeps it; give such as data['label']")
+            needs = "query_ids as a column need references, the labels in the same order, to check that it is kept"
+            raise ValueError(f"{needs}; pass, for example, references=data['label']")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
         flat_labels = read_flat_column("references", column, lambda _, row: f"row {row}")
         labels = np.where(True if flat_labels.present is None else flat_labels.present, flat_labels.values, np.nan)
         if len(codes) != len(labels):
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
-            raise ValueError(f"query_ids and references must be of one length, a row per document; got {lengths}")
+            raise ValueError(f"query_ids and references must have the same length, one row per document; got {lengths}")
         return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels)
 
     def ids_of(self, labels: NDArray[Any]) -> pa.Array:
@@ -10407,7 +10423,7 @@ class _Columns(NamedTuple):
         """
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
-            raise ValueError(f"{rows}; give the column of the set that is evaluated, of all its rows (docs/trainer.md)")
+            raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/trainer.md)")
         given = labels.astype(np.float64)
         # as near as labels of 16 bits are
         differs = ~np.isclose(given, self.labels, rtol=2**-7) & ~np.isnan(self.labels)
@@ -10492,22 +10508,22 @@ def _array(values: Any) -> NDArray[Any]:
     return np.asanyarray(plain("outputs", values) if hasattr(values, "detach") else values)
 
 
-# ndcg/scores/batch_file.py: Tables in a file or in memory: each is added whole or not at all, whatever interrupts it.
+# ndcg/scores/batch_file.py: Store tables in a file or in memory: each is added whole or not at all, whatever interrupts it.
 
 MARK = 8  # bytes at the beginning: the length of the whole file, or 0
-END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # by which an Arrow stream ends, where the next one follows
-TOGETHER = 1000  # rows that came alone and are written as one batch
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # the end of an Arrow stream that another one follows
+TOGETHER = 1000  # rows that were added one by one and are written as one batch
 
 
 class Contents(NamedTuple):
-    """What a store holds; never changed, only replaced.
+    """The contents of a store; never changed, only replaced.
 
     Attributes:
-        rows: of all tables.
-        end: where the bytes of the file that count end.
-        schema: of the last stream in the file.
+        rows: the number of rows of all tables.
+        end: the end of the bytes of the file that count.
+        schema: the schema of the last stream in the file.
         pending: tables that are not yet in the file.
-        kept: tables in memory, of a store without a file.
+        kept: tables in memory, if the store has no file.
     """
 
     rows: int = 0
@@ -10518,11 +10534,12 @@ class Contents(NamedTuple):
 
 
 class Store:
-    """Where tables are put.
+    """A store of tables.
 
     Args:
-        path: a file for another process to read, which is emptied.
-        folder: where to put a file without a name, for this process alone; without either, tables are kept in memory.
+        path: a file for another process, which is emptied.
+        folder: the folder of a file without a name, for this process alone; without path and folder, tables are kept
+            in memory.
     """
 
     def __init__(self, path: str | None = None, folder: str | None = None) -> None:
@@ -10539,7 +10556,7 @@ class Store:
         """Return the contents with a table.
 
         Raises:
-            OSError: the file cannot hold it; what it held stays.
+            OSError: the table does not fit into the file; the tables before it are kept.
             ValueError: the file was removed, replaced or cut off.
         """
         if contents.pending and contents.pending[0].schema != table.schema:
@@ -10548,7 +10565,7 @@ class Store:
         return self._written(contents) if table.num_rows > 1 or len(contents.pending) >= TOGETHER else contents
 
     def tables(self, contents: Contents) -> list[pa.Table]:
-        """Return what it holds, memory-mapped where it is in the file: a table for each change of types.
+        """Return its tables, memory-mapped if they are in the file: one for each change of types.
 
         Raises:
             ValueError: the file was removed, replaced or cut off.
@@ -10560,10 +10577,10 @@ class Store:
         return [*_mapped(self._file, contents.end), *contents.pending]
 
     def finish(self, contents: Contents) -> None:
-        """Write what is pending, and last the mark by which another process knows that the file is whole.
+        """Write the pending tables, then the mark that tells another process that the file is whole.
 
         Raises:
-            OSError: the file cannot hold it; what it held stays.
+            OSError: the table does not fit into the file; the tables before it are kept.
             ValueError: the file was removed, replaced or cut off.
         """
         self._mark(self._append(self._written(contents), []))
@@ -10574,7 +10591,7 @@ class Store:
             self._mark(0)
 
     def is_whole(self, contents: Contents) -> bool:
-        """Return whether all bytes that count are in the open file, and its path, if it has one, still leads to it."""
+        """Return whether the open file has all bytes that count, and its path, if it has one, still leads to it."""
         if self._file is None:
             return True
         opened = os.fstat(self._file.fileno())
@@ -10599,7 +10616,7 @@ class Store:
         return contents._replace(end=end, schema=table.schema, pending=())
 
     def _append(self, contents: Contents, messages: list[Any]) -> int:
-        """Put messages behind the bytes that count; return where they end."""
+        """Write messages after the bytes that count; return their end."""
         if self._file is None or not self.is_whole(contents):
             raise self._lost()
         self._file.truncate(contents.end)
@@ -10611,7 +10628,7 @@ class Store:
         return self._file.tell()
 
     def _mark(self, end: int) -> None:
-        """Say at the beginning of the file where it ends."""
+        """Write the end of the file at its beginning."""
         if self._file is not None:
             self._file.seek(0)
             self._file.write(end.to_bytes(MARK, "little"))
@@ -10622,7 +10639,7 @@ class Store:
         return ValueError(f"{problem}; its batches are lost: reload the metric and add them again")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
@@ -10641,7 +10658,7 @@ def is_finished(path: str) -> bool:
 
 
 def read_finished(path: str, process: int) -> list[pa.Table]:
-    """Return what another process has written, memory-mapped: a table for each change of types.
+    """Return the tables that another process has written, memory-mapped: one for each change of types.
 
     Raises:
         ValueError: the file is gone, or the process did not finish it.
@@ -10659,14 +10676,14 @@ def read_finished(path: str, process: int) -> list[pa.Table]:
 
 
 def _marked_end(file: io.FileIO) -> int | None:
-    """Return where a file ends if it has the mark, else None; a mark written only in part names another end."""
+    """Return the end of a file that has the mark, else None; a mark that is written in part names another end."""
     file.seek(0)
     end = int.from_bytes(file.read(MARK), "little")
     return end if end and end == os.fstat(file.fileno()).st_size else None
 
 
 def _mapped(file: io.FileIO, end: int) -> list[pa.Table]:
-    """Return the tables of the streams in the first bytes of a file, which stay when it is closed or removed."""
+    """Return the tables of the streams in the first bytes of a file; they stay valid when it is closed or removed."""
     if end == MARK:
         return []
     source = pa.BufferReader(pa.py_buffer(mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ)).slice(MARK))
@@ -10677,13 +10694,13 @@ def _mapped(file: io.FileIO, end: int) -> list[pa.Table]:
     return tables
 
 
-# ndcg/scores/batches.py: What a metric holds until `compute` scores it: batches, here and in other processes.
+# ndcg/scores/batches.py: Batches that a metric keeps until `compute` scores them, in this process and in others.
 
 Result = TypeVar("Result")
 
 SIDES = ["predictions", "references"]
 NO_QUERIES = pa.table({side: pa.array([], pa.list_(pa.float64())) for side in SIDES})
-LOOK_AGAIN = 0.02  # seconds between two looks at another process
+LOOK_AGAIN = 0.02  # seconds between two checks of another process
 
 
 class Batch(NamedTuple):
@@ -10691,9 +10708,8 @@ class Batch(NamedTuple):
 
     Attributes:
         table: Arrow lists of scores and relevances, and the ids of the queries.
-        ids: these ids, if they have any.
-        unmatched: what is wrong with `exclude` if it names none of these queries, empty if it names some;
-            None without `exclude`.
+        ids: these ids, if the queries have any.
+        unmatched: the error if `exclude` has none of these queries; empty if it has some; None without `exclude`.
     """
 
     table: pa.Table = NO_QUERIES
@@ -10709,18 +10725,18 @@ class CacheFile(NamedTuple):
 
 
 class BatchState(NamedTuple):
-    """What a metric holds.
+    """The state of a metric.
 
     Attributes:
-        pid: the process that holds it.
-        files: the cache files of the round that several processes have begun; this process's first, in process 0
-            those of all.
-        store: where batches are put; None before the first.
-        contents: of the store.
-        ids: of the queries added, in sets of falling size.
+        pid: the process that added the batches.
+        files: the cache files of the round that several processes have begun: in process 0 those of all processes,
+            its own first; else only its own.
+        store: the store of the batches; None before the first.
+        contents: the contents of the store.
+        ids: the ids of the queries that were added, in sets of falling size.
         unmatched: as in `Batch`, of all batches together.
         added: batches of this process that a `compute` has read but not yet scored.
-        rest: such batches of each other process.
+        rest: these batches of each other process.
         read: the files that they were read from.
         handed_over: the file of the last round, which process 0 removes once it is scored.
     """
@@ -10738,12 +10754,12 @@ class BatchState(NamedTuple):
 
     @property
     def queries(self) -> int:
-        """The number of queries held."""
+        """The number of queries that were added and not yet scored."""
         read: int = sum(table.num_rows for table in chain(self.added, *self.rest))
         return self.contents.rows + read
 
     def with_batch(self, batch: Batch) -> "BatchState":
-        """Return the state with a batch, which is put in the store."""
+        """Add a batch to the store, and return the new state."""
         if not batch.table.num_rows:
             return self
         ids, larger = batch.ids, list(self.ids)
@@ -10755,32 +10771,32 @@ class BatchState(NamedTuple):
 
 
 class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
-    """A lock that only the process that made it gives up; a fork has it too, and older filelocks do not know."""
+    """A lock that only its own process releases; a fork has a copy, which older versions of filelock would release."""
 
     maker = 0  # the process that made it
 
     def release(self, force: bool = False) -> None:
-        """Give the lock up, in the process that made it."""
+        """Release the lock, in the process that made it."""
         if self.maker == os.getpid():
             super().release(force)
 
 
 class Batches:
-    """The part of a metric that holds batches and knows the other processes.
+    """The part of a metric that stores batches and communicates with other processes.
 
-    evaluate has a protocol for several processes too. It is not used, since it takes what a killed process had
-    written for all of its queries (`test_evaluates_own_processes_score_what_a_killed_one_had_written`).
+    evaluate also has a protocol for several processes. It is not used, since it scores the part that a killed process
+    had written as if it were complete (`test_evaluates_own_processes_score_what_a_killed_one_had_written`).
 
-    A round of several processes, each with a lock of its own and, but for process 0, the file of that lock:
+    A round of several processes. Each has a lock of its own and, except for process 0, a file that the lock protects:
 
     1. Process 0 takes the rendez-vous lock and waits until all others have locked their files.
-       Then it locks its own file and gives the rendez-vous lock up.
+       Then it locks its own file and releases the rendez-vous lock.
     2. Each other process waits until the file of process 0 is locked. It probes that lock only
        while it holds the rendez-vous lock, so that a probe is never mistaken for a process.
     3. All add batches. A process other than 0 hands its batches over: it marks its file as whole
-       and gives the lock up.
+       and releases the lock.
     4. Process 0 takes the locks of the others, reads all files, scores them and removes them. A
-       process whose file is gone may begin the next round.
+       process may begin the next round once its file is gone.
     """
 
     data_dir: str
@@ -10815,7 +10831,7 @@ class Batches:
         """Return queries as a batch.
 
         Raises:
-            ValueError: one was added before.
+            ValueError: a query was added before.
         """
         ids, column = [], pa.nulls(len(predictions))
         if query_ids is not None:
@@ -10831,10 +10847,10 @@ class Batches:
         return batch
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
-        """Return the result of a step, and take over the state that it ends with.
+        """Run a step, keep the state with which it ends, and return its result.
 
-        Python runs a signal's handler where something is called, so also as the lock is
-        released: whoever does not get the result holds what it was made of.
+        Python may run a signal handler at any call, including the one that releases the lock. If the
+        caller does not get the result, the metric still has the batches it was computed from.
 
         Raises:
             RuntimeError: another thread uses the metric, or another process has added its batches.
@@ -10878,13 +10894,13 @@ class Batches:
         score: Callable[[Inputs], Result],
         ignore_index: float | None,
     ) -> Result | None:
-        """Return what a function makes of the queries given and those added before; None in processes other than 0.
+        """Score the queries of this call and those added before; return None in processes other than 0.
 
         Args:
-            read: returns the queries given; None if there are none.
-            check: refuses queries that cannot be scored, before they are among those of all processes.
-            score: scores all of them together.
-            ignore_index: the reference of padding, as the numbers of each batch compare with it.
+            read: a function that returns the queries of this call; None if there are none.
+            check: a function that rejects queries that cannot be scored, before they join those of other processes.
+            score: a function that scores all queries together.
+            ignore_index: the reference of padding, compared in the type of each batch.
         """
 
         def step() -> tuple[BatchState, Result | None]:
@@ -10900,19 +10916,19 @@ class Batches:
                 raise ValueError("there is nothing to score: give predictions and references, or add batches before")
             state = self._collect()
             _check_distinct([*state.ids, batch.ids], state.rest)
-            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # else others may have these queries
+            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # else others may have them
                 hint = "reload the metric and add the batches again, with ids that match"
                 raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
             queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
-                if not state.queries or type(error) is not ValueError:  # another is that of a subclass
+                if not state.queries or type(error) is not ValueError:  # a subclass of ValueError comes from a subclass
                     raise
                 kept = f"{state.queries} queries added before, which count from 0, are kept"
                 raise ValueError(f"{error} ({kept}; to do without them, reload the metric)") from None
             for file in state.read:
-                if file.lock.is_locked:  # else an interrupted call has removed the file, and another may have its name
+                if file.lock.is_locked:  # else an interrupted call removed it, and a new one may have its name
                     Path(file.path).unlink(missing_ok=True)
                     file.lock.release(force=True)
             return BatchState(), result
@@ -10934,7 +10950,7 @@ class Batches:
         end = time.monotonic() + self.timeout
         if state.handed_over is not None:
             self._await_scored(state.handed_over, end)
-        if not state.files:  # known before they are locked, so that after an interrupt the same locks are at hand
+        if not state.files:  # stored before they are locked, so that the same locks are known after an interrupt
             files = tuple(map(self._file, range(self.num_process) if self.process_id == 0 else [self.process_id]))
             self._state = state = state._replace(pid=os.getpid(), files=files, handed_over=None)
         self._state = state = state._replace(store=self._begin(state.files, end))
@@ -10945,7 +10961,7 @@ class Batches:
         own, *others = files
         rendez_vous = self._file(f"{self.num_process}-rdv").lock
         try:
-            if self.process_id == 0 and not own.lock.is_locked:  # locked, it has met the others in an interrupted call
+            if self.process_id == 0 and not own.lock.is_locked:  # if locked, it met the others in an interrupted call
                 problem = f"another process 0 waits for the others at {rendez_vous.lock_file}"
                 _acquire(rendez_vous, end, f"{problem}; give each evaluation an experiment_id of its own")
                 for process, file in enumerate(others, 1):
@@ -10964,7 +10980,7 @@ class Batches:
         try:
             rendez_vous.acquire(timeout=0)
             return _is_locked(self._file(0))
-        except Timeout:  # process 0 holds it as it waits for others, or another looks
+        except Timeout:  # process 0 holds it while it waits for others, or another process checks it
             return False
         finally:
             rendez_vous.release(force=True)
@@ -10986,7 +11002,7 @@ class Batches:
             time.sleep(LOOK_AGAIN)
 
     def _hand_over(self, batch: Batch) -> BatchState:
-        """Leave what was added, and a last batch, to process 0."""
+        """Hand the batches, with a last one, over to process 0."""
         state = self._open().with_batch(batch)
         state.store.finish(state.contents)
         state.files[0].lock.release(force=True)
@@ -10995,7 +11011,7 @@ class Batches:
     def _settle(self) -> bool:
         """Return whether process 0 has this process's file, although the call that handed it over was interrupted.
 
-        Else the file is this process's again, and unmarked: if it dies now, what it adds next is missing.
+        Otherwise this process takes the file back and removes the mark: if it dies now, its next batches are missing.
         """
         state = self._state
         if self.process_id == 0 or state.store is None:
@@ -11012,7 +11028,7 @@ class Batches:
         lock = state.files[0].lock
         try:
             lock.acquire(timeout=0)
-        except Timeout:  # process 0 reads it
+        except Timeout:  # process 0 reads the file
             return False
         if not state.store.is_whole(state.contents):
             lock.release(force=True)
@@ -11020,7 +11036,7 @@ class Batches:
         return True
 
     def _collect(self) -> BatchState:
-        """Return the state with everything added, here and by the other processes, read and no longer in a store."""
+        """Read the batches of this process and of the others; return the state with them, without a store."""
         state = self._state
         if state.store is None:
             return state
@@ -11053,7 +11069,7 @@ class Batches:
 
 
 def _acquire(lock: Any, end: float, problem: str) -> None:
-    """Take a lock, unless it is taken already."""
+    """Acquire a lock, unless this process has it already."""
     try:
         if not lock.is_locked:
             lock.acquire(timeout=max(0, end - time.monotonic()))
@@ -11062,7 +11078,7 @@ def _acquire(lock: Any, end: float, problem: str) -> None:
 
 
 def _has_begun(file: CacheFile) -> bool:
-    """Return whether another process has taken its file and emptied it of what a killed run left."""
+    """Return whether another process has locked its file and emptied it of the remains of a killed run."""
     return _is_locked(file) and not is_finished(file.path)
 
 
@@ -11078,7 +11094,7 @@ def _is_locked(file: CacheFile) -> bool:
 
 
 def _spelled(query: Any) -> bytes:
-    """Return an id as bytes that are equal if ids are: hexadecimal digits, or others behind a mark of their kind."""
+    """Return an id as bytes that are equal if ids are: hexadecimal digits, or text after a mark for its kind."""
     kind = id_kind(type(query))
     if kind == "text":
         text: bytes = query.encode("utf-8", "surrogatepass")  # str() would drop NUL from the end of NumPy's text
@@ -11092,7 +11108,7 @@ def _spelled(query: Any) -> bytes:
 
 
 def _readable_id(spelled: bytes) -> str:
-    """Return an id for people."""
+    """Return an id as a message shows it."""
     mark, rest = spelled[:1], spelled[1:]
     if mark == b'"':
         return shown(rest)
@@ -11100,12 +11116,12 @@ def _readable_id(spelled: bytes) -> str:
 
 
 def _unmatched(*batches: Batch | BatchState) -> str | None:
-    """Return what is wrong with what they exclude; empty if one of them has a query that it names."""
+    """Return the error in what they exclude; empty if one of them has a query of `exclude`."""
     return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
 
 
 def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:
-    """Refuse a query that two processes have added."""
+    """Raise an error for a query that two processes have added."""
     seen = [(0, ids) for ids in own]
     for process, tables in enumerate(rest, 1):
         columns = (table["query_id"] for table in tables)
@@ -11118,7 +11134,7 @@ def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.
 
 
 def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
-    """Return the two sides of tables as one; where their numbers differ in type, in the wider, without padding."""
+    """Concatenate the two sides of tables; if the types differ, in the wider type, without padding."""
     filled = [table.select(SIDES) for table in tables if table.num_rows] or [NO_QUERIES]
     schema = pa.schema([(side, _widest({table[side].type for table in filled})) for side in SIDES])
     return pa.concat_tables(
@@ -11128,13 +11144,13 @@ def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Tabl
 
 
 def _widest(kinds: set[pa.DataType]) -> pa.DataType:
-    """Return the one type of lists that there is; of several float64 if it is among them, else float32."""
+    """Return the type of the lists; if there are several, float64 if it is among them, else float32."""
     if len(kinds) == 1:
         return next(iter(kinds))
     return pa.list_(pa.float64() if pa.list_(pa.float64()) in kinds else pa.float32())
 
 
-# ndcg/scores/spark.py: The measure over a Spark DataFrame, where one machine is too small.
+# ndcg/scores/spark.py: Score Spark DataFrames, for rankings that do not fit on one machine.
 
 def compute_spark(
     df: Any,
@@ -11149,36 +11165,36 @@ def compute_spark(
     use_aggregator: bool = True,
     **options: Unpack[QueryOptions],
 ) -> Any:
-    """Score a Spark DataFrame where its rows are, as `compute` scores what is in memory.
+    """Score a Spark DataFrame on its executors, as `compute` scores rankings in memory.
 
-    A row is a document, with the id of its query, or, where `prediction` and `reference` are
+    A row is a document, with the id of its query, or, if `prediction` and `reference` are
     arrays, a query. A null prediction marks a document that was not retrieved, a null
-    reference one that was not judged: so the full outer join of a run and qrels is scored
-    as it is, each query that only the run has as one with nothing relevant. The executors
-    need NumPy and pyarrow only. Works in classic and Spark Connect sessions.
+    reference a document that was not judged. So the full outer join of a run and qrels can be
+    scored directly; a query that only the run has then has no relevant documents. The executors
+    need only NumPy and pyarrow. It works in classic and Spark Connect sessions.
 
     Args:
         df: the DataFrame; its rows in any order.
         prediction: the column of scores.
         reference: the column of relevances.
-        query: the column of query ids, integers or strings; needed where a row is a document.
-        document: the column of document ids, for `ties="docid"`; then a document that a query
-            has twice is refused.
+        query: the column of query ids, integers or strings; needed if a row is a document.
+        document: the column of document ids, for `ties="docid"`; then a document that appears
+            twice in a query is rejected.
         sample_weight: the column of weights, the same in all rows of a query.
-        exclude: a DataFrame with columns of the names of `query` and `document`: documents that
-            take no rank and are in no ideal.
+        exclude: a DataFrame in which the id columns have the same names as `query` and `document`:
+            documents to remove from rankings and ideals.
         k: the cutoff or cutoffs.
         use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
-            row for each query: its id, and its values in columns named as the results.
-        **options: of `compute`, but `engine` and `query_ids`. Rows have no order, so `ties`
-            may be `"first"` or `"last"` only in arrays.
+            row for each query: its id, and its values in columns with the names of the results.
+        **options: the options of `compute`, except `engine`. Rows have no order, so `ties` may be
+            `"first"` or `"last"` only in arrays.
 
     Returns:
-        The means by name, as of `compute`, or the DataFrame, which is computed when it is used.
+        The means by name, as in `compute`, or the DataFrame, which is computed when it is used.
 
     Raises:
-        ValueError: what `compute` refuses, with the id of the query; a column that is missing
-            or of a wrong type. Of a DataFrame of values, when it is used, as Spark's error.
+        ValueError: as in `compute`, with the id of the query; or a column is missing or has a wrong
+            type. For a DataFrame of values, when it is used, as an error of Spark.
         ImportError: PySpark is missing.
 
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
@@ -11193,16 +11209,16 @@ def compute_spark(
     frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
     if not parsed.use_aggregator:
         if query is None:
-            raise ValueError("query must name the column of query ids where every query's values are asked for")
+            raise ValueError("query must name the column of query ids if use_aggregator=False")
         return by_query(frame, parsed)
     return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
 
 
 def means(frame: Any, options: Options) -> dict[str, float]:
-    """Return of each result the mean over all queries of what `prepare` returns: nan if none has a value.
+    """Return the mean of each result over all queries in the result of `prepare`: nan if no query has a value.
 
     Raises:
-        ValueError: the first, in alphabetical order, of what the executors refuse; weights that are all 0; no queries.
+        ValueError: the first error of the executors, in alphabetical order; all weights are 0; there are no queries.
     """
     schema = "queries long, scale double, sums array<double>, weights array<double>, problem string"
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
@@ -11221,7 +11237,7 @@ def means(frame: Any, options: Options) -> dict[str, float]:
 
 
 def by_query(frame: Any, options: Options) -> Any:
-    """Return a DataFrame with the values of every query of what `prepare` returns; it is computed when it is used."""
+    """Return a DataFrame with the values of every query in the result of `prepare`, computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
     columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
     return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
@@ -11230,18 +11246,17 @@ def by_query(frame: Any, options: Options) -> Any:
 def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
     """Return the columns that the executors read, with a row for each query.
 
-    Where a row was a document, `missing` has a number for each of the query's: bit i is set where the i-th
-    column of lists was null, which Spark's lists leave out.
+    If a row was a document, `missing` has a number for each document of the query: bit i is set if the i-th column
+    of lists was null, since Spark's lists omit nulls.
 
     Args:
         frame: the DataFrame.
-        columns: of each argument of `compute_spark` that names a column its name.
+        columns: the name of the column for each argument of `compute_spark` that names one.
         ties: the order of ties.
-        exclude: the DataFrame of documents to leave out.
+        exclude: the DataFrame of documents to exclude.
 
     Raises:
-        ValueError: a column that is missing or of another type than it should be; an order of
-            ties that Spark's rows do not have.
+        ValueError: a column is missing or has a wrong type; rows of Spark do not have this order of ties.
         ImportError: PySpark is missing.
     """
     try:
@@ -11252,13 +11267,15 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: A
     nested = _are_nested(frame, given)
     chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
     if exclude is not None and (nested or "document" not in given):
-        raise ValueError("exclude is for a row per document: name the columns of ids as query and document")
+        raise ValueError("exclude needs one row per document; name the columns of ids as query and document")
     if nested:
         if "document" in given:
-            raise ValueError("document is for a row per document; in arrays, documents of ascending ids serve as well")
+            raise ValueError(
+                "document needs one row per document; in arrays, put the documents in ascending order of id instead"
+            )
         return chosen
     if "query" not in given:
-        raise ValueError("query must name the column of query ids where each row is a document")
+        raise ValueError("query must name the column of query ids if each row is a document")
     if ties == "docid" and "document" not in given:
         raise ValueError('ties="docid" needs the ids of documents: name their column as document')
     if ties in ("first", "last"):
@@ -11281,7 +11298,7 @@ def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
     from pyspark.sql import functions
 
     if not hasattr(exclude, "mapInArrow"):
-        raise ValueError(f"exclude: beside a DataFrame of Spark it must be one too; got {type(exclude).__name__}")
+        raise ValueError(f"exclude: must be a Spark DataFrame if data is one; got {type(exclude).__name__}")
     ids = {name: given[name] for name in ("query", "document")}
     for name, column in ids.items():
         if exclude.columns.count(column) != 1:
@@ -11291,14 +11308,14 @@ def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
         kinds = ["integer" if each in QUERY_TYPES and each != "string" else each for each in types]
         if kinds[0] != kinds[1]:
             both = f"{types[0]}, and in the rankings {types[1]}"
-            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give one type for both")
+            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give both the same type")
     columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
     pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
     return pairs.withColumn("excluded", functions.lit(True))
 
 
 def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
-    """Return whether predictions and references are arrays; refuse columns that are missing or of another type."""
+    """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
     if not hasattr(frame, "mapInArrow"):
         raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
     for name, column in given.items():
@@ -11337,7 +11354,7 @@ QUERY_TYPES = ("tinyint", "smallint", "int", "bigint", "string")
 
 
 def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
-    """Return a function that Spark sends with all that it needs of the package, which executors do not have."""
+    """Return a function that Spark pickles with the modules it needs, since executors do not have the package."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__.removesuffix(".scores.spark")])
@@ -11356,7 +11373,7 @@ def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
 
 
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Sum over queries, by weights of at most 1 and their scale; yield what is refused as a sentence."""
+    """Sum over queries, with weights of at most 1 and their scale; yield errors as sentences."""
     for table in _tables(batches):
         row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "problem": None}
         try:
@@ -11384,7 +11401,7 @@ SUMS = pa.schema(
 
 
 def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Put batches together, as many as hold `PART` documents."""
+    """Combine batches until they have `PART` documents."""
     pending: list[pa.RecordBatch] = []
     documents = 0
     for batch in batches:
@@ -11447,7 +11464,7 @@ def _scored(
 
 
 def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """Return the columns with a row for each document, and nulls again where `missing` says so."""
+    """Return the columns with a row for each document, with the nulls that `missing` records."""
     missing = columns["missing"].flatten().to_numpy()
     lists = {name: each.flatten() for name, each in columns.items() if name not in ("query", "missing")}
     if missing.any():
@@ -11457,14 +11474,14 @@ def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
 
 
 def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]) -> dict[str, pa.Array]:
-    """Return the columns with the documents of each query, so many, in ascending order of their ids."""
+    """Return the columns with the documents of each query in ascending order of their ids."""
     keys = {"query": np.repeat(np.arange(len(lengths)), lengths), "document": columns["document"]}
     order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
     return {name: each.take(order) for name, each in columns.items()}
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
-    """Raise an error for a query without a list on one side, or with lists of two lengths."""
+    """Raise an error for a query without a list on one side, or with lists of different lengths."""
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
             query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
@@ -11480,7 +11497,7 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
 
 def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]) -> NDArray[np.float64]:
     """Return a weight for each query, which all of its rows must have."""
-    values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN where missing
+    values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN if missing
     lengths = np.diff(np.append(begins, len(values)))
     weights = np.asarray(values[begins])
     if (wrong := ~((values >= 0) & (values < math.inf))).any():
@@ -11498,18 +11515,18 @@ def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int],
 
 
 def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.int64]) -> None:
-    """Raise an error for a document that is in a query twice, or has no id."""
+    """Raise an error for a document that appears twice in a query, or has no id."""
     same = np.zeros(len(documents), bool)
     same[1:] = pc.fill_null(pc.equal(documents[1:], documents[:-1]), False).to_numpy(zero_copy_only=False)
     same[begins] = False
-    for wrong, problem in ((same, "is there twice"), (documents.is_null().to_numpy(zero_copy_only=False), "has no id")):
+    for wrong, problem in ((same, "appears twice"), (documents.is_null().to_numpy(zero_copy_only=False), "has no id")):
         if wrong.any():
             row = int(np.argmax(wrong))
             query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()
             raise ValueError(f"document: query {shown(query)}: document {shown(documents[row].as_py())} {problem}")
 
 
-# ndcg/scores/compute.py: The measure of rankings, wherever they lie: in memory, in files, in frames, on Spark.
+# ndcg/scores/compute.py: The function `compute` of the package: rankings in memory, in files, in DataFrames or on Spark.
 
 @shows_options
 @describes_arguments
@@ -11542,12 +11559,12 @@ def compute(
 
     Returns:
         A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
-        for nDCG, or with `use_aggregator=False` a list with the value of each query. For a DataFrame
-        of Spark those values are a DataFrame, as of `compute_spark`.
+        for nDCG, or with `use_aggregator=False` a list with the value of each query. For a Spark
+        DataFrame, the values of queries are a DataFrame, as in `compute_spark`.
 
     Raises:
-        ValueError: names the option, or the argument, query and position at fault.
-        TypeError: an unknown option; names the nearest or all there are.
+        ValueError: an option or a ranking is invalid; names the option, or the argument, query and position.
+        TypeError: an option is unknown; names the nearest, or all options.
 
     >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
     {'nDCG@3': 0.4123818817534531}
@@ -11561,9 +11578,9 @@ def compute(
     return scores(*from_frame(data, inputs, sample_weight), options=parsed)
 
 
-# ndcg/statistics/properties.py: What queries have in common on which two definitions of nDCG differ.
+# ndcg/statistics/properties.py: Properties that queries have in common on which two definitions of nDCG differ.
 
-SHOWN_PROPERTIES = 2  # others often go with these
+SHOWN_PROPERTIES = 2  # other properties often go with these
 TELLING = 0.05  # the highest probability that as many would have a property by chance
 
 
@@ -11602,7 +11619,7 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
 
 
 def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
-    """Return for every two retrieved documents with equal scores that are next to each other their query.
+    """Return the query of every two adjacent retrieved documents with equal scores.
 
     >>> queries_of_ties(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
     [0]
@@ -11618,12 +11635,12 @@ def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
 
 
 def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
-    """Yield what those have in common that differ from the nearest definition; the most telling property first.
+    """Yield the properties of those that differ from the nearest definition, in sentences, the most telling first.
 
     Args:
-        properties: those that have each property.
-        differing: those that differ.
-        noun: they are, such as "queries".
+        properties: for each property, a mask of the queries that have it.
+        differing: a mask of the queries that differ.
+        noun: the word for them, such as "queries".
         nearest: the nearest definition.
     """
     own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
@@ -11653,19 +11670,19 @@ def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float
     return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
 
 
-# ndcg/statistics/slip_terms.py: What a slip is, a way in which nDCG goes wrong, and what it makes of a query.
+# ndcg/statistics/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
 
 Documents = Mapping[Any, float]
 
 
 class Query(NamedTuple):
-    """What a function that computes nDCG is given: one query.
+    """The input of a function that computes nDCG: one query.
 
     Attributes:
         run: the score of each retrieved document.
         qrels: the relevance of each judged document.
         k: the cutoff; None for the whole list.
-        missing: whether the run lacks the query, rather than having no documents for it.
+        missing: whether the query is missing from the run, rather than having no documents there.
     """
 
     run: Documents
@@ -11682,9 +11699,9 @@ class Term(NamedTuple):
     """How a slip computes the DCG, or the value that it is divided by.
 
     Attributes:
-        changes: what it makes of the query, one after the other.
+        changes: the changes of the query, one after the other.
         options: options of `compute`, in place of the convention's.
-        measure: the measure that it takes for it, in place of DCG or IDCG.
+        measure: the measure that it uses in place of DCG or IDCG.
     """
 
     changes: tuple[Change, ...] = ()
@@ -11706,11 +11723,11 @@ class Slip(NamedTuple):
     Attributes:
         name: a few words for it.
         meaning: one sentence on what is computed.
-        threads: where it was reported.
-        both: how it computes both DCG and IDCG.
-        dcg: what it does to the DCG alone.
-        ideal: what it does to the IDCG alone.
-        rule: makes the values of queries from their DCG, IDCG and nDCG; None for DCG / IDCG.
+        threads: the threads in which it was reported.
+        both: the computation of both DCG and IDCG.
+        dcg: the computation of the DCG alone.
+        ideal: the computation of the IDCG alone.
+        rule: a function from DCG, IDCG and nDCG of queries to their values; None for DCG / IDCG.
     """
 
     name: str
@@ -11723,13 +11740,13 @@ class Slip(NamedTuple):
 
     @property
     def is_option(self) -> bool:
-        """Whether words of options of `compute` make it."""
+        """Whether options of `compute` with plain values give the same result."""
         words = all(isinstance(value, (str, float, bool, int)) for value in self.both.options.values())
         return not self.both.changes and self.dcg == self.ideal == UNCHANGED and self.rule is None and words
 
     @property
     def reported(self) -> str:
-        """A sentence on how often it was reported, and where; empty if it was not."""
+        """A sentence with the number of reports and an example; empty if there are none."""
         times = f"{len(self.threads)} times, for example" if len(self.threads) > 1 else "once,"
         return f" It was reported {times} in {self.threads[0]}." if self.threads else ""
 
@@ -11753,7 +11770,7 @@ class Slip(NamedTuple):
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, ideal, queries.scores(options, "nDCG", self.both))
         empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
-        if isinstance(empty, str):  # rightly empty: 1 if nothing was retrieved
+        if isinstance(empty, str):  # 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
@@ -11773,13 +11790,13 @@ class Queries:
         self._scores: dict[tuple[Any, ...], Floats] = {}
 
     def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
-        """Return what changes make of the queries, one after the other."""
+        """Apply changes to the queries, one after the other."""
         if changes not in self._changed:
             self._changed[changes] = [changes[-1](query) for query in self.changed(changes[:-1])]
         return self._changed[changes]
 
     def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
-        """Return the value of each query, by its own cutoff; nan for a query that is left out of the mean."""
+        """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
         how = {**options, **term.options}
         key = (term.measure or measure, term.changes, *sorted(how.items()))
         if key not in self._scores:
@@ -12353,7 +12370,7 @@ SLIPS = (
         both=Term(options={"zero_division": 0.0}),
     ),
     Slip(
-        "no relevant documents left out",
+        "no relevant documents skipped",
         "A query with no relevant documents has no value, so it counts in no mean.",
         ("joaopalotti/trectools#25", "joaopalotti/trectools#51", "elastic/elasticsearch#29267"),
         both=Term(options={"zero_division": float("nan")}),
@@ -12917,7 +12934,7 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
-WIDER = 100  # how many times as wide the range is in which scores are counted, to tell how many match by chance
+WIDER = 100  # the width of the range in which scores are counted to estimate matches by chance, in tolerances
 
 
 class Evidence(NamedTuple):
@@ -12925,7 +12942,7 @@ class Evidence(NamedTuple):
 
     Attributes:
         scores: the mean, as an array of one, or the value of each query; nan for a query without one.
-        precision: what a match may differ by.
+        precision: the tolerance of a match.
         cutoff: the cutoff of the score, as a tuple of one; empty if it is to be found.
         of_queries: whether these are the values of the queries.
     """
@@ -12997,13 +13014,13 @@ def _shell_text(value: Any) -> str:
 
 
 class SearchResult(NamedTuple):
-    """What a search found.
+    """The result of a search.
 
     Attributes:
-        combinations: those that match, with the fewest changes of a convention first.
+        combinations: the combinations that match, with the fewest changes of a convention first.
         tried: the number of combinations that were tried.
-        by_chance: how many of these would match by chance, from the scores near the reported one; nan if unknown.
-        distinct: how many of those that match differ in the value of some query.
+        by_chance: the number that would match by chance, from the scores near the reported one; nan if unknown.
+        distinct: the number of matching combinations that differ in the value of some query.
         nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
         agreeing: the queries that have the same value under the nearest combination.
     """
@@ -13017,14 +13034,14 @@ class SearchResult(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """What is searched, and for what.
+    """The rankings, the known options and the evidence of a search.
 
     Attributes:
         read: returns the rankings under some options.
         given: the options that are known.
-        k: the cutoff that was asked for.
+        k: the cutoff of the caller.
         weight: the weight of each query.
-        evidence: what was reported; a combination must match all of it.
+        evidence: the reported scores; a combination must match all of them.
     """
 
     read: Callable[[Options], Rankings]
@@ -13044,7 +13061,7 @@ class Searched(NamedTuple):
         return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
 
     def has_evidence(self, values: Floats) -> bool:
-        """Return whether values of queries, at the named cutoffs or the one that was asked for, match all evidence."""
+        """Return whether values of queries, at the named cutoffs or that of the caller, match all evidence."""
         if self.of_queries is not None:
             return bool(_near(values[0], self.of_queries).all())
         return bool(_matching_scores(_means_of(values, self.weight), self.named_cutoffs or [self.k], self.evidence)[0])
@@ -13066,11 +13083,11 @@ def search(searched: Searched) -> SearchResult:
 
 
 class _Queries(NamedTuple):
-    """What tells how queries count in a mean.
+    """Masks of queries that determine how queries count in a mean.
 
     Attributes:
-        missing: those that are missing from the run.
-        perfect_if_empty: those with no relevant documents for which nothing was retrieved.
+        missing: the queries that are missing from the run.
+        perfect_if_empty: the queries with no relevant documents for which nothing was retrieved.
     """
 
     missing: Mask
@@ -13106,9 +13123,9 @@ def _values_at(
 def _sums_of(
     searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
 ) -> Floats | None:
-    """Return the DCG or the ideal DCG of each query at all cutoffs; None if these rankings have none by these options.
+    """Return the DCG or the ideal DCG of each query at all cutoffs; None if these options give none.
 
-    An ideal that is full has none without a cutoff: that is nan.
+    A full ideal has no DCG without a cutoff: its values are nan.
     """
     known = [cutoff for cutoff in cutoffs if not (cutoff is None and chosen.get("ideal") == "full")]
     if not known:
@@ -13119,7 +13136,7 @@ def _sums_of(
         rankings = searched.read(options)
         with UserTerms(rankings):
             summed = score_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError:  # as the answers of the conventions say
+    except ValueError:  # the results of the conventions have the error
         return None
     sums = np.full((len(cutoffs), rankings.queries), np.nan)
     turned = sign(discounts(1, options.log_base, options.discount))  # so that an ideal DCG is above 0
@@ -13136,7 +13153,7 @@ def _queries_of(searched: Searched, chosen: Mapping[str, Any]) -> _Queries:
 
 
 class _Matches:
-    """The combinations that match, and what else is told of all that were tried; no values are kept."""
+    """The combinations that match, and counts of all that were tried; no values are kept."""
 
     def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
         self.searched, self.cutoffs = searched, cutoffs
@@ -13147,7 +13164,7 @@ class _Matches:
         self.agreeing: Mask | None = None
 
     def add(self, chosen: dict[str, Any], values: Floats, queries: _Queries, grid: Mapping[str, Sequence[Any]]) -> None:
-        """Compare values of queries with what was reported, by each way of averaging."""
+        """Compare values of queries with the reported scores, for each way of averaging."""
         averagings = [dict(zip(AVERAGING, each, strict=True)) for each in product(*(grid[name] for name in AVERAGING))]
         known = ~np.isnan(values).all(axis=1)
         rows = 1 if self.searched.named_cutoffs else int(np.count_nonzero(known))
@@ -13204,7 +13221,7 @@ AVERAGING = ("zero_division", "missing")
 
 
 def _averaged(values: Floats, queries: _Queries, zero_division: float | str, missing: str) -> Floats:
-    """Return values with that of queries with no relevant documents, and without those that are skipped."""
+    """Fill in the value of queries with no relevant documents, and remove queries that are skipped."""
     empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
     if missing == "skip":
@@ -13213,7 +13230,7 @@ def _averaged(values: Floats, queries: _Queries, zero_division: float | str, mis
 
 
 def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Callable[..., Floats]:
-    """Return a function from a way of averaging to the means at all cutoffs, which adds what it takes only once."""
+    """Return a function from a way of averaging to the means at all cutoffs; the sums are computed only once."""
     shares = np.ones(values.shape[1]) if weight is None else weight
     parts = np.stack([shares, shares * queries.missing], axis=1)
     empty = np.isnan(values)
@@ -13300,7 +13317,7 @@ def _matching_scores(
 
 
 def _rankings(searched: Searched) -> dict[str, Rankings]:
-    """Return the rankings for each type of scores that makes other ties."""
+    """Return the rankings for each type of scores that gives different ties."""
     known = searched.given.get("score_dtype")
     read_rankings: dict[str, Rankings] = {}
     ties = set()
@@ -13316,7 +13333,7 @@ def _rankings(searched: Searched) -> dict[str, Rankings]:
 
 
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    """Return the values of each option that may make a difference to these rankings."""
+    """Return the values of each option that may affect the scores of these rankings."""
     counts = rankings.counts()
     judged = np.ones(len(rankings.relevance), bool) if rankings.judged is None else rankings.judged
     has_negative = bool((rankings.relevance[judged] < 0).any())
@@ -13335,7 +13352,7 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
 
 
 def _cutoffs(k: int | None, rankings: Iterable[Rankings]) -> list[int | None]:
-    """Return the cutoff that was asked for and those next to it, the usual ones, and all of short rankings."""
+    """Return the cutoff of the caller and those next to it, the usual ones, and all cutoffs of short rankings."""
     near: list[int | None] = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
     longest = max((int(np.diff(each.offsets).max()) for each in rankings), default=0)
     return list(dict.fromkeys([*near, *USUAL_CUTOFFS, *range(1, longest + 1 if longest <= SHORT_RANKING else 1)]))
@@ -13344,7 +13361,7 @@ def _cutoffs(k: int | None, rankings: Iterable[Rankings]) -> list[int | None]:
 def _by_convention(
     chosen: Mapping[str, Any], score: float, searched: Searched, grid: Mapping[str, Sequence[Any]]
 ) -> Combination:
-    """Return a combination by the convention that differs from it in the fewest options."""
+    """Return a combination as changes of the convention that differs from it in the fewest options."""
     given = {name: value for name, value in searched.given.items() if value is not None}
     cutoff = chosen["k"]
 
@@ -13362,17 +13379,17 @@ def _by_convention(
     return Combination(convention, changed(convention), score, {**given, "k": cutoff})
 
 
-# ndcg/statistics/reported.py: What somebody reported: a score, scores at several cutoffs, or a value per query; and how close a match must be.
+# ndcg/statistics/reported.py: Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match.
 
-# What a score may differ by, however many digits it has: some libraries compute in 32 bits.
+# The tolerance of a score with any number of digits: some libraries compute in 32 bits.
 PRECISION = 1e-6
 
 
 class Reported(NamedTuple):
-    """What somebody reported.
+    """Scores that somebody reported.
 
     Attributes:
-        words: it, as it was given.
+        words: the scores in words, as they were given.
         score: the score, or the first of several; nan for the values of queries.
         percent: whether the score was given in percent.
         scale: 100 if the score was read in percent although it has no percent sign; else 1.
@@ -13394,7 +13411,7 @@ class Reported(NamedTuple):
         """Read what was reported: a score, scores by name, or the value of each query, also as a file or its lines.
 
         Raises:
-            ValueError: it is none of these.
+            ValueError: it is not one of these.
         """
         if isinstance(got, str) and "\n" in got:
             got = _values_in("got", got.splitlines(), k)
@@ -13433,7 +13450,7 @@ class Reported(NamedTuple):
         ]
 
     def evidence(self, rankings: Rankings) -> list[Evidence]:
-        """Return what a combination of options must match.
+        """Return the evidence that a combination of options must match.
 
         Raises:
             ValueError: the values of queries are not those of the queries of the rankings.
@@ -13481,8 +13498,8 @@ def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str]
     """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
 
     Args:
-        name: of the file, for errors.
-        lines: of it.
+        name: the name of the file, for errors.
+        lines: the lines of the file.
         k: the cutoff of the measure to read.
 
     Raises:

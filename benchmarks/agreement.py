@@ -48,7 +48,7 @@ if __name__ == "__main__":
     text = f"""# Agreement
 
 `make agreement` runs each library, as its users would, on random rankings, and asks for the same by the convention of
-its name. A case is a mean nDCG over up to eight queries: with ties where the library has a fixed order for them, with
+its name. A case is a mean nDCG over up to eight queries: with ties if the library has a fixed order for them, with
 nothing relevant, with nothing retrieved, missing from the run, with relevant documents that were not retrieved, of
 fewer documents than the cutoff. The tests check the same cases. Then the same on {SATURATED}
 rankings with sigmoids close to 1 as scores: by the convention, and by it with scores compared as they are given. The

@@ -2,7 +2,7 @@
 
     python benchmarks/bench.py           # everything, into benchmarks/RESULTS.md; 20 to 40 minutes
     python benchmarks/bench.py --quick   # little work, printed; about 2 minutes
-    python benchmarks/bench.py --before ../other   # the kernel alone, beside that of another checkout; 3 minutes
+    python benchmarks/bench.py --before ../other   # the kernel alone, next to that of another checkout; 3 minutes
 
 Contenders get the same work and are checked to agree before they are timed; then they take
 turns, several rounds of it, and a ratio is the median of the ratios within a round. So what
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description="Measure how fast our nDCG is, next to others.")
     parser.add_argument("--quick", action="store_true", help="little work, for development")
-    parser.add_argument("--only", metavar="REGEX", default="", help="only the shapes whose name it is found in")
+    parser.add_argument("--only", metavar="REGEX", default="", help="only the shapes with this in their names")
     parser.add_argument("--output", type=Path, help="folder for RESULTS.md; with --quick or --only the default is none")
     parser.add_argument("--before", metavar="CHECKOUT", type=Path, help="only the kernel, beside another checkout's")
     given = parser.parse_args(arguments)
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def kernels(checkout: Path, plan: Plan, shapes: Sequence[Shape]) -> str:
     """Return a table of our kernel's time over that of another checkout, by shape."""
     CONTENDERS[BEFORE] = Contender(partial(kernel_of, checkout), whole=True, threads=len(CPUS))
-    plan = replace(plan, rounds=4 * plan.rounds)  # so that a few hundredths are no chance
+    plan = replace(plan, rounds=4 * plan.rounds)  # so that a few hundredths are not chance
     ratios = run(plan, shapes, ("kernel", BEFORE)).ratios("kernel", BEFORE, shapes)
     del CONTENDERS[BEFORE]
     mean = ("geometric mean", geometric_mean(ratios.values()))

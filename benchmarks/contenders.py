@@ -75,7 +75,7 @@ def _switch(variable: str | None, cpus: list[int]) -> None:
 
 @functools.cache
 def _cache_dir() -> str:
-    """Where metrics keep batches, out of the way of other runs."""
+    """Return the folder in which metrics keep batches, apart from other runs."""
     path = tempfile.mkdtemp(prefix="ndcg-bench-")
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return path
@@ -119,7 +119,7 @@ def stock_metric() -> Any:
 def score_queries(checkout: Path = ROOT) -> Callable[..., dict[str, NDArray[np.float64]]]:
     """Return our kernel, as evaluate loads it with the metric."""
     package = type(_metric(checkout)).__module__.rpartition(".")[0]
-    is_bundled = (checkout / "ndcg_bundle.py").exists()  # else the checkout is older, with its modules beside ndcg.py
+    is_bundled = (checkout / "ndcg_bundle.py").exists()  # else the checkout is older, with its modules next to ndcg.py
     module = import_module(f"{package}.{'ndcg_bundle' if is_bundled else 'scoring'}")
     kernel: Callable[..., dict[str, NDArray[np.float64]]] = module.score_queries
     return kernel
@@ -282,7 +282,7 @@ def rax(work: Work) -> Call:
     return lambda: float(compiled(*sides).block_until_ready())
 
 
-# Tolerances above 1e-9 are for those that compute in float32 or, where a score occurs twice
+# Tolerances above 1e-9 are for those that compute in float32 or, if a score occurs twice
 # among many float32 ones, order the two at will.
 CONTENDERS = {
     "kernel": Contender(kernel, whole=True, threads=len(CPUS)),
@@ -301,7 +301,7 @@ CONTENDERS = {
     "rax": Contender(rax, tolerance=1e-4, averages_ties=False),
 }
 PEERS = tuple(CONTENDERS)[8:]
-BEFORE = "kernel before"  # a contender where another checkout is given
+BEFORE = "kernel before"  # a contender if another checkout is given
 PACKAGES = [
     "numpy",
     "evaluate",

@@ -115,7 +115,7 @@ def found_again(count: int) -> list[str]:
 
 
 def false_matches(count: int) -> list[str]:
-    """Return a table of how many combinations match scores that none has, beside what was predicted."""
+    """Return a table of the numbers of combinations that match scores by chance, next to the predictions."""
     rows = []
     for cutoffs in ([10], [*CUTOFFS]):
         for digits in DIGITS:

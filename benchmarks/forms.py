@@ -20,7 +20,7 @@ def forms(scores: int, rounds: int) -> dict[str, dict[str, float | str]]:
 
     Args:
         scores: documents in all, of the flat columns and the files; a tenth of them in mappings and lists.
-        rounds: of all ways; the median counts.
+        rounds: the number of rounds of all contenders; the median counts.
     """
     with tempfile.TemporaryDirectory() as folder:
         return {
@@ -250,7 +250,7 @@ def _nested(scores: int, documents: int, form: Callable[[Any], Any]) -> dict[str
 
 
 def _with_none(row: list[Any]) -> list[Any]:
-    """Return a row whose first document is neither retrieved nor judged."""
+    """Return a row in which the first document is neither retrieved nor judged."""
     return [None, *row[1:]]
 
 

@@ -32,7 +32,7 @@ class Plan:
 
     Attributes:
         scores: in the work of each shape.
-        rounds: of each contender's turn.
+        rounds: the number of turns of each contender.
         seconds: about how long a turn of a contender much slower than ours may take.
         growth: numbers of scores for cost as the work grows; none: not measured.
         growth_rounds: processes per contender and number of scores.
@@ -80,11 +80,11 @@ class Run:
 
 
 class Results(dict[tuple[Shape, str], Run]):
-    """The runs, by shape and contender; besides, cost as the work grows and without SIMD.
+    """The runs, by shape and contender; also the cost as the work grows and without SIMD.
 
     Attributes:
-        plan: what was measured.
-        load: of the machine, before.
+        plan: the plan of the measurement.
+        load: the load of the machine before the measurement.
         growth: by contender and number of scores, ``{"ns": …, "extra": …}`` or ``{"note": …}``:
             nanoseconds per score, and peak memory above the input's, as a fraction of it.
         simd: by the NumPy features switched off, kernel over scikit-learn by shape, or a note.
@@ -105,7 +105,7 @@ class Results(dict[tuple[Shape, str], Run]):
         return statistics.median(a / b for a, b in zip(*both, strict=True)) if all(both) else None
 
     def ratios(self, slow: str, fast: str, shapes: Iterable[Shape]) -> dict[str, float]:
-        """As ``ratio``, of two contenders on each shape where both were measured."""
+        """Return the ``ratio`` of two contenders on each shape on which both were measured."""
         found = {str(shape): self.ratio((shape, slow), (shape, fast)) for shape in shapes}
         return {name: ratio for name, ratio in found.items() if ratio is not None}
 
@@ -137,7 +137,7 @@ def run(plan: Plan, shapes: Sequence[Shape] = SHAPES, contenders: Sequence[str] 
 
 
 def _ready(shape: Shape, name: str, work: Work, expected: NDArray[np.float64], plan: Plan) -> Run:
-    """Return a run whose contender has answered as the kernel does, or one that says why not."""
+    """Return the run of a contender that gives the kernel's scores, or a run with the reason why it does not."""
     this, contender = Run(shape, name), CONTENDERS[name]
     try:
         part = work if contender.whole else work.head(_affordable(contender, work, plan))

@@ -20,7 +20,7 @@ class Summary(NamedTuple):
     """One measurement over all its shapes.
 
     Attributes:
-        text: what is measured.
+        text: the goal in words.
         values: by shape.
         is_cost: whether less is better.
     """

@@ -178,7 +178,7 @@ def in_memory(ndcg: evaluate.Metric, table: pa.Table) -> float:
 
 
 def window_query(frame: Any, k: int | None) -> Any:
-    """Two ranks and sums, as one writes them by hand: right where no scores are tied."""
+    """Two ranks and sums, as one writes them by hand: correct if no scores are tied."""
     from pyspark.sql import Window, functions
 
     of_query = Window.partitionBy("query")

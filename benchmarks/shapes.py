@@ -19,7 +19,7 @@ class Work:
     Attributes:
         relevance: shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``.
         score: as ``relevance``.
-        offsets: for ragged queries, where each begins and the last one ends; else None.
+        offsets: for ragged queries, the start of each and the end of the last one; else None.
         k: the cutoff; None for whole rankings.
         lists: whether users hold these rankings in nested Python lists, not in arrays.
     """
@@ -73,7 +73,7 @@ class Shape:
         k: the cutoff.
         dense: relevance 0-4 everywhere, or 1-3 on 5% of the documents.
         tied: scores of two decimals, or continuous ones; both from 0 to 1.
-        dtype: of both arrays.
+        dtype: the type of both arrays.
         lists: held in nested Python lists.
         scores: how many in all, if not as many as the plan says.
     """

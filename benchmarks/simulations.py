@@ -3,9 +3,9 @@
     python benchmarks/simulations.py           # everything; 10 to 12 minutes on two cores
     python benchmarks/simulations.py --quick   # few repetitions, printed; seconds
 
-Each cell draws many samples of queries from a distribution whose mean is known. Other methods
+Each cell draws many samples of queries from a distribution with a known mean. Other methods
 get the same samples; percentile and BCa are those of ``scipy.stats.bootstrap``. An interval that
-is not a number, as BCa's is where all values are the same, does not hold the true value.
+is not a number, as BCa's is if all values are the same, does not contain the true value.
 """
 
 import argparse
@@ -38,7 +38,7 @@ CONFIDENCE = 0.95
 SIZES = (5, 10, 20, 50, 100)
 GATE_SIZES = (20, 50, 100)
 DIFFERING = 0.7  # the share of queries in which two runs differ
-TESTS = ("randomisation", "randomisation, one side", "Student's t", "interval excludes 0")
+TESTS = ("randomization", "randomization, one side", "Student's t", "interval excludes 0")
 PEERS = ("ours", "SciPy permutation_test", "ranx fisher", "SciPy ttest_rel")
 DIFFERENCES = (0, 0.01, 0.02, 0.03, 0.05, 0.08)
 BLOCK = 100  # samples that are resampled alike
@@ -159,7 +159,7 @@ def of_scipy(method: str, resamples: int, values: Floats, weight: Floats | None)
 
 
 def bootstrap_t(resamples: int, values: Floats, weight: Floats | None) -> Ends:
-    """Return studentized bootstrap intervals, which SciPy lacks: each resample by its own error."""
+    """Return studentized bootstrap intervals, which SciPy does not have: each resample with its own error."""
     size = values.shape[1]
     weight = np.ones_like(values) if weight is None else weight
     mean, error = _mean_and_error(values, weight)
@@ -242,7 +242,7 @@ def table_of_coverage(families: Sequence[str], of_differences: bool, repetitions
 
 
 def table_of_agreement(repetitions: int) -> list[str]:
-    """Return a table of how often interval and randomisation test disagree."""
+    """Return a table of how often interval and randomization test disagree."""
     sizes = [size for size in SIZES if size >= 10]
     cells = list(product(USUAL, sizes))
     rows: dict[str, list[str]] = {}
@@ -254,7 +254,7 @@ def table_of_agreement(repetitions: int) -> list[str]:
 
 
 def false_positives(repetitions: int, name: str, size: int) -> list[float]:
-    """Return how often each test finds a difference at its level where there is none.
+    """Return how often each test finds a difference at its level if there is none.
 
     Both systems are of one family, and in 30% of the queries they score the same.
     """
@@ -325,22 +325,22 @@ def sections_of_tests(repetitions: int) -> list[str]:
     return [
         "## False positives",
         f"How often a test at the 5% level finds a difference between two systems of one family, in {repetitions:,} "
-        f"samples a cell (Monte Carlo error {100 * error:.1f} points). Up to 32 differing queries the randomisation "
-        "test is exact, above it tries 16,384 permutations here. Where values are few (0 or 1, or mostly the same) few "
-        "p-values are possible, so that it finds less than 5%.",
+        f"samples a cell (Monte Carlo error {100 * error:.1f} points). Up to 32 differing queries the randomization "
+        "test is exact, above it tries 16,384 permutations here. If there are few distinct values (0 or 1, or mostly "
+        "the same) few p-values are possible, so that it finds less than 5%.",
         "\n".join(table_of_false_positives(repetitions)),
         "## Power",
-        f"How often a test finds a difference whose values over queries are normal with a standard deviation of 0.1, "
-        f"by its mean, in {repetitions // 2:,} samples a cell; SciPy and ranx try 499 permutations.",
+        "How often a test finds a difference with values over queries that are normal with a standard deviation of "
+        f"0.1, by its mean, in {repetitions // 2:,} samples a cell; SciPy and ranx try 499 permutations.",
         "\n".join(table_of_power(repetitions // 2)),
     ]
 
 
 def gate(repetitions: int, max_drop: float, fall: float, spread: float, size: int) -> float:
-    """Return how often the gate finds a regression of a run whose mean truly falls so far.
+    """Return how often the gate finds a regression of a run if its true mean drops by this amount.
 
-    Its values and the baseline's are beta(2, 2) but for differences in 70% of the queries, whose
-    mean over all queries is the fall and whose standard deviation the spread.
+    Its values and the baseline's are beta(2, 2), except for differences in 70% of the queries: their mean over all
+    queries is the drop, and their standard deviation the spread.
     """
     rng = np.random.default_rng(0)
     found = 0
@@ -391,14 +391,14 @@ def markdown(repetitions: int, resamples: int) -> str:
     seconds = time.perf_counter() - start
     text = [
         "# Simulations",
-        f"`make simulations`: {repetitions:,} samples a cell, {resamples:,} resamples each where a method has any, "
+        f"`make simulations`: {repetitions:,} samples a cell, {resamples:,} resamples each if a method has any, "
         f"{seconds / 60:.0f} minutes. A cell is the share of {100 * CONFIDENCE:g}% intervals that hold the true value, "
         f"with a Monte Carlo error of {error:.3f}, and in brackets their mean width. Aimed at: from 0.93 to 0.98 "
         "with 20 queries or more, from 0.90 with 10; below, a report says that the queries are few.",
         "## Means",
         "\n".join(means),
         "## Paired differences",
-        "Of two systems of a family, one better than the other; in 30% of the queries both score the same.",
+        "Two systems of a family, one better than the other; in 30% of the queries both score the same.",
         "\n".join(differences),
         "## Harder cases",
         "Values more skewed or more alike than those of most measures. Means:",
@@ -406,7 +406,7 @@ def markdown(repetitions: int, resamples: int) -> str:
         "Paired differences:",
         "\n".join(hard_differences),
         "## Interval and test",
-        "How often the interval of a difference excludes 0 while the randomisation test has p ≥ 0.05, and the other "
+        "How often the interval of a difference excludes 0 while the randomization test has p ≥ 0.05, and the other "
         "way round.",
         "\n".join(agreeing),
         *sections_of_tests(repetitions // 4),

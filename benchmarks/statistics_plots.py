@@ -62,7 +62,7 @@ def coverage(page: str) -> Coverage:
 
 
 def found_of(gap: float, size: int, repetitions: int) -> float:
-    """Return the share of samples of queries in which the randomisation test finds a difference that is there."""
+    """Return the share of samples of queries in which the randomization test finds a difference that is there."""
     rng = np.random.default_rng([size, round(1000 * gap)])
     worse, better = (rng.beta(*_shape(mean), (repetitions, size)) for mean in _means(gap))
     better = np.where(rng.random((repetitions, size)) < DIFFERING, better, worse)
@@ -80,7 +80,7 @@ def planned(gap: float, size: int) -> float:
 
 
 def _means(gap: float) -> tuple[float, float]:
-    """Return the means of two systems where they differ, for a difference over all queries."""
+    """Return the means of two systems on the queries on which they differ, for a difference over all queries."""
     return 0.5, 0.5 + gap / DIFFERING
 
 

@@ -58,7 +58,7 @@ class Ranker(PreTrainedModel):
 
 
 def make_queries(number: int, rng: np.random.Generator) -> list[Query]:
-    """Return queries whose documents' labels follow from two directions of the features, and some noise."""
+    """Return queries of documents with labels that depend on two directions of the features, and some noise."""
     directions = np.random.default_rng(0).normal(size=(2, FEATURES)) / FEATURES**0.5
     queries = []
     for _ in range(number):

@@ -33,17 +33,17 @@ def keep_address(
     asked: Sequence[Any],
     batch: Sequence[gr.Textbox],
 ) -> None:
-    """Make the address follow the open tab and what is in the fields, and these follow the address.
+    """Make the address follow the open tab and the fields, and make these follow the address.
 
     Args:
-        page: that opens by its address.
-        tabs: of the page.
-        step: of the guide.
+        page: the page that opens with the address.
+        tabs: the tabs of the page.
+        step: the step of the guide.
         ranking: the table of the first tab, and its title.
-        convention: the field of its name.
+        convention: the field with the name of the convention.
         bar: the options.
-        link: shows the whole address.
-        asked: whose number is asked for: the fields of the data, and of the number.
+        link: the field that shows the whole address.
+        asked: the fields of the tab that explains a score: the data and the score.
         batch: the fields of a batch.
     """
     table, title = ranking
@@ -62,18 +62,18 @@ def keep_address(
         return asked_for(parameters, names, usual)
 
     def load(request: gr.Request) -> list[Any]:
-        """Return what the address asks for when the page opens."""
+        """Return the state in the address when the page opens."""
         parameters = dict(request.query_params)
         return restore(parameters) if parameters else [gr.skip()] * len(restored)
 
     def go_back(event: gr.EventData) -> list[Any]:
-        """Return what the address asks for that the browser has gone back to, and how often it has."""
+        """Return the state in the address to which the browser went back, and how often it has gone back."""
         asked = dict(urllib.parse.parse_qsl(str(event.query)[1:], keep_blank_values=True))
         return [*restore(asked), event.backs]
 
     @raise_errors
     def show(request: gr.Request, backs: int, tab: str, *fields: Any) -> list[Any]:
-        """Return the link and the address of what is shown."""
+        """Return the link to what is shown, and its address."""
         query, whole = query_shown("" if tab == names[0] else tab, usual, *fields)
         referer = request.headers.get("referer", "").partition("?")[0]
         return [gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG), {"query": query, "backs": backs}]
@@ -101,7 +101,7 @@ def query_shown(
 
 
 def asked_for(parameters: Mapping[str, str], names: Sequence[str], usual: list[str]) -> list[Any]:
-    """Return everything that an address asks for, from the title of the ranking, which is none, to the batch."""
+    """Return the state in an address, from the title of the ranking, which is empty, to the batch."""
     tab = parameters["tab"] if parameters.get("tab") in names else names[0]
     source = parameters.get("data", "")
     number = [source if source in SOURCES else "ranking", parameters.get("got", "")[:30]]
@@ -109,7 +109,7 @@ def asked_for(parameters: Mapping[str, str], names: Sequence[str], usual: list[s
 
 
 def batch_at(text: str | None, usual: list[str]) -> list[Any]:
-    """Return the fields of a batch that an address has; one that was too long for it stays as it is."""
+    """Return the fields of the batch in an address; a batch that was too long for it stays unchanged."""
     if text == LONG:
         return [gr.skip()] * len(usual)
     try:
@@ -121,7 +121,7 @@ def batch_at(text: str | None, usual: list[str]) -> list[Any]:
 
 
 def shown_at(parameters: Mapping[str, str]) -> list[Any]:
-    """Return the step, the table, the convention and the bar that an address asks for."""
+    """Return the step, the table, the convention and the bar in an address."""
     step = parameters["step"] if parameters.get("step") in STEPS else ""
     rows, convention, bar, unread = parse_link(parameters, rows_at(step))
     problem = f"Not readable in the link, and left as usual: {', '.join(unread)}. " if unread else "Documents; "

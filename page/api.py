@@ -48,12 +48,12 @@ HERE = f"() => {json.dumps(CALLS.format(page=LOCAL))}.replaceAll('{LOCAL}', loca
 
 
 class Parameter(NamedTuple):
-    """What a function of the API takes.
+    """A parameter of a function of the API.
 
     Attributes:
-        schema: of its values, in JSON Schema.
-        about: what it is.
-        default: where it is not given; None where it must be.
+        schema: its values, in JSON Schema.
+        about: its description.
+        default: its default; None if it is required.
     """
 
     schema: dict[str, Any]
@@ -67,7 +67,7 @@ class Parameter(NamedTuple):
 
 
 def _choice(name: str, *more: str) -> Parameter:
-    """Return the parameter of a choice of the page's bar, with words that only programs may ask for."""
+    """Return the parameter for a choice of the page's bar, with words that only programs may use."""
     option = tables.OPTIONS[name]
     allowed = [*CHOICES[name], *more]
     words = "; ".join(f"{word}: {option.words[word].replace('`', '')}" for word in allowed)
@@ -123,12 +123,12 @@ WORDS = {
     "missing": _choice("missing", "raise"),
     "score_dtype": _choice("score_dtype"),
 }
-NOT_HERE = "; ignore_index leaves out padding"  # what the metric advises and the functions do not take
+NOT_HERE = "; ignore_index removes padding"  # a hint of the metric on an option that the functions do not have
 PER_QUERY = Parameter({"type": "boolean"}, "whether the answer also has every query", False)
 
 
 def options_of_words(words: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of `compute` for a program's words; where one is not given, its default counts."""
+    """Return the options of `compute` for the arguments of a program, with defaults for those it does not set."""
     given = {name: each.default for name, each in WORDS.items()} | dict(words)
     options = {"k": cutoffs_of(str(given["k"] or "")), "log_base": given["log_base"]}
     for name, parameter in WORDS.items():
@@ -155,9 +155,9 @@ class Function(NamedTuple):
     """A function of the API.
 
     Attributes:
-        own: what it takes besides the words of the options, and `per_query`.
-        answer: it.
-        names: of its parameters, by those of the metric that its errors may name.
+        own: its parameters other than the options and `per_query`.
+        answer: the function.
+        names: the names of its parameters for those of the metric that errors may name.
     """
 
     own: dict[str, Parameter]
@@ -166,7 +166,7 @@ class Function(NamedTuple):
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """All that it takes."""
+        """All of its parameters."""
         return {**self.own, **WORDS, "per_query": PER_QUERY}
 
     @property
@@ -196,7 +196,7 @@ class Function(NamedTuple):
 
 
 def in_own_words(problem: str, names: Mapping[str, str]) -> str:
-    """Return what the metric says is wrong, with the parameters of a function in place of the metric's own."""
+    """Return an error of the metric with the names of the function's parameters."""
     problem = problem.replace(NOT_HERE, "")
     if not names:
         return problem
@@ -228,9 +228,10 @@ def score_run(run: Any, qrels: Any, options: dict[str, Any], per_query: bool) ->
 
 
 def compare(runs: Any, qrels: Any, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
-    """Which of several runs is better, and how sure that is: paired tests over the queries of the qrels.
+    """Compare several runs with paired tests over the queries of the qrels.
 
-    A judged query that a run lacks counts as one with nothing retrieved, unless `missing` or the convention skips it.
+    A judged query that is missing from a run counts as if nothing was retrieved, unless `missing` or the convention
+    skips it.
     """
     named = name_runs(runs)
     judged = read_given("qrels", qrels, "qrels")
@@ -239,9 +240,9 @@ def compare(runs: Any, qrels: Any, options: dict[str, Any], per_query: bool) -> 
 
 
 def explain(run: Any, qrels: Any, got: Any, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
-    """Which of the libraries' definitions of nDCG gives a score; or which combination of options, or known slip.
+    """Find the library with the definition of nDCG that gives a score; else the combination of options, or a slip.
 
-    Of the options it takes k, log_base and judged_only; all others are searched.
+    It accepts the options k, log_base and judged_only; all others are searched.
     """
     judged = read_given("qrels", qrels, "qrels")
     given = {"predictions": read_given("run", run, "run"), "references": judged}
@@ -249,7 +250,7 @@ def explain(run: Any, qrels: Any, got: Any, options: dict[str, Any], per_query: 
 
 
 def name_runs(runs: Any) -> dict[str, Any]:
-    """Return runs by their names: those that were given, of their files, or their places."""
+    """Return runs by their names: the names that were given, those of their files, or their positions."""
     if not isinstance(runs, (list, dict)) or is_file_obj_with_meta(runs):
         raise ValueError(f"runs must be a list of runs, or map their names to them; got {type(runs).__name__}")
     if not 2 <= len(runs) <= RUNS:
@@ -264,7 +265,7 @@ def read_given(name: str, given: Any, kind: str) -> Mappings:
     """Read a run or qrels from a file that was uploaded, or from its text; never from a path of the server.
 
     Args:
-        name: what an error calls it.
+        name: its name in errors.
         given: Gradio's description of an upload, which it has checked, or text.
         kind: ``"run"`` or ``"qrels"``.
     """
@@ -283,7 +284,7 @@ def read_given(name: str, given: Any, kind: str) -> Mappings:
 
 
 def _answer(found: Any, per_query: bool) -> dict[str, Any]:
-    """Return a report or a comparison as types that JSON has."""
+    """Return a report or a comparison in JSON types."""
     return {name: each for name, each in found.to_dict().items() if per_query or name != "queries"}
 
 

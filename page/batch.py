@@ -49,7 +49,7 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
 
 
 def fill_batch(path: str) -> tuple[Any, ...]:
-    """Return the text of the batch from an uploaded file; or what is wrong with it, in place of any result."""
+    """Return the text of the batch from an uploaded file; or the error in it, in place of any result."""
     try:
         lists = read_batch(path)
     except ValueError as problem:
@@ -75,7 +75,7 @@ def score_batch(predictions: str, references: str, weights: str, query_ids: str,
             policies.append(f"{policy}: no score")
     ideal = ndcg.compute(**inputs, **options, measures="IDCG", use_aggregator=False)
     empty = sum(value <= 0 for value in next(iter(ideal.values())))
-    counts = f"{len(values):,} queries, {empty:,} with nothing relevant"
+    counts = f"{len(values):,} queries, {empty:,} with no relevant documents"
     # the metric has queries in the order in which their ids first appear
     ids = list(dict.fromkeys(inputs["query_ids"])) if "query_ids" in inputs else range(len(values))
     queries = pd.DataFrame({"query": ids, **by_query})
@@ -91,7 +91,7 @@ def score_batch(predictions: str, references: str, weights: str, query_ids: str,
 
 
 def plot_of_queries(name: str, values: list[float]) -> str:
-    """Return how many queries have which value, drawn, and where most of them are."""
+    """Return a histogram of the values of queries, and a sentence on where most of them are."""
     counts, edges = distribution(values)
     found = f"Half of {len(values):,} queries have an {name} of {median(values):.4f} or less."
     return histogram(counts, edges, f"How many queries have which {name}", found)

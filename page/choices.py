@@ -14,7 +14,7 @@ from typing import Any
 
 from .metric import tables
 
-LONGEST_RANKING = 3000  # characters in an address, which browsers and servers take
+LONGEST_RANKING = 3000  # characters in an address that browsers and servers accept
 LONGEST_CUTOFF = 100_000
 DOCUMENTS = 500  # of a ranking that is edited or in an address
 CONVENTIONS = tables.CONVENTIONS
@@ -23,7 +23,7 @@ CHOICES = {
     **{name: [*tables.OPTIONS[name].words] for name in WORDED},
     "zero_division": ["0", "1", "nan", "perfect_if_empty"],
     "negative_relevance": [*tables.OPTIONS["negative_relevance"].words],
-    "missing": ["empty", "skip"],  # a page that refuses a run would say less
+    "missing": ["empty", "skip"],  # an error in place of a result would tell less
     "judged_only": ["false", "true"],
 }
 LABELS = {
@@ -32,7 +32,7 @@ LABELS = {
     "ideal": "Ideal",
     "score_dtype": "Scores compared",
     "ties": "Tied documents",
-    "zero_division": "Nothing relevant",
+    "zero_division": "No relevant documents",
     "negative_relevance": "Negative relevance",
     "missing": "Query not in the run",
     "judged_only": "Not judged",
@@ -43,17 +43,17 @@ WORDS = {  # of a choice on the page, if they are not its name
     ("zero_division", "nan"): tables.empty_text(math.nan),
     ("zero_division", "perfect_if_empty"): tables.empty_text("perfect_if_empty"),
     ("negative_relevance", "raise"): "refuse",
-    ("missing", "skip"): "left out",
+    ("missing", "skip"): "skipped",
     ("missing", "empty"): "nothing retrieved",
     ("judged_only", "false"): "gain 0",
     ("judged_only", "true"): "removed",
 }
 LINKED = ("k", "log_base", *CHOICES)  # the names of a bar's fields in an address
-REMEDIES = {  # what to set in the page, for what the metric says of its options
+REMEDIES = {  # what to set on the page, for errors of the metric about its options
     "got must be ": "The number I got must be an nDCG, such as 0.5921, or in percent, such as 59.21.",
     ' is too large for score_dtype="float32"': " is too large for 32-bit floats. Set Scores compared to as given.",
     "; negative_relevance=": ". Set Negative relevance to clip or keep.",
-    "no query of positive weight": "every query is left out. Set Nothing relevant to 0, or Query not in the run to "
+    "no query of positive weight": "every query is skipped. Set No relevant documents to 0, or Query not in the run to "
     "nothing retrieved.",
     ', and ties="docid"': ", and are ranked by ids of documents, which a batch lacks. Set Tied documents to average.",
 }
@@ -83,7 +83,7 @@ def largest(cutoffs: Sequence[int | None]) -> int | None:
 
 
 def in_words(problem: Exception) -> str:
-    """Return what the metric says is wrong, with the fields of the page in place of options."""
+    """Return an error of the metric with the fields of the page in place of options."""
     text = str(problem)
     for says, remedy in REMEDIES.items():
         before, found, _ = text.partition(says)
@@ -93,7 +93,7 @@ def in_words(problem: Exception) -> str:
 
 
 def option_of(name: str, choice: str) -> dict[str, Any]:
-    """Return the option of `compute` that a choice of the bar makes."""
+    """Return the option of `compute` for a choice of the bar."""
     if name == "judged_only":
         return {name: choice == "true"}
     return {name: float(choice) if name == "zero_division" and choice != "perfect_if_empty" else choice}
@@ -104,7 +104,7 @@ def options_of(
     log_base: float | None,
     *settings: str,
 ) -> dict[str, Any]:
-    """Return the options of `compute` from what the bar shows: settings in the order of CHOICES."""
+    """Return the options of `compute` for the settings of the bar, in the order of CHOICES."""
     if log_base is None or log_base <= 1:
         raise ValueError("Base of the logarithm: give a number above 1, such as 2.")
     options: dict[str, Any] = {"k": cutoffs_of(cutoffs), "log_base": log_base}
@@ -118,7 +118,7 @@ def options_of(
 
 
 def settings_of(convention: str) -> list[Any]:
-    """Return what the bar shows for a convention, in the order of CHOICES."""
+    """Return the settings of the bar for a convention, in the order of CHOICES."""
     chosen = CONVENTIONS[convention]
     values = [getattr(chosen, name) for name in tables.CHOICES]
     return [f"{value:g}" if isinstance(value, float) else value for value in values]
@@ -189,7 +189,7 @@ def _python(value: Any) -> str:
 def parse_link(parameters: Mapping[str, str], rows: Rows) -> tuple[Rows, str, list[Any], list[str]]:
     """Return the table, the convention and the bar of an address, and the names of what cannot be read.
 
-    What the address lacks, or has in a form that cannot be read, is `rows` or the default.
+    If a part is missing or cannot be read, it is `rows` or the default.
     """
     unread = []
 

@@ -1,6 +1,6 @@
 """What each document of a ranking adds to DCG, and the ranking's sums at every cutoff.
 
-Every number is asked of the metric: the page has no formula of its own.
+The metric computes every figure: the page has no formula of its own.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ STEPS = ["rank", "document", "relevance", "gain", "discount", "contribution", "i
 
 
 class Ranking(NamedTuple):
-    """One query's documents, in the order in which they were given.
+    """The documents of one query, in the order of the input.
 
     Attributes:
-        documents: what people call them.
-        relevance: None for one that was not judged.
-        score: None for one that was not retrieved.
+        documents: the names of the documents.
+        relevance: their relevance; None if not judged.
+        score: their scores; None if not retrieved.
     """
 
     documents: list[str]
@@ -54,10 +54,10 @@ class Ranking(NamedTuple):
         """Return the documents in another order.
 
         The scores stay where they were: the first document gets the highest. One that was not retrieved
-        before gets a score between its neighbours'. Documents that are not named keep their scores.
+        before gets a score between its neighbors'. Documents that are not named keep their scores.
 
         Raises:
-            ValueError: A document is unknown, or named twice.
+            ValueError: a document is unknown, or named twice.
         """
         relevance = dict(zip(self.documents, self.relevance, strict=True))
         score = dict(zip(self.documents, self.score, strict=True))
@@ -85,7 +85,7 @@ class Ranking(NamedTuple):
 
 
 def gains(relevance: Sequence[float | None], options: dict[str, Any]) -> list[float]:
-    """Return the gain of each relevance; of one not judged 0."""
+    """Return the gain of each relevance; 0 if not judged."""
     how = {name: value for name, value in options.items() if name in ("gain", "negative_relevance")}
     alone = {"predictions": [[1.0]] * len(relevance), "references": [[each] for each in relevance]}
     values: list[float] = ndcg.compute(**alone, **how, measures="CG", use_aggregator=False)["CG"]

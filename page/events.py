@@ -1,4 +1,4 @@
-"""How the page answers events, and what it says where that fails."""
+"""How the page answers events, and the errors that it shows."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -17,7 +17,7 @@ QUIET: dict[str, Any] = {
     "api_visibility": "private",
     "queue": False,  # answers at once; what takes longer waits in the queue
 }
-EACH = {**QUIET, "trigger_mode": "multiple"}  # where an event that waits would be sent with the data of another
+EACH = {**QUIET, "trigger_mode": "multiple"}  # for events that, if they waited, would be sent with the data of another
 ALOUD: dict[str, Any] = {"queue": True}  # Gradio pops up errors and remarks of events in its queue only
 ASK = Path(__file__).with_name("events.js").read_text(encoding="utf-8")
 
@@ -32,7 +32,7 @@ def follow(events: Sequence[Any], handler: Handler, inputs: Any, outputs: Any, *
 
 
 def show_errors(outputs: int) -> Callable[[Handler], Handler]:
-    """Make a handler say what is wrong in its first output, and clear the others."""
+    """Make a handler show an error in its first output, and clear the others."""
 
     def decorate(handler: Handler) -> Handler:
         @wraps(handler)
@@ -49,7 +49,7 @@ def show_errors(outputs: int) -> Callable[[Handler], Handler]:
 
 
 def raise_errors(handler: Handler) -> Handler:
-    """Make what is wrong the sentence that the page pops up, or that a program gets."""
+    """Turn errors into the sentence that the page pops up, or that a program receives."""
 
     @wraps(handler)
     def handle(*arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The tab that finds whose number it is: the same data by every convention, and the number that was got among them."""
+"""The tab that finds the conventions that give a score: the data under every convention, next to the reported score."""
 
 import math
 import re
@@ -10,6 +10,7 @@ import gradio as gr
 import pandas as pd
 
 from .batch import batch_of
+from .card import file_address
 from .choices import LABELS, largest, options_of
 from .events import follow, show_errors
 from .guide import is_begun_with
@@ -31,7 +32,6 @@ CARD_EXAMPLE = {
     "references": [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [3, 2, 3, 0, 1, 2]],
 }
 SHOWN_WAYS = 5
-SLIPS = "#h-slips"  # the page of docs in the metric card
 ALLOWED = re.compile(r"[-+\d.eE%@, ]+|nan")  # never the path of a file of the server
 LONGEST = 200_000  # characters of values of queries
 
@@ -89,7 +89,7 @@ def explain_reported(
     run_files: list[str] | None,
     *others: Any,
 ) -> str:
-    """Return whose number it is, as HTML: in words, as dots, and which choices make the difference."""
+    """Return the explanation of a score as HTML: in words, as dots, and with the choices that make the difference."""
     batch, bar = others[:4], others[4:]
     options = options_of(*bar)
     given: Mapping[str, Mapping[str, Any]]
@@ -112,7 +112,7 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
     Args:
         given: the rankings.
         got: a score, several with their cutoffs, or the value of each query: a list, by id, or lines; None for nothing.
-        options: of `compute`; a convention's are not taken for what is known.
+        options: the options of `compute`; those of a convention do not count as known.
     """
     if isinstance(got, str) and "\n" not in got and not ALLOWED.fullmatch(got):
         raise ValueError(f"got must be an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10; got {got[:40]!r}")
@@ -163,16 +163,16 @@ def _explained(name: str, explanation: Any) -> str:
 
 
 def _conclusion(explanation: Any) -> str:
-    """Return whose number it is, in a sentence."""
+    """Return the result in a sentence."""
     if explanation.got is None:
         different = len({f"{each:.4f}" for each in explanation.scores.values() if each is not None})
-        return f"The conventions make {different} different numbers of this. Give the one you got."
+        return f"The conventions make {different} different scores for this data. Enter the score you want to identify."
     reported = explanation.reported[0].upper() + explanation.reported[1:]
     if explanation.matches:
         return f"{reported} {_be(explanation)} the {explanation.measure} of {_listed(explanation.matches)}."
     if explanation.combinations or explanation.slips:
-        return f"No convention has {explanation.reported}, but these do:"
-    return f"No convention has {explanation.reported}, nor has any combination of options."
+        return f"No convention gives {explanation.reported}, but these do:"
+    return f"No convention gives {explanation.reported}, and no combination of options does."
 
 
 def _be(explanation: Any) -> str:
@@ -182,17 +182,14 @@ def _be(explanation: Any) -> str:
 def _ways(explanation: Any) -> list[str]:
     """Return what gives the reported scores as items of a list, in HTML; or which queries differ from the nearest."""
     few = [each for each in explanation.combinations if len(each.changed) <= 1]
-    slips = [
-        f"{escape(convention)} with a slip: <a href='{SLIPS}'>{escape(slip)}</a>"
-        for slip, convention in explanation.slips
-    ]
+    slips = [f"{escape(convention)} with a slip: {_slips_link(slip)}" for slip, convention in explanation.slips]
     ways = [_way(each) for each in few] + slips + [_way(each) for each in explanation.combinations[len(few) :]]
     items = ways[:SHOWN_WAYS]
     if len(ways) > SHOWN_WAYS:
         items.append(f"and {len(ways) - SHOWN_WAYS:,} more")
     if explanation.combinations:
         by_chance = "" if math.isnan(explanation.by_chance) else f"; by chance, about {explanation.by_chance:.1f} would"
-        items.append(f"{len(explanation.combinations):,} of {explanation.tried:,} combinations have it{by_chance}.")
+        items.append(f"{len(explanation.combinations):,} of {explanation.tried:,} combinations give it{by_chance}.")
     if explanation.nearest is not None:
         some = ", ".join(map(str, explanation.disagreeing[:SHOWN_WAYS]))
         more = ", …" if len(explanation.disagreeing) > SHOWN_WAYS else ""
@@ -201,8 +198,14 @@ def _ways(explanation: Any) -> list[str]:
         items.append(escape(f"The nearest is {explanation.nearest}; {differ}: {some}{more}."))
         items += map(escape, explanation.in_common)
     if not explanation.matches and explanation.got is not None:
-        items.append(f"All <a href='{SLIPS}'>known slips</a> of implementations, with rankings that show them")
+        items.append(f"All {_slips_link('known slips')} of implementations, with rankings that show them")
     return items
+
+
+def _slips_link(text: str) -> str:
+    """Return text as a link to the page of docs on slips, if the page runs in a Space."""
+    address = file_address("docs/slips.md")
+    return f"<a href='{address}' target='_blank'>{escape(text)}</a>" if address else escape(text)
 
 
 def _way(combination: Any) -> str:

@@ -35,12 +35,12 @@ class Step(NamedTuple):
     """A step of the guide.
 
     Attributes:
-        title: of the step.
+        title: the title of the step.
         text: what it explains, and what to try.
         guess: a question that the ranking answers.
         choices: two answers, the right one first.
-        answer: what the ranking says.
-        rows: of the table: document, relevance, score.
+        answer: the answer, from the ranking.
+        rows: the rows of the table: document, relevance, score.
     """
 
     title: str
@@ -155,7 +155,7 @@ def guide_html(step: str) -> str:
 
 
 def _step_html(name: str) -> str:
-    """Return what a step explains, its guess, whose answer is folded, and the way to the next step."""
+    """Return the text of a step, its guess with a folded answer, and the way to the next step."""
     step, names = STEPS[name], [*STEPS]
     choices = sorted(step.choices)  # so that the place does not tell which is right
     buttons = "".join(f"<button type='button' class='offer' data-guess>{escape(each)}</button> " for each in choices)

@@ -82,8 +82,8 @@ def picture(
         ranking: the ranking.
         ranks: its steps up to the cutoff that is drawn.
         result: its scores by name, the one that is drawn first.
-        options: of `compute`, with this cutoff alone.
-        note: what to say besides.
+        options: the options of `compute`, with this cutoff alone.
+        note: a remark in addition to these.
         edits: how many edits of the picture the ranking has.
     """
     rows = ranks.to_dict("records")
@@ -198,7 +198,7 @@ def _part(term: str, number: float, what: str) -> str:
 def _said(value: float, ideal: float, advised: Advice | None, *, tied: bool) -> str:
     """Return how good a score is, and what would help most, in words."""
     if ideal <= 0:
-        return "Nothing relevant was judged: this is the value chosen for such queries."
+        return "No relevant document was judged: this is the value chosen for such queries."
     share = f"{_percent(value)} of what the best order would score." if 0 <= value <= 1 else ""
     if advised is None:
         return f"{share} No swap helps{' while documents are tied' if tied and value < 1 else ''}."
@@ -216,9 +216,9 @@ class _Cards(NamedTuple):
     """Documents as they are drawn.
 
     Attributes:
-        relevance: of each document.
-        highest: the relevance that cards are graded up to.
-        score: of each document.
+        relevance: the relevance of each document.
+        highest: the highest relevance of a card.
+        score: the score of each document.
         widest: the gain that fills the width of a bar.
         dots: how many dots show a relevance; 0 for its number.
         advised: the documents that are to be marked.

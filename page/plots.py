@@ -19,9 +19,9 @@ def line_plot(by_rank: pd.DataFrame, top: float, caption: str, finding: str) -> 
 
     Args:
         by_rank: the ranks, then a column per line, which names it.
-        top: what the axis of values reaches at least; it begins at 0 or below.
-        caption: what is drawn.
-        finding: what it shows, in a sentence.
+        top: the least upper end of the axis of values, which begins at 0 or below.
+        caption: the caption.
+        finding: a sentence on what the plot shows.
     """
     ranks, *names = by_rank.columns
     values = by_rank[names]
@@ -50,9 +50,9 @@ def histogram(counts: Sequence[int], edges: Sequence[float], caption: str, findi
 
     Args:
         counts: one per interval.
-        edges: of the intervals, one more.
-        caption: what is drawn.
-        finding: what it shows, in a sentence.
+        edges: the edges of the intervals, one more.
+        caption: the caption.
+        finding: a sentence on what the plot shows.
     """
     high = max([1, *counts])
     places = [LEFT + (RIGHT - LEFT) * at / len(counts) for at in range(len(edges))]
@@ -69,9 +69,9 @@ def bars_svg(values: Sequence[tuple[str, float]], caption: str, sides: Sequence[
     """Return bars as a picture in a file of its own.
 
     Args:
-        values: by the names of the bars, from the top; nan has no bar.
-        caption: what is drawn.
-        sides: what bars to the left and to the right of the middle say; empty for bars from the left.
+        values: the values by the names of the bars, from the top; nan has no bar.
+        caption: the caption.
+        sides: the meaning of bars to the left and to the right of the middle; empty for bars from the left.
     """
     widest = max([abs(value) for _, value in values if value == value], default=0) or 1
     start, length = (410, 200) if sides else (210, 400)
@@ -80,7 +80,7 @@ def bars_svg(values: Sequence[tuple[str, float]], caption: str, sides: Sequence[
         y, size = 50 + 18 * at, 0.0 if math.isnan(value) else length * abs(value) / widest
         x = start - size if sides and value > 0 else start
         color = "#a8470b" if value < 0 else "#2357d9"
-        text = "left out" if math.isnan(value) else f"{value + 0.0:+.4f}" if sides else f"{value + 0.0:.4f}"
+        text = "skipped" if math.isnan(value) else f"{value + 0.0:+.4f}" if sides else f"{value + 0.0:.4f}"
         rows.append(
             f"<text x='200' y='{y + 12}' text-anchor='end'>{escape(name[:28])}</text>"
             f"<rect x='{x:.1f}' y='{y}' width='{size:.1f}' height='14' fill='{color}'/>"

@@ -26,14 +26,14 @@ MISSED = 8  # relevant documents that are named
 def query_bars(
     values: pd.DataFrame, caption: str, runs: Sequence[str], lacks: Mapping[str, str], chosen: str = ""
 ) -> str:
-    """Return a bar per query: to the left where the first run is better, to the right where the second is.
+    """Return a bar per query: to the left if the first run is better, to the right if the second is.
 
     Args:
-        values: the query, and what is drawn of it.
-        caption: what that is.
+        values: the queries, and the values that are drawn.
+        caption: the caption.
         runs: one, or two, the better first.
-        lacks: the run that lacks a query, by the query.
-        chosen: the query whose rankings are shown.
+        lacks: the run that a query is missing from, by the query.
+        chosen: the query that is shown with its rankings.
     """
     are_two = len(runs) > 1
     widest = max([abs(each) for each in values.iloc[:, 1] if each == each], default=0) or 1
@@ -41,7 +41,7 @@ def query_bars(
     for query, value in values.head(BARS).itertuples(index=False):
         side = "second" if value < 0 else "first"
         width = 0 if math.isnan(value) else (49.6 if are_two else 100) * abs(value) / widest
-        text = "left out" if math.isnan(value) else f"{value + 0.0:+.4f}" if are_two else f"{value + 0.0:.4f}"
+        text = "skipped" if math.isnan(value) else f"{value + 0.0:+.4f}" if are_two else f"{value + 0.0:.4f}"
         lacking = f" <small>not in {escape(lacks[query])}</small>" if query in lacks else ""
         name = escape(query)
         kind = " class='chosen'" if query == chosen else ""
@@ -64,13 +64,13 @@ def query_bars(
 def side_by_side(
     query: str, rankings: Mapping[str, Ranking], sums: Mapping[str, Mapping[str, float]], options: dict[str, Any]
 ) -> str:
-    """Return the rankings of a query, beside each other.
+    """Return the rankings of a query, side by side.
 
     Args:
-        query: what it is called.
-        rankings: of this query, by the runs' names; without a document that is retrieved where a run lacks it.
-        sums: of each its nDCG, DCG and ideal DCG, by what they are called.
-        options: of `compute`, with one cutoff.
+        query: the name of the query.
+        rankings: the rankings of this query, by the names of the runs; empty if it is missing from a run.
+        sums: the nDCG, DCG and ideal DCG of each ranking, by their names.
+        options: the options of `compute`, with one cutoff.
     """
     (k,) = options["k"]
     ranks = {name: steps(ranking, options, k).to_dict("records") for name, ranking in rankings.items()}
@@ -92,7 +92,7 @@ def side_by_side(
         (measure, value), (_, dcg), (_, ideal) = sums[name].items()
         cards = [_row(row, grades[row["document"]], dots, widest, others) for row in ranked[:DRAWN]]
         columns.append(
-            f"<section><h3>{escape(name)}: {escape(measure)} {'left out' if math.isnan(value) else f'{value:.4f}'}</h3>"
+            f"<section><h3>{escape(name)}: {escape(measure)} {'skipped' if math.isnan(value) else f'{value:.4f}'}</h3>"
             f"<p>{'' if math.isnan(value) else f'DCG {dcg + 0.0:.4f} ÷ ideal {ideal + 0.0:.4f} '}"
             f"<button type='button' class='open' data-query='{escape(query)}' "
             f"data-runs='{escape(json.dumps([name]))}' "

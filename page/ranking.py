@@ -38,7 +38,7 @@ EXAMPLES: dict[str, Rows] = {
     "Perfect": [("d1", "3", "4"), ("d2", "2", "3"), ("d3", "1", "2"), ("d4", "0", "1")],
     "Reversed": [("d1", "0", "4"), ("d2", "1", "3"), ("d3", "2", "2"), ("d4", "3", "1")],
     "All tied": [("d1", "3", "1"), ("d2", "2", "1"), ("d3", "1", "1"), ("d4", "0", "1")],
-    "Nothing relevant": [("d1", "0", "3"), ("d2", "0", "2"), ("d3", "0", "1")],
+    "No relevant documents": [("d1", "0", "3"), ("d2", "0", "2"), ("d3", "0", "1")],
     "Relevant documents not retrieved": [
         *((f"d{at + 1}", r, str(6 - at)) for at, r in enumerate("323012")),
         ("d7", "3", ""),
@@ -224,7 +224,7 @@ def ranking_of(rows: Rows) -> Ranking:
     documents = [row[0] or f"document {place}" for place, row in enumerate(filled, 1)]
     if len(set(documents)) < len(documents):
         twice = next(each for each in documents if documents.count(each) > 1)
-        raise ValueError(f"Document {twice!r} is there twice; give each document a name of its own.")
+        raise ValueError(f"Document {twice!r} appears twice; give each document a name of its own.")
     return Ranking(documents, *columns)
 
 
@@ -248,8 +248,8 @@ def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> tuple[Any, ...]
     """Return everything the tab shows of a ranking, which is drawn at the largest of the cutoffs.
 
     Args:
-        table: of the ranking.
-        edits: how many edits of the picture it has.
+        table: the table of the ranking.
+        edits: the number of edits of the picture in it.
         *bar: the options.
     """
     options = options_of(*bar)
@@ -259,7 +259,9 @@ def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> tuple[Any, ...]
     by_query = ndcg.compute(**given, **options, use_aggregator=False)
     result = {name: value for name, (value,) in by_query.items()}
     if any(math.isnan(value) for value in result.values()):
-        raise ValueError("Nothing relevant was judged, and such queries are left out of the mean: there is no score.")
+        raise ValueError(
+            "No relevant document was judged, and such queries are excluded from the mean: there is no score."
+        )
     drawn = {**options, "k": [largest(options["k"])]}
     name, value = next(iter(scores_by_name(ranking, drawn).items()))
     ranks = steps(ranking, drawn, drawn["k"][0])
@@ -280,7 +282,7 @@ def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> tuple[Any, ...]
 
 
 def plot_of_sums(by_cutoff: pd.DataFrame) -> str:
-    """Return DCG and the ideal DCG at every cutoff, drawn, and where they part most."""
+    """Return DCG and the ideal DCG at every cutoff, drawn, and the rank at which they differ most."""
     lines = by_cutoff[["k", "DCG", "ideal DCG"]].set_axis(["rank", "this ranking", "ideal"], axis=1)
     gap = by_cutoff["ideal DCG"] - by_cutoff["DCG"]
     at = int(gap.argmax())
@@ -292,7 +294,7 @@ def plot_of_sums(by_cutoff: pd.DataFrame) -> str:
 
 
 def plot_of_scores(by_cutoff: pd.DataFrame) -> str:
-    """Return nDCG at every cutoff, drawn, and where it is lowest and highest."""
+    """Return nDCG at every cutoff, drawn, and the ranks at which it is lowest and highest."""
     scores = by_cutoff["nDCG"]
     low, high = int(scores.argmin()), int(scores.argmax())
     ends = f"nDCG is lowest at k = {by_cutoff['k'][low]}: {scores[low]:.4f}; highest at {by_cutoff['k'][high]}"
@@ -308,7 +310,7 @@ def scores_by_name(ranking: Ranking, options: dict[str, Any]) -> dict[str, float
 
 
 def refuse_negative(ranking: Ranking, options: Mapping[str, Any]) -> None:
-    """Raise an error that names the row of a relevance that the options refuse."""
+    """Raise an error that names the row of a relevance that the options reject."""
     for row, (document, relevance) in enumerate(zip(ranking.documents, ranking.relevance, strict=True), 1):
         if relevance is not None and relevance < 0 and options["negative_relevance"] == "raise":
             problem = f"Row {row} ({document}): relevance −{-relevance:g} is negative"

@@ -14,12 +14,12 @@ import pandas as pd
 
 CSS = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 HEAD = f"<script>{Path(__file__).with_name('first.js').read_text(encoding='utf-8')}</script>"
-# where a spreadsheet may begin a formula: at the start of a cell, or where it splits one in spite of its quotes
+# where a spreadsheet may begin a formula: at the start of a cell, or at a place at which it splits a quoted cell
 FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r＝＋－＠])")
 
 
 def score_card(result: Mapping[str, float], note: str = "") -> str:
-    """Return the first score large, the others beside it."""
+    """Return the first score in large type, next to the others."""
     (name, value), *others = result.items()
     beside = "".join(f"<span class='other'>{html.escape(n)} <b>{v:.4f}</b></span>" for n, v in others)
     first = f"<span class='name'>{html.escape(name)}</span> <output class='value'>{value:.4f}</output>"
@@ -38,7 +38,7 @@ def list_html(caption: str, lines: Sequence[str]) -> str:
 
 
 def error_html(problem: Exception | str) -> str:
-    """Return what is wrong, as text."""
+    """Return an error as text."""
     return f"<p class='error' role='alert'>{html.escape(str(problem))}</p>"
 
 
@@ -70,7 +70,7 @@ def file_link(text: str, name: str, kind: str, title: str) -> str:
 
 
 def _spreadsheet_cell(cell: Any) -> Any:
-    """Return a cell such that no spreadsheet takes text for a formula, nor rounding for a number."""
+    """Return a cell that no spreadsheet reads as a formula, and with all digits of a number."""
     if isinstance(cell, float):
         return round(cell, 12) + 0.0
     return FORMULA.sub("'", cell) if isinstance(cell, str) and not _is_number(cell) else cell

@@ -22,10 +22,10 @@ class RunResults(NamedTuple):
     """The results of runs.
 
     Attributes:
-        report: of one run, or the comparison of several, whose differences are those of a better run less a worse one.
+        report: the report on one run, or the comparison of several, with differences of a better run minus a worse one.
         verdict: it in sentences.
         tied: what the order of tied documents makes of the scores, in sentences.
-        scores: of each run, best first.
+        scores: the scores of each run, best first.
         groups: the scores in each group of queries, by run.
         measure: what is shown query by query.
         drawn: a value for each query, in the order of the bars; of several runs the difference of the best two.
@@ -132,7 +132,7 @@ def verdict_on(pair: Any, corrected: bool) -> str:
 def missing_texts(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> list[str]:
     """Return which queries each run lacks and what becomes of them, in a sentence for each that lacks any."""
     texts = []
-    one, many = ("is left out", "are left out") if options["missing"] == "skip" else ("counts as 0", "count as 0")
+    one, many = ("is skipped", "are skipped") if options["missing"] == "skip" else ("counts as 0", "count as 0")
     for name, run in runs.items():
         lacking = [query for query in qrels if query not in run]
         some = ", ".join(lacking[:3]) + (", …" if len(lacking) > 3 else "")
@@ -194,9 +194,9 @@ def read_files(
 
 
 def misplaced(qrels_file: str | None, run_files: list[str] | None) -> int | None:
-    """Return which of the runs' files holds the qrels where their own file holds a run; None if none does.
+    """Return which of the runs' files holds the qrels if their own file holds a run; None if none does.
 
-    Files that can be read where they are tell nothing.
+    Files that can be read in their own place decide nothing.
     """
     if not qrels_file or not run_files or not _reads(qrels_file, "run"):
         return None
@@ -243,7 +243,7 @@ def report_on(run: Mappings, qrels: Mappings, options: Mapping[str, Any]) -> Any
 
 
 def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> Any:
-    """Return the comparison of runs; a judged query that one lacks is not refused unless the options say so."""
+    """Return the comparison of runs; a judged query that is missing from one is an error only if the options say so."""
     missing = CONVENTIONS[options.get("convention", "sklearn")].missing
     return ndcg.compare(systems=runs, references=qrels, resamples=RESAMPLES, **{"missing": missing, **options})
 

@@ -37,7 +37,7 @@ from .uploads import Mappings, read_groups
 
 AUDIT_CAPTION = (
     "Audit. Not ranked: judged queries that the run lacks; not judged: its queries without judgments; "
-    "tied: queries whose score depends on the order of ties; unjudged: documents within the cutoff that is shown"
+    "tied: queries with a score that depends on the order of ties; unjudged: documents within the cutoff that is shown"
 )
 AUDIT = ["run", "documents", "queries", "not ranked", "not judged", "tied", "unjudged@k"]
 MEANS_CAPTION = "Scores, with 95% intervals, best first; random order: the expected score of a random order"
@@ -151,7 +151,7 @@ def paste_fields() -> tuple[list[gr.Textbox], gr.Button, gr.File]:
 
 
 def forget_runs() -> tuple[Any, ...]:
-    """Return no result, where files or choices are no longer those that were scored."""
+    """Return no result if files or choices are no longer those that were scored."""
     return (note_html("Press Score."), *[None] * (SHOWN - 3), gr.Radio(visible=False), "")
 
 
@@ -324,7 +324,7 @@ def groups_html(groups: Mapping[Any, Mapping[str, Any]]) -> str | None:
 def one_query(qrels: Mappings, runs: Mapping[str, Mappings], options: dict[str, Any]) -> tuple[Any, ...]:
     """Return what there is to show of a single query: each run's values, and the rankings of the best two.
 
-    The last is the query itself where there is one run, for the first tab.
+    The last is the query itself if there is one run, for the first tab.
     """
     (query,) = qrels
     results = {name: ndcg.compute(predictions=run, references=qrels, **options) for name, run in runs.items()}

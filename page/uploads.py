@@ -1,6 +1,6 @@
-"""Files that people upload to the Space: the metric reads them, within limits; what is wrong is one sentence.
+"""Files that are uploaded to the Space: the metric reads them, within limits; an error is one sentence.
 
-The lists of a batch, which the metric takes as arguments and reads from no file, are read here.
+The lists of a batch are read here, since the metric reads them only as arguments.
 """
 
 import csv
@@ -27,11 +27,11 @@ def read_upload(path: str, kind: str) -> Mappings:
     """Read a run or qrels from an uploaded file.
 
     Args:
-        path: the file, as the server has stored it. Its name ends as the user's did.
+        path: the file on the server. Its name has the same ending as the user's.
         kind: ``"run"`` or ``"qrels"``.
 
     Raises:
-        ValueError: names the file, and what is wrong with it.
+        ValueError: the file cannot be read; names the file and the error.
     """
     with _named(path):
         found: Mappings = READERS[kind](path, LIMITS)
@@ -65,7 +65,7 @@ def read_batch(path: str) -> dict[str, list[Any]]:
     """Read the lists of a batch from an uploaded file: JSON with their names, or CSV with a row per document.
 
     Raises:
-        ValueError: names the file, and what is wrong with it.
+        ValueError: the file cannot be read; names the file and the error.
     """
     with _named(path):
         with open(path, "rb") as file:
@@ -87,7 +87,7 @@ def read_batch(path: str) -> dict[str, list[Any]]:
 
 
 def check_size(side: Collection[Any]) -> None:
-    """Raise an error for more queries or documents than the page takes, in lists, mappings or one flat list."""
+    """Raise an error for more queries or documents than the page accepts, in lists, mappings or one flat list."""
     nested = [len(each) for each in side if isinstance(each, (list, dict))]
     LIMITS.check("queries", len(nested))
     LIMITS.check("rows", len(side) - len(nested) + sum(nested))
@@ -95,7 +95,7 @@ def check_size(side: Collection[Any]) -> None:
 
 @contextmanager
 def _named(path: str) -> Iterator[None]:
-    """Make what is wrong with a file a sentence that names it as the user does, not as the server does."""
+    """Turn an error in a file into a sentence with the user's name of the file, not the server's."""
     name = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in Path(path).name)
     try:
         if Path(path).is_symlink() or not Path(path).is_file():

@@ -1,7 +1,7 @@
 """Write ndcg_bundle.py: the modules of src/ndcg that ndcg.py needs, as one file.
 
-`evaluate.load` asks a Hub for each file beside ndcg.py, in every process; so there is one.
-`--check` writes nothing, and fails if the file is not what the modules give.
+`evaluate.load` requests each file next to ndcg.py from a Hub, in every process; so there is only one.
+`--check` writes nothing, and fails if the file is not current.
 """
 
 import ast
@@ -21,20 +21,20 @@ HEADING = '''\
 """The modules of src/ndcg in one file, for `evaluate.load`. `make bundle` writes it: read and edit src/ndcg instead."""
 '''
 
-External = tuple[str, str]  # a module, and what is imported from it; "" for the module itself
+External = tuple[str, str]  # a module, and the name that is imported from it; "" for the module itself
 
 
 class Module(NamedTuple):
     """A module of the package.
 
     Attributes:
-        path: of its file.
+        path: the path of its file.
         lines: its text without the imports and the docstring at its top.
         about: the first line of its docstring.
         defines: the names that it defines.
         imports: the modules of the package that it imports.
-        external: what it imports from elsewhere, by the name that it has here.
-        for_types: such names that only type checkers need.
+        external: its imports from other libraries, by their names in the module.
+        for_types: the names of these that only type checkers need.
     """
 
     path: Path
@@ -68,7 +68,7 @@ def bundle(start: Path) -> str:
 
 
 def in_order(names: Iterable[str]) -> list[Module]:
-    """Return modules with all that they import, each after those that it imports."""
+    """Return modules with all their imports, each after those that it imports."""
     found: dict[str, Module | None] = {}
 
     def add(name: str) -> None:
@@ -129,7 +129,7 @@ def read(path: Path) -> Module:
 
 
 def bindings(statement: ast.stmt, path: Path) -> Iterator[tuple[str, External]]:
-    """Yield each name that an import gives, and what it stands for."""
+    """Yield each name that an import defines, and its meaning."""
     if isinstance(statement, ast.Import):
         for alias in statement.names:
             if alias.name.partition(".")[0] == PACKAGE:
@@ -160,7 +160,7 @@ def defined(statement: ast.stmt, path: Path) -> list[str]:
 
 
 def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:
-    """Refuse what means something else in one file: imports below the top, `global`, names of the file itself."""
+    """Reject code that would mean something else in one file: imports below the top, `global`, names of the file."""
     if path.parent != START.parent and (about := path.with_name("__init__.py")).exists():
         body = ast.parse(about.read_text(encoding="utf-8")).body
         if len(body) != 1 or not isinstance(body[0], ast.Expr):
@@ -179,7 +179,7 @@ def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:
 
 
 def check_distinct(modules: Iterable[Module]) -> None:
-    """Refuse a name that means two things, in two modules or in one and in Python."""
+    """Reject a name with two meanings, in two modules or in a module and in Python."""
     meaning: dict[str, tuple[str, str]] = {}
     for module in modules:
         place = module.path.relative_to(ROOT).as_posix()
@@ -193,7 +193,7 @@ def check_distinct(modules: Iterable[Module]) -> None:
 
 
 def imports(modules: Iterable[Module]) -> list[str]:
-    """Return the imports of modules from elsewhere, each once; last those that only type checkers need."""
+    """Return the imports from other libraries, each once; last those that only type checkers need."""
     modules = list(modules)
     needed = {name for module in modules for name in module.external.keys() - module.for_types}
     wanted = {(*origin, name) for module in modules for name, origin in module.external.items()}
@@ -203,7 +203,7 @@ def imports(modules: Iterable[Module]) -> list[str]:
 
 
 def import_lines(wanted: Iterable[tuple[str, str, str]]) -> list[str]:
-    """Return the statements that import names of modules, or modules, by names of here."""
+    """Return the statements that import modules, or names from modules, under their names here."""
     lines, of_modules = [], defaultdict(list)
     for module, attribute, name in sorted(wanted):
         if attribute:

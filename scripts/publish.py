@@ -10,7 +10,7 @@ TREE = Path(__file__).resolve().parent.parent / "dist" / "space"
 
 
 def main() -> None:
-    """Upload, or list what would be uploaded."""
+    """Upload the files, or list them."""
     parser = argparse.ArgumentParser(description="Upload dist/space to a Space on the Hub.")
     parser.add_argument("space", help="user/nDCG")
     parser.add_argument("--dry-run", action="store_true", help="list what would be uploaded")

@@ -1,4 +1,4 @@
-"""Build the sdist and the wheel, check both, install the package from each, and print what to upload.
+"""Build the sdist and the wheel, check both, install the package from each, and print the files to upload.
 
 Nothing is uploaded. `--unreleased` allows a changelog whose newest version has no date yet.
 """

@@ -65,7 +65,7 @@ WITHOUT_TRANSFORMERS.mkdir()
 
 
 def lean_environment(**more: str) -> dict[str, str]:
-    """For a process that imports evaluate, likewise without transformers."""
+    """For a process that imports evaluate, also without transformers."""
     return {**os.environ, "PYTHONPATH": str(WITHOUT_TRANSFORMERS), **more}
 
 
@@ -83,7 +83,7 @@ def problem_with_java(home: str | None, path: str | None) -> str:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip tests of Spark where there is no Java."""
+    """Skip tests of Spark if there is no Java."""
     if item.get_closest_marker("spark"):
         problem = problem_with_java(os.environ.get("JAVA_HOME"), os.environ.get("PATH"))
         if problem:

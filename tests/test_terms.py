@@ -1,7 +1,10 @@
-"""The terms that are settled: what README, docs and the command line's help call a thing, and what they do not."""
+"""The terms that are settled: the words of README, docs, the command line's help, and the package's messages."""
 
+import io
 import re
+import tokenize
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -57,6 +60,20 @@ def test_help_keeps_to_the_settled_terms(command: str, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit):
         parser().parse_args([*command.split(), "--help"])
     assert [*unsettled(re.sub(r"\s+", " ", capsys.readouterr().out))] == []
+
+
+# Words of the package that are right there: counts of numbers, the verb, and names of arguments.
+OWN_SENSES = re.compile(r"numbers?\b|exchanges the|frame\b|chance\b")
+
+
+@pytest.mark.parametrize("path", [ROOT / "ndcg.py", *sorted((ROOT / "src" / "ndcg").rglob("*.py"))], ids=name)
+def test_messages_docstrings_and_comments_keep_to_the_settled_terms(path: Path) -> None:
+    found = []
+    for token in tokenize.generate_tokens(io.StringIO(text(path)).readline):
+        if token.type in (tokenize.STRING, tokenize.COMMENT):
+            own = re.sub(r"(?m)^\s*(>>>|\.\.\.).*$|`[^`]*`|\{[^{}]*\}", "", token.string)
+            found += [each for each in unsettled(re.sub(r"\s+", " ", own)) if not OWN_SENSES.search(each)]
+    assert found == []
 
 
 @pytest.mark.parametrize(

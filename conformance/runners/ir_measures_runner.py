@@ -1,4 +1,4 @@
-"""ir_measures, whose nDCG is trec_eval's with `-c`: a query that the run lacks counts as 0."""
+"""ir_measures: its nDCG is trec_eval's with `-c`, so a query that is missing from the run counts as 0."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def mean(case: dict[str, Any], preset: str) -> float:
 def _arguments(case: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Return the measures, the qrels and the run."""
     if any(judged and max(judged.values()) < 0 for judged in case["qrels"].values()):
-        raise NotSupportedError("trec_eval may never return where all that is judged is negative")
+        raise NotSupportedError("trec_eval may never return if all that is judged is negative")
     measure = ir_measures.nDCG if case["k"] is None else ir_measures.nDCG @ case["k"]
     run = {query: {each: float(value) for each, value in documents.items()} for query, documents in case["run"].items()}
     return [measure], case["qrels"], run

@@ -13,7 +13,7 @@ TOLERANCE = 1e-9
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
     """Return the nDCG of each query that it returns; trec_eval's relevances are integers."""
     if any(judged and max(judged.values()) < 0 for judged in case["qrels"].values()):
-        raise NotSupportedError("trec_eval may never return where all that is judged is negative")
+        raise NotSupportedError("trec_eval may never return if all that is judged is negative")
     measure = "ndcg" if case["k"] is None else f"ndcg_cut.{case['k']}"
     run = {query: {each: float(value) for each, value in documents.items()} for query, documents in case["run"].items()}
     found = pytrec_eval.RelevanceEvaluator(case["qrels"], {measure}).evaluate(run)

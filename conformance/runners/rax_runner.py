@@ -13,7 +13,7 @@ LENGTHS = 12, 120  # to which lists are padded: as few as possible, since JAX co
 
 
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
-    """Return the nDCG of each query; a list that is masked whole, of a query that the run lacks, is left out."""
+    """Return the nDCG of each query; a fully masked list, of a query that is missing from the run, is skipped."""
     values, counted = _measured(case, reduce_fn=lambda values, where=None: (values, where))
     found = zip(case["qrels"], values.tolist(), counted.tolist(), strict=True)
     return {query: value for query, value, counts in found if counts}

@@ -1,6 +1,6 @@
 """Run libraries against the vectors and print who agrees where.
 
-python run.py                           all runners whose library is installed
+python run.py                           all runners with an installed library
 python run.py ranx sklearn              these
 python run.py --cases ranx              with every case on which it differs
 python run.py --write ../README.md      the table into a page, between its markers

@@ -1,4 +1,4 @@
-"""scikit-learn's `ndcg_score` and `dcg_score`, a query at a time, since it takes lists of one length."""
+"""scikit-learn's `ndcg_score` and `dcg_score`, a query at a time, since it accepts lists of the same length."""
 
 from collections.abc import Callable
 from typing import Any

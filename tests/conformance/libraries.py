@@ -79,7 +79,7 @@ class Run(NamedTuple):
 
     @property
     def ranked(self) -> dict[str, list[str]]:
-        """The ids of every judged query, best first; none where the run lacks the query."""
+        """The ids of every judged query, best first; none for a query that is missing from the run."""
         return {query: sorted(found, key=found.get, reverse=True) for query, found in self.every.items()}  # type: ignore[arg-type]
 
     @property

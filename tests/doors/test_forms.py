@@ -284,7 +284,7 @@ def test_columns_of_one_shuffled_dataset_stay_aligned(ndcg: evaluate.Metric) -> 
 def test_a_low_precision_score_is_compared_as_it_is(ndcg: evaluate.Metric) -> None:
     import torch
 
-    # of neighbours in bfloat16 the higher ranks first
+    # of neighbors in bfloat16 the higher ranks first
     close = torch.tensor([[1.0, 1.0078125]], dtype=torch.bfloat16)
     assert ndcg.compute(predictions=close, references=[[0, 1]], k=1) == {"nDCG@1": 1.0}
     # what bfloat16 rounds to one value is tied
@@ -446,7 +446,9 @@ def test_columns_of_pandas_with_other_indexes_are_refused(fresh_metric: MetricFa
         for moved in (column[::-1], column.rename(lambda row: row + 1)):
             other = "references" if name == "predictions" else name
             for method in (metric.compute, metric.add_batch, metric.report):
-                with pytest.raises(ValueError, match=f"^{other}: has another index than predictions, .*; join both"):
+                with pytest.raises(
+                    ValueError, match=f"^{other}: its index differs from that of predictions, .*; join both"
+                ):
                     method(**{**columns, name: moved})
     assert metric.compute(**{**columns, "references": frame["r"].to_numpy()}) == expected
     assert metric.compute(**{name: column.copy() for name, column in columns.items()}) == expected
@@ -970,7 +972,7 @@ def test_a_mapping_beside_a_file_is_refused_in_the_same_words(ndcg: evaluate.Met
 
 def test_files_without_a_query_in_common_are_refused(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     for predictions, references in both(tmp_path, {"301": {"a": 1.0}}, {"q301": {"a": 1}}):
-        with pytest.raises(ValueError, match=r"^predictions: no query is one of the references'.*'301'.*'q301'"):
+        with pytest.raises(ValueError, match=r"^predictions: no query is in the references.*'301'.*'q301'"):
             ndcg.compute(predictions=predictions, references=references)
 
 
@@ -1010,9 +1012,9 @@ def test_queries_without_documents_count_beside_a_file_as_in_mappings(
     for predictions, references in both(tmp_path, {"q": {"a": 1.0}}, {"q": {"a": 1}}):
         assert ndcg.compute(predictions=predictions, references={"q": {}}, ties=ties) == {"nDCG": 0.0}
         assert ndcg.compute(predictions={"q": {}}, references=references, ties=ties) == {"nDCG": 0.0}
-        with pytest.raises(ValueError, match=r"^predictions: no query is one of the references'"):
+        with pytest.raises(ValueError, match=r"^predictions: no query is in the references"):
             ndcg.compute(predictions={"r": {}}, references=references, ties=ties)
-        with pytest.raises(ValueError, match=r"^predictions: no query is one of the references'"):
+        with pytest.raises(ValueError, match=r"^predictions: no query is in the references"):
             ndcg.compute(predictions=predictions, references={"r": {}}, ties=ties)
 
 
@@ -1142,7 +1144,7 @@ def test_document_ids_without_query_ids_or_of_another_length_are_refused(ndcg: e
 def test_batches_keep_no_document_ids(fresh_metric: MetricFactory, options: dict[str, str]) -> None:
     metric = fresh_metric()
     metric.add_batch(predictions={"q": {"b": 1, "a": 1}}, references={"q": {"a": 1}})
-    with pytest.raises(ValueError, match=r'^ties="docid": batches .* keep no document ids'):
+    with pytest.raises(ValueError, match=r'^ties="docid": .* batches .* keep no document ids'):
         metric.compute(**options)
     assert len(metric) == 1
     assert metric.compute() == {"nDCG": pytest.approx((1 + 1 / math.log2(3)) / 2)}
@@ -1511,7 +1513,7 @@ def test_document_ids_of_two_types_that_never_meet_are_refused(ndcg: evaluate.Me
         ndcg.compute(predictions={"q": {ids[0]: 1.0}}, references={"q": {ids[1]: 1}})
     assert ndcg.compute(predictions={"q": {"d1": 1.0}}, references={"q": {"d2": 1}}) == {"nDCG": 0.0}
     report = ndcg.report(predictions={q: {"D1": 1.0} for q in "ab"}, references={q: {"d1": 1} for q in "ab"})
-    assert any("ids of documents the same on both sides" in note for note in report.notes)
+    assert any("document ids the same on both sides" in note for note in report.notes)
 
 
 def test_relevance_may_be_true_or_false_in_ragged_lists(ndcg: evaluate.Metric) -> None:

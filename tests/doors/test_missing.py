@@ -1,4 +1,4 @@
-"""Judged queries that a run lacks: counted as empty, skipped or refused, in every form that knows them."""
+"""Judged queries that are missing from a run: counted as empty, skipped or rejected, in every format with ids."""
 
 import math
 from pathlib import Path
@@ -145,7 +145,7 @@ def test_a_comparison_is_over_the_same_queries(ndcg: evaluate.Metric) -> None:
 def test_batches_do_not_know_missing_queries(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric(keep_in_memory=True)
     metric.add_batch(predictions=RUN, references=QRELS)
-    with pytest.raises(ValueError, match='missing="skip": batches and several processes do not know which queries'):
+    with pytest.raises(ValueError, match='missing="skip": batches and several processes do not record which queries'):
         metric.compute(missing="skip")
     assert len(metric) == 3
 

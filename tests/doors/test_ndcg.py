@@ -611,7 +611,7 @@ OF_METHODS: dict[str, set[str]] = {
     "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "exclude"}
     | {"k", "use_aggregator", "missing"},
     "trainer_metrics": {"k", "query_ids", "references", "main_input", "ignore_index"},
-    "sentence_transformers_evaluator": {"queries", "corpus", "relevant_docs", "k", "documents", "exclude"}
+    "sentence_transformers_evaluator": {"queries", "corpus", "relevant_docs", "k", "candidates", "exclude"}
     | {"sample_weight", "by", "confidence", "name", "batch_size", "corpus_chunk_size", "score_function"}
     | {"truncate_dim", "max_active_dims", "query_prompt", "query_prompt_name", "corpus_prompt", "corpus_prompt_name"}
     | {"show_progress_bar", "write_csv", "missing"},
@@ -1242,7 +1242,7 @@ def test_the_base_of_a_logarithm_that_is_not_there_is_no_choice(ndcg: evaluate.M
 
 
 def test_a_gain_that_knows_no_label_has_no_signature(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match=r"^gain .* knows none of the labels"):
+    with pytest.raises(ValueError, match=r"^gain .* has no value for any of the labels"):
         ndcg.signature(gain=np.array([0.0, 1.0]).take)  # which takes no floats
 
 

@@ -84,14 +84,16 @@ def test_compute_takes_a_dataframe(ndcg: evaluate.Metric, frame: Any) -> None:
     assert values.columns == ["query", "nDCG@5"]
     with pytest.raises(TypeError, match="compute_spark has no option engine"):
         ndcg.compute(data=frame, **columns, engine="sklearn")
-    with pytest.raises(ValueError, match="data: only compute scores a DataFrame of Spark; give its rows, "):
+    with pytest.raises(ValueError, match="data: only compute scores a Spark DataFrame; give its rows, "):
         ndcg.report(data=frame, **columns)
 
 
 def test_a_dataframe_is_not_mixed_with_batches(fresh_metric: MetricFactory, frame: Any) -> None:
     metric = fresh_metric(keep_in_memory=True)
     metric.add_batch(predictions=[[0.1, 0.2]], references=[[1, 0]])
-    with pytest.raises(ValueError, match="data: a DataFrame of Spark is scored on its own, not together with batches"):
+    with pytest.raises(
+        ValueError, match="data: a Spark DataFrame cannot be scored together with batches; call compute without them"
+    ):
         metric.compute(data=frame, predictions="score", references="relevance", query_ids="query")
     assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(3))}
 
@@ -282,7 +284,7 @@ GOOD = ("q", "a", 1.0, 1, 1.0)
             "prediction: query 'r': 1e+39 is too large for score_dtype=",
         ),
         ([(None, "a", 1.0, 1, 1.0)], {}, "query: a row has no query id"),
-        ([GOOD, ("q", "a", 2.0, 0, 1.0)], {"document": "document"}, "document: query 'q': document 'a' is there twice"),
+        ([GOOD, ("q", "a", 2.0, 0, 1.0)], {"document": "document"}, "document: query 'q': document 'a' appears twice"),
         ([("q", None, 2.0, 0, 1.0)], {"document": "document"}, "document: query 'q': document None has no id"),
         (
             [GOOD, ("q", "b", 2.0, 0, 2.0)],

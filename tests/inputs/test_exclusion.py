@@ -191,7 +191,7 @@ def test_scikit_learn_needs_as_many_documents_in_each_query_without_the_excluded
 ) -> None:
     inputs = even_forms(tmp_path, ODD_EXCLUDE)[form]
     with pytest.raises(
-        ValueError, match=r'^engine="sklearn": scikit-learn needs lists of one length, not empty; query'
+        ValueError, match=r'^engine="sklearn": scikit-learn needs lists of the same length, not empty; query'
     ):
         ndcg.compute(**inputs, engine="sklearn")
 
@@ -314,7 +314,7 @@ SMALL_ROWS = {"predictions": [0.9, 0.5], "references": [0, 1], "query_ids": ["q"
     "documents", [["b", 7], {"a", 7, "c", "d"}, (7, "a"), {7: 1, "a": 2}, np.array(["a", 7], object)]
 )
 def test_each_id_of_a_mapping_has_a_type_of_the_rankings(ndcg: evaluate.Metric, sides: Any, documents: Any) -> None:
-    problem = "exclude: ids of documents are of another type, such as 7 in exclude, 'a' in the rankings; give one type"
+    problem = "exclude: ids of documents are of another type, such as 7 in exclude, 'a' in the rankings; give both"
     with pytest.raises(ValueError, match=f"^{problem}"):
         ndcg.compute(**sides, exclude={"q": documents})
 
@@ -357,14 +357,14 @@ def test_queries_of_several_types_exclude_alike_in_mappings_and_rows(ndcg: evalu
 
 
 def test_only_beside_a_file_of_ids_to_exclude_the_error_speaks_of_files(ndcg: evaluate.Metric, tmp_path: Path) -> None:
-    problem = "exclude: no query is one of the references'; ids are such as {} in exclude, {} in the references; {}"
-    hint = "give one type for both"
+    problem = "exclude: no query is in the references; ids are such as {} in exclude, {} in the references; {}"
+    hint = "give both the same type"
     for sides in (SMALL, SMALL_ROWS):
         with pytest.raises(ValueError, match=f"^{re.escape(problem.format(repr(b'q'), repr('q'), hint))}$"):
             ndcg.compute(**sides, exclude={b"q": ["a"]})
     (tmp_path / "seen.txt").write_text("7 5\n")
     by_integers = {"predictions": {7: {5: 0.9, 6: 0.5}}, "references": {7: {6: 1}}}
-    hint += ": ids of files are text, so read the file and give its frame"
+    hint += ": ids of files are text, so read the file and give its DataFrame"
     with pytest.raises(ValueError, match=f"^{re.escape(problem.format(repr('7'), 7, hint))}$"):
         ndcg.compute(**by_integers, exclude=tmp_path / "seen.txt")
 
@@ -450,27 +450,27 @@ def test_spark_excludes_the_rows_of_another_frame(ndcg: evaluate.Metric, expecte
     values = [row["nDCG@2"] for row in sorted(ndcg.compute(data=frame, **padded).collect())]
     assert values == ndcg.compute(**{**ROWS, **padded})["nDCG@2"]
     for exclude, message in (
-        (pairs(EXCLUDE), "exclude: beside a DataFrame of Spark it must be one too; got DataFrame"),
+        (pairs(EXCLUDE), "exclude: must be a Spark DataFrame if data is one; got DataFrame"),
         (renamed, "exclude: must have one column 'item', which document names; there are user, film"),
         (
             session.createDataFrame([("q1", 1)], "user string, item int"),
-            "exclude: column 'item' is of type int, and in the rankings string; give one type for both",
+            "exclude: column 'item' is of type int, and in the rankings string; give both the same type",
         ),
         (
             session.createDataFrame([(1.5, "a")], "user double, item string"),
-            "exclude: column 'user' is of type double, and in the rankings string; give one type for both",
+            "exclude: column 'user' is of type double, and in the rankings string; give both the same type",
         ),
     ):
         with pytest.raises(ValueError, match=message):
             ndcg.compute(data=frame, **inputs, exclude=exclude)
-    with pytest.raises(ValueError, match="exclude is for a row per document: name the columns of ids"):
+    with pytest.raises(ValueError, match="exclude needs one row per document; name the columns of ids"):
         ndcg.compute(data=frame, **{**inputs, "document_ids": None}, exclude=seen)
 
 
 RANKED = {"predictions": [["a", "b"], ["c"]], "references": [["a"], ["c"]]}
-FORM = r"exclude must be {query: ids}, a file, or beside data a frame with columns of the same names; got "
+FORM = r"exclude must be {query: ids}, a file, or, together with data, a DataFrame with columns of the same names; got "
 ANOTHER_TYPE = (
-    r"exclude: ids of documents are of another type, such as 1 in exclude, '[abc]' in the rankings; give one "
+    r"exclude: ids of documents are of another type, such as 1 in exclude, '[abc]' in the rankings; give both "
 )
 REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
     "a number": (MAPPINGS, 5, FORM + "5"),
@@ -480,15 +480,19 @@ REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
     "lists of lists": (MAPPINGS, {"q1": [["a"]]}, r"exclude: query 'q1': must hold ids, text or integers; got"),
     "ids of another type": (MAPPINGS, {"q1": [1]}, ANOTHER_TYPE),
     "ids of another type in rows": (ROWS, pairs({"q1": [1]}), ANOTHER_TYPE),
-    "other queries": (MAPPINGS, {1: ["a"]}, r"exclude: no query is one of the references'; ids are such as 1 in"),
-    "other queries in rows": (ROWS, {1: ["a"]}, r"exclude: no query is one of the references'; ids are such as 1 in"),
+    "other queries": (MAPPINGS, {1: ["a"]}, r"exclude: no query is in the references; ids are such as 1 in"),
+    "other queries in rows": (ROWS, {1: ["a"]}, r"exclude: no query is in the references; ids are such as 1 in"),
     "a null": (ROWS, pairs({"q1": [None]}), r"exclude: row 0: is None; give each row an id"),
     "a column of another name": (
         ROWS,
         pairs({"q1": ["a"]}).rename(columns={"user": "users"}),
         r"query_ids: exclude has no column 'user'; it has 'users', 'item'; did you mean \"users\"\?",
     ),
-    "a frame beside mappings": (MAPPINGS, pairs(EXCLUDE), r"exclude: is a frame, but query_ids and document_ids name"),
+    "a frame beside mappings": (
+        MAPPINGS,
+        pairs(EXCLUDE),
+        r"exclude: is a DataFrame, but query_ids and document_ids name",
+    ),
     "rows without documents": (
         {**ROWS, "document_ids": None},
         EXCLUDE,

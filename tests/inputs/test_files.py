@@ -905,7 +905,7 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
             "query_id,document_id,score"
         ),
     ),
-    "csv: two columns": ("qid,QID,docid,score\nq,q,d,1\n", "two columns are called qid; leave one out"),
+    "csv: two columns": ("qid,QID,docid,score\nq,q,d,1\n", "two columns are called qid; remove one"),
     "csv: carriage returns only": (
         "qid,docid,score\rq,d,1\rq,e,1\r",
         "line 1: holds a carriage return; end lines in a line feed, with or without one before it",
@@ -938,7 +938,7 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
     "csv: twice": ("qid,docid,score\nq,d,1\n\nq,d,1\n", "line 4: document 'd' of query 'q' is in line 2 already"),
     "csv: goes on": (
         'qid,docid,score\nq,d,1\nq,"e\nf",1\n',
-        "line 3: holds a quote that another line closes; write each row in one line",
+        "line 3: has a quoted cell that continues on the next line; put each row on a single line",
     ),
     "csv: Latin-1": (
         b"qid,docid,score\nq,d\xe9,1\n",
@@ -948,11 +948,11 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
     "json: cut": ('{"q":\n{"d": 1', "line 2, column 8: not JSON: Expecting ',' delimiter"),
     "json: a list": ('{"q": ["d"]}', "line 1: query 'q': must be an object {document: score}; got ['d']"),
     "json: not all": ('{"q": {"d": 1}, "r": 2}', "line 1: query 'r': must be an object {document: score}; got 2"),
-    "json: twice": ('{"q": {"d": 1, "d": 1}}', "line 1: 'd' is there twice in one object, {'d': 1}; give each id once"),
+    "json: twice": ('{"q": {"d": 1, "d": 1}}', "line 1: 'd' appears twice in one object, {'d': 1}; give each id once"),
     "json: no number": ('{"q": {"d": "1"}}', "line 1: the score '1' of document 'd' of query 'q' is not a number"),
     "json: null": (
         '{"q": {"d": null}}',
-        "line 1: document 'd' of query 'q' has no score; give it one, or leave it out",
+        "line 1: document 'd' of query 'q' has no score; give it one, or remove it",
     ),
     "json: nan": ('{"q": {"d": NaN}}', "line 1: the score nan of document 'd' of query 'q' is not finite"),
     "json: digits": (
@@ -983,7 +983,7 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
         ),
     ),
     "json: deep": ('{"q":' * 100_000, "nests objects too deep"),
-    "json: a number": ("[1]", "record 0 (from 0): 1 is no JSON object, {...}"),
+    "json: a number": ("[1]", "record 0 (from 0): 1 is not a JSON object, {...}"),
     "json: a record": (
         '[{"qid": 1, "docid": 2, "score": 1},\n{"qid": 1, "docid": 2.5, "score": 1}]',
         "record 1 (from 0): the document 2.5 is neither text nor an integer, as ids must be",
@@ -1021,7 +1021,7 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
     ),
     "parquet: no value": (
         parquet_of([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": None}]),
-        "row 3 (from 0): document 'd' of query 'q' has no score; give it one, or leave it out",
+        "row 3 (from 0): document 'd' of query 'q' has no score; give it one, or remove it",
     ),
     "parquet: nan": (
         parquet_of([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": math.nan}]),
@@ -1062,8 +1062,8 @@ def test_json_that_python_writes_keeps_what_is_not_finite() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (b'{"q": {"d": 1,\n"d": 2}}', "'d' is there twice in one object, {'d': 2}; give each id once"),
-        (b'[[{"name": 1, "name": 1}]]', "'name' is there twice in one object, {'name': 1}; give each id once"),
+        (b'{"q": {"d": 1,\n"d": 2}}', "'d' appears twice in one object, {'d': 2}; give each id once"),
+        (b'[[{"name": 1, "name": 1}]]', "'name' appears twice in one object, {'name': 1}; give each id once"),
         (b'{"q":' * 100_000, "nests objects too deep"),
         (b"[" * 100_000, "nests objects too deep"),
         (

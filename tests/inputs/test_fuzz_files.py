@@ -105,7 +105,7 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
 def slow_ndcg(run: Mapping, qrels: Mapping, k: int | None, ties: str) -> list[float] | str:
     """The nDCG of each query of the qrels, or words of the error."""
     if not run.keys() & qrels.keys():
-        return "no query is one of the references'"
+        return "no query is in the references"
     values = []
     for query, judged in qrels.items():
         documents = sorted({**run.get(query, {}), **judged})

@@ -124,8 +124,8 @@ NO_ID += "predictions best first, or {{id: score}}"
 NO_LIST = "must be a list of ids, a set or a mapping; got 'd1'"
 ONE_TYPE = "give ids as all text or all integers, scores and relevances as numbers"
 NO_ORDER = "predictions: query 0: a set has no order; give a list of ids, best first"
-TABLE = "for the columns of a table give data=, or query_ids and document_ids besides"
-ONE_WAY = "predictions are by ids and references by position (list); give both in one way"
+TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
+ONE_WAY = "predictions are by ids and references by position (list); give both in the same way"
 Fault = tuple[Any, Any, str]  # predictions, references, and what the error says
 COLUMN_FAULTS: dict[str, Fault] = {
     "retrieved twice": (
@@ -201,8 +201,8 @@ FAULTS: dict[str, Fault] = {
     "by query: ids of two types": (
         {"q": ["d1"]},
         {"q": {1}},
-        "predictions: no document is one of the references'; ids are str in the predictions, int in the references; "
-        "give one type for both",
+        "predictions: no document is in the references; ids are str in the predictions, int in the references; "
+        "give both the same type",
     ),
     "one ranking": (["d1"], [{"d1"}], f"predictions: query 0: {NO_LIST}"),
     "one judgment": ([["d1"]], ["d1"], f"references: query 0: {NO_LIST}"),

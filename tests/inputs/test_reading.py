@@ -1,4 +1,4 @@
-"""Input forms: each yields the same arrays, without a copy where it can; what cannot be read is refused by place."""
+"""Input formats: each yields the same arrays, without a copy if possible; errors name the place."""
 
 import array
 import doctest

@@ -124,8 +124,8 @@ def test_a_slice_is_the_comparison_of_its_queries_alone(
     without = ndcg.compare(systems=systems, references=REFERENCES, sample_weight=weight, **how)
     assert (without.pairs, without.scores, without.slices) == (comparison.pairs, comparison.scores, {})
     assert comparison.queries["slice"].to_pylist() == LANGUAGES * 3
-    family = {"measure": "12 of a measure, 3", "all": "48 of all measures, 12"}[corrected_over]
-    note = f"In slices, p-values are corrected by Holm for the {family} in each of 4 slices."
+    family = {"measure": "12 pairs: 3 of a measure", "all": "48 pairs: 12 of all measures"}[corrected_over]
+    note = f"In slices, p-values are corrected by Holm for {family} in each of 4 slices."
     assert note in comparison.notes
 
 
@@ -302,7 +302,7 @@ def test_json_holds_the_slices(ndcg: evaluate.Metric, report: Any, comparison: A
         assert again.queries.schema == each.queries.schema
     for each in (report, comparison):
         old = {name: value for name, value in each.to_dict().items() if name != "slices"}
-        with pytest.raises(ValueError, match="slices: are not those of the queries"):
+        with pytest.raises(ValueError, match="slices: must be the slices of the queries"):
             type(each).from_dict(old)
         del old["queries"]["slice"]
         assert type(each).from_dict(old).slices == {}
@@ -384,11 +384,15 @@ FAULTS: dict[str, tuple[dict[str, Any], Any, str]] = {
     "a grid": (POSITIONS, np.ones((2, 2), int), f"{FORM} shape (2, 2)"),
     "a set": (POSITIONS, {"a", "b"}, f"{FORM} set"),
     "a number": (POSITIONS, 3, f"{FORM} int"),
-    "a name without a frame": (POSITIONS, "lang", "by: 'lang' names a column, but of no frame; give its frame as data"),
+    "a name without a frame": (
+        POSITIONS,
+        "lang",
+        "by: 'lang' names a column, but there is no data; give its DataFrame as data",
+    ),
     "a query to a database": (
         POSITIONS,
         pa.table({"language": ["en", "de"]}).to_reader(),
-        "by: is a separate database query (RecordBatchReader), whose rows may come in another order than the queries; "
+        "by: is a separate database query (RecordBatchReader), so its rows may come in another order than the queries; "
         "give a column of the table with the rankings",
     ),
     "ids of queries without any": (
@@ -409,12 +413,12 @@ FAULTS: dict[str, tuple[dict[str, Any], Any, str]] = {
     "two slices for a query": (
         {"data": {**GOOD, "group": ["x", "y", "x"]}, **BY_USER},
         "group",
-        "by: query 'a': is 'y' in row 1 and 'x' in row 0; give all rows of a query one slice",
+        "by: query 'a': is 'y' in row 1 and 'x' in row 0; give all rows of a query the same slice",
     ),
     "a slice for some rows of a query": (
         {"data": {**GOOD, "group": [None, "y", "x"]}, **BY_USER},
         "group",
-        "by: query 'a': is 'y' in row 1 and None in row 0; give all rows of a query one slice",
+        "by: query 'a': is 'y' in row 1 and None in row 0; give all rows of a query the same slice",
     ),
     "a column of another length": (
         {"data": {**GOOD, "group": ["x"]}, **BY_USER},

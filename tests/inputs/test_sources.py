@@ -1,4 +1,4 @@
-"""Frames whose columns are named: weights, systems, queries to a database, and the names that are refused."""
+"""DataFrames with named columns: weights, systems, database queries, and the names that are rejected."""
 
 import re
 from collections.abc import Callable
@@ -100,7 +100,10 @@ def test_what_is_no_name_is_taken_as_it_is(ndcg: evaluate.Metric) -> None:
 GOOD = pa.table({"user": ["a", "a", "b"], "score": [0.9, 0.1, 0.5], "label": [1, 0, 1], "weight": [1.0, 1.0, 2.0]})
 BY_USER = {"predictions": "score", "references": "label", "query_ids": "user"}
 HAS = "it has 'user', 'score', 'label', 'weight'"
-NO_FRAME = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
+NO_FRAME = (
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, or a dict of "
+    "columns"
+)
 
 
 def with_column(name: str, values: list[Any]) -> pa.Table:
@@ -176,8 +179,9 @@ OTHER_FAULTS: dict[str, Fault] = {
     "columns of several lengths": (
         {**GOOD.to_pydict(), "score": [0.9]},
         {},
-        "with query_ids, all are flat and of one length, a row per document; got predictions 1, references 3, "
-        "query_ids 3 rows; first join tables of different rows by query and document, outer (docs/forms.md)",
+        "with query_ids, all columns must be flat and have the same length, one row per document; got predictions 1, "
+        "references 3, query_ids 3 rows; first join tables with different rows by query and document, with an outer "
+        "join (docs/forms.md)",
     ),
     "two columns of a name": (
         GOOD.append_column("score", GOOD["score"]),
@@ -189,9 +193,9 @@ OTHER_FAULTS: dict[str, Fault] = {
         {},
         "predictions: data has several columns 'score'; give them names of their own",
     ),
-    "lists": ([[0.9, 0.1]], {}, f"data must be a frame with named columns; got [[0.9, 0.1]]; {NO_FRAME}"),
-    "a path": ("rows.parquet", {}, f"data must be a frame with named columns; got 'rows.parquet'; {NO_FRAME}"),
-    "an array": (np.ones(2), {}, f"data must be a frame with named columns; got array([1., 1.]); {NO_FRAME}"),
+    "lists": ([[0.9, 0.1]], {}, f"data must be a DataFrame with named columns; got [[0.9, 0.1]]; {NO_FRAME}"),
+    "a path": ("rows.parquet", {}, f"data must be a DataFrame with named columns; got 'rows.parquet'; {NO_FRAME}"),
+    "an array": (np.ones(2), {}, f"data must be a DataFrame with named columns; got array([1., 1.]); {NO_FRAME}"),
     "several splits": (
         datasets.DatasetDict(test=datasets.Dataset(GOOD)),
         {},
@@ -206,7 +210,7 @@ OTHER_FAULTS: dict[str, Fault] = {
     "two weights for a query": (
         with_column("weight", [1.0, 2.0, 2.0]),
         {"sample_weight": "weight"},
-        "sample_weight: query 'a': is 2.0 in row 1 and 1.0 in row 0; give all rows of a query one weight",
+        "sample_weight: query 'a': is 2.0 in row 1 and 1.0 in row 0; give all rows of a query the same weight",
     ),
     "no weight": (
         with_column("weight", [1.0, None, 2.0]),

@@ -547,11 +547,11 @@ def changed(**grades: Any) -> dict[str, Any]:
         ({"corpus": list(CORPUS.values())}, "corpus must be a mapping of ids to text; got list"),
         (
             {"relevant_docs": changed(q99={"d1": 1})},
-            "relevant_docs: query 'q99' is not in queries \\(1 such queries\\); give its text, or leave it out",
+            "relevant_docs: query 'q99' is not in queries \\(1 such queries\\); give its text, or remove it",
         ),
         (
             {"relevant_docs": changed(q2={"d1": 1, "x": 2})},
-            "relevant_docs: query 'q2', document 'x': is not in corpus; give its text there, or leave it out",
+            "relevant_docs: query 'q2', document 'x': is not in corpus; give its text there, or remove it",
         ),
         ({"relevant_docs": changed(q2="d1")}, "relevant_docs: query 'q2': must hold ids of documents; got 'd1'"),
         ({"relevant_docs": changed(q2={"d1": np.nan})}, "relevant_docs: query 'q2', document 'd1': nan is not a "),
@@ -565,8 +565,8 @@ def changed(**grades: Any) -> dict[str, Any]:
         ({"batch_size": True}, "batch_size must be a positive integer; got True"),
         ({"truncate_dim": -1}, "truncate_dim must be a positive integer; got -1"),
         ({"max_active_dims": 0}, "max_active_dims must be a positive integer; got 0"),
-        ({"queries": {**QUERIES, "q1": None}}, "queries: 'q1': must be a text; got None"),
-        ({"corpus": {**CORPUS, "d1": 3}}, "corpus: 'd1': must be a text; got 3"),
+        ({"queries": {**QUERIES, "q1": None}}, "queries: 'q1': must be a string; got None"),
+        ({"corpus": {**CORPUS, "d1": 3}}, "corpus: 'd1': must be a string; got 3"),
         ({"candidates": {1: ["d1"]}}, "candidates: query 1 is not in queries .*; ids are compared with their types"),
         ({"candidates": {}}, "candidates: no query of relevant_docs has any; give {query: ids}"),
         ({"by": {"q1": "de"}}, "by: query 'q0' is missing"),
@@ -594,11 +594,11 @@ def test_a_reranker_needs_documents_and_one_score_for_a_pair(
     ndcg: evaluate.Metric, reranker: CrossEncoder, reranker_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES)
-    with pytest.raises(ValueError, match=r"^documents are missing, which a reranker needs: give \{query: ids\}"):
+    with pytest.raises(ValueError, match=r"^candidates are missing, and a reranker needs them; give \{query: ids\}"):
         ours(reranker)
     ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, candidates=GRADES)
     monkeypatch.setattr(reranker, "predict", lambda pairs, **how: np.zeros((len(pairs), 3)))
-    with pytest.raises(ValueError, match=r"^model: gives 3 scores for a pair, where a reranker gives one"):
+    with pytest.raises(ValueError, match=r"^model: gives 3 scores for a pair, but a reranker gives one"):
         ours(reranker)
 
 
@@ -635,7 +635,7 @@ def test_scores_that_are_not_of_queries_and_documents_are_refused(
 
 
 def test_a_name_is_a_text(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match=r"^name must be a text; got 3$"):
+    with pytest.raises(ValueError, match=r"^name must be a string; got 3$"):
         ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, name=3)
 
 

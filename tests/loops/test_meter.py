@@ -1,4 +1,4 @@
-"""`meter`: batches of a loop, in one process and in those that torchrun starts, beside the queries scored at once."""
+"""`meter`: batches of a loop, in one process and under torchrun, compared with the queries scored at once."""
 
 import json
 import math
@@ -201,7 +201,9 @@ def test_a_function_that_cannot_be_compared_works_in_one_process_only(
         is_available=lambda: True, is_initialized=lambda: True, get_world_size=lambda: 2, all_gather_object=None
     )
     monkeypatch.setitem(sys.modules, "torch.distributed", two)
-    with pytest.raises(ValueError, match=r"^gain .* knows none of the labels .*: such a function works in one process"):
+    with pytest.raises(
+        ValueError, match=r"^gain .* has no value for any of the labels .*: such a function works in one process"
+    ):
         batches.compute()
 
 
@@ -336,11 +338,11 @@ def _add_rows(batches: meter.Meter, cuts: list[int], *columns: list[Any]) -> met
         (lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], [[0.0, 1.0]]), "mask: must be True or 1"),
         (
             lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], [[True]]),
-            r"one shape; got a mask of \(1, 1\), scores of \(1, 2\) and labels of \(1, 2\)",
+            r"the same shape; got a mask of \(1, 1\), scores of \(1, 2\) and labels of \(1, 2\)",
         ),
         (
             lambda batches: batches.update([[0.9, 0.1], [0.3]], [[1, 0], [1]], [[1, 1], [1]]),
-            "scores: lists that differ in length take no mask, as nothing pads them; pad them, or leave the mask out",
+            "scores: lists of different lengths have no padding, so they take no mask; pad them, or omit the mask",
         ),
         (
             lambda batches: batches.update([0.9, 0.1], [1, 0], query_ids=[1]),
@@ -355,11 +357,11 @@ def _add_rows(batches: meter.Meter, cuts: list[int], *columns: list[Any]) -> met
         (lambda batches: batches.update([2**53 + 1], [1], query_ids=[3]), "predictions: .*9007199254740993 would be"),
         (
             lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], [[1, 0]], query_ids=[1]),
-            r"query_ids and mask must have one shape, an id per document; got query_ids of \(1,\) and a mask of ",
+            r"query_ids and mask must have the same shape, with one id per document; got query_ids of \(1,\) and a ",
         ),
         (
             lambda batches: batches.update([[0.9, 0.1]], [[1, 0]], np.ma.array([[1, 0]], mask=[[0, 1]])),
-            "mask: is masked itself; give False or 0 for padding",
+            "mask: must not be a masked array; give False or 0 for padding",
         ),
         (lambda batches: batches.update([[1.0]], [[1e308]]), "CG: the sum over queries overflows; scale the gains"),
     ],
@@ -530,7 +532,9 @@ except RuntimeError as error:
     code, found = in_two_processes(tmp_path, script, fate, seconds=60 if fate == "dies" else 3)
     assert code != 0
     assert list(found) == [0]
-    message = "the meters of 2 processes did not come together; each must call compute, and one may have died ("
+    message = (
+        "the meters of 2 processes could not combine their states; each must call compute, and one may have died ("
+    )
     assert found[0].startswith(message)
 
 

@@ -147,7 +147,7 @@ def test_models_are_compared_on_the_same_results(ndcg: evaluate.Metric, results:
     (results / "org__base" / "abc" / "German3.json").unlink()
     found = ndcg.read_mteb(results)
     message = "model 'org/base' has no nDCG@10 of task German3, subset default, split test, which another model has "
-    with pytest.raises(ValueError, match=rf'^{message}\(1 such results\); missing="skip" leaves out'):
+    with pytest.raises(ValueError, match=rf'^{message}\(1 such results\); missing="skip" skips'):
         found.compare()
     comparison = found.compare(missing="skip")
     expected = {task: value for task, value in values_of(2).items() if task != "German3"}
@@ -160,7 +160,7 @@ def test_the_cutoff_is_one_that_the_results_have(ndcg: evaluate.Metric, tmp_path
     write(tmp_path / "m", *(result(task, {"test": [entry(0.25, k=3)]}) for task in TASKS))
     report = ndcg.read_mteb(tmp_path, k=3).report()
     assert report.scores["nDCG@3"].value == 0.25
-    with pytest.raises(ValueError, match=r"no result has ndcg_at_10; MTEB has it for retrieval and reranking"):
+    with pytest.raises(ValueError, match=r"no result has ndcg_at_10; MTEB reports it for retrieval and reranking"):
         ndcg.read_mteb(tmp_path)
 
 
@@ -196,7 +196,7 @@ def test_a_model_without_a_name_has_that_of_its_folder(ndcg: evaluate.Metric, tm
 def test_a_name_that_is_none_is_refused_with_its_file(ndcg: evaluate.Metric, tmp_path: Path, content: str) -> None:
     write(tmp_path, result("T", {"test": [entry(0.5)]}))
     (tmp_path / "model_meta.json").write_text(content)
-    with pytest.raises(ValueError, match=r"^.*model_meta.json: (must hold the name of the model|.* is there twice)"):
+    with pytest.raises(ValueError, match=r"^.*model_meta.json: (must hold the name of the model|.* appears twice)"):
         ndcg.read_mteb(tmp_path)
 
 
@@ -222,13 +222,13 @@ def test_a_path_may_begin_with_the_home_folder(
 @pytest.mark.parametrize("content", ['{"org__m": ["results/org__m/1/T.json"]}', "{}", '["T"]', "1"])
 def test_other_json_files_are_ignored(ndcg: evaluate.Metric, tmp_path: Path, content: str) -> None:
     (tmp_path / "paths.json").write_text(content)
-    with pytest.raises(ValueError, match="holds no results of MTEB"):
+    with pytest.raises(ValueError, match="contains no MTEB results"):
         ndcg.read_mteb(tmp_path)
     write(tmp_path / "m", result("T", {"test": [entry(0.5)]}))
     assert set(ndcg.read_mteb(tmp_path).scores) == {"m"}
 
 
-OLD = "holds no result of MTEB 1.11 or newer"
+OLD = "contains no result of MTEB 1.11 or newer"
 PLACE = "subset 'default', split 'test'"
 BEYOND = f"{PLACE}: ndcg_at_10 must be from 0 to 1; got "
 
@@ -238,7 +238,7 @@ BEYOND = f"{PLACE}: ndcg_at_10 must be from 0 to 1; got "
     [
         ("[", "cannot be read as JSON: "),
         ("[" * 100_000, "cannot be read as JSON: nests objects too deep"),
-        ('{"task_name": "T", "task_name": "S"}', "cannot be read as JSON: 'task_name' is there twice in one object"),
+        ('{"task_name": "T", "task_name": "S"}', "cannot be read as JSON: 'task_name' appears twice in one object"),
         ('{"task_name": "T"}', OLD),
         ('{"mteb_version": "2.26.24", "task": "T"}', OLD),
         (json.dumps(result("T", {"test": [0.5]})), OLD),
@@ -273,7 +273,7 @@ def test_what_cannot_be_reported_is_refused(ndcg: evaluate.Metric, results: Path
         found.compare(unit="query")
     with pytest.raises(ValueError, match=r"^baseline must be one of "):
         found.compare(baseline="other")
-    with pytest.raises(ValueError, match=r"holds no results of MTEB"):
+    with pytest.raises(ValueError, match=r"contains no MTEB results"):
         ndcg.read_mteb(tmp_path / "nowhere")
     copy = results / "org__base" / "abc" / "copy.json"
     copy.write_text((copy.parent / "German3.json").read_text())

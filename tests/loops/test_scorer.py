@@ -1,4 +1,4 @@
-"""`scorer`, `lightgbm_metric` and `xgboost_metric` as the libraries call them, beside their own numbers."""
+"""`scorer`, `lightgbm_metric` and `xgboost_metric` as the libraries call them, compared with their own scores."""
 
 import copy
 import pickle
@@ -139,7 +139,9 @@ def test_the_weight_of_a_row_is_that_of_its_query(ndcg: evaluate.Metric) -> None
     several = rows.lengths.argmax()
     weights = weight[rows.queries]
     weights[np.flatnonzero(rows.queries == several)[-1]] = 7
-    with pytest.raises(ValueError, match=f"sample_weight: query {several}: is 7.0 in row .* all rows of a query one"):
+    with pytest.raises(
+        ValueError, match=f"sample_weight: query {several}: is 7.0 in row .* all rows of a query the same"
+    ):
         scorer(model, rows.x, rows.y, groups=rows.queries, sample_weight=weights)
 
 
@@ -188,7 +190,7 @@ def test_documents_that_are_masked_are_not_retrieved_or_not_judged(ndcg: evaluat
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        (lambda queries: queries[:-1], "with groups, all are flat and of one length"),
+        (lambda queries: queries[:-1], "with groups, all columns must be flat and have the same length"),
         (lambda queries: np.where(queries == 0, np.nan, queries), "groups must be integers or strings, one per row"),
         (lambda queries: [0, *map(str, queries[1:].tolist())], "groups must be all text or all integers"),
         (lambda queries: np.ma.array(queries, mask=queries == 0), "groups: row 0: is None; give each row an id"),

@@ -1,4 +1,4 @@
-"""The kernel: equal to scikit-learn where that has an answer, to slow and obvious Python elsewhere."""
+"""The kernel: equal to scikit-learn if that has a score, and to slow and obvious Python otherwise."""
 
 import itertools
 import math

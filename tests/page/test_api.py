@@ -34,7 +34,7 @@ def test_every_parameter_is_described_to_clients_and_to_agents(name: str) -> Non
     function = BY_NAME[name]
     assert [*function.parameters] == [*function.own, *WORDS, "per_query"]
     summary, to_agents, _ = get_function_description(function.endpoint)
-    assert summary.startswith(("Score", "Which of"))
+    assert summary.startswith(("Score", "Compare", "Find"))
     *names, request = inspect.signature(function.endpoint).parameters
     assert names == [*function.parameters]
     assert request == "request"  # which Gradio fills in
@@ -106,7 +106,7 @@ def test_a_file_is_read_from_its_text_or_its_bytes() -> None:
     [
         ("score", {"gain": ["linear"]}, 'gain must be one of "", "linear", "exponential", "binary"; got "\\[\'linear'),
         ("score", {"predictions": [[1]] * 20_001}, "predictions: holds more than 20,000 queries"),
-        ("score", {"references": [[0]], "zero_division": "nan"}, "has a value: zero_division=nan leaves out those"),
+        ("score", {"references": [[0]], "zero_division": "nan"}, "has a value: zero_division=nan excludes those"),
         ("score", {"judged_only": "kept"}, "^judged_only must be True or False; got 'kept'$"),
         ("score", {"k": "0"}, "^k: '0' is no cutoff"),
         (

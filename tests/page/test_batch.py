@@ -35,7 +35,7 @@ def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path
         (
             "[[0, 0]]",
             [*BAR[:7], "nan", *BAR[8:]],
-            "nDCG@10: every query is left out. Set Nothing relevant to 0, or Query not in the run to nothing",
+            "nDCG@10: every query is skipped. Set No relevant documents to 0, or Query not in the run to nothing",
         ),
         (
             "[[1, 0]]",
@@ -43,7 +43,7 @@ def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path
             "The full ideal has as many documents as there are ranks: give Cut",
         ),
     ],
-    ids=["negative", "left out", "full"],
+    ids=["negative", "skipped", "full"],
 )
 def test_what_is_wrong_names_the_fields_of_the_page(references: str, bar: list[object], said: str) -> None:
     error, *_ = score_batch("[[2, 1]]", references, "", "", *bar)

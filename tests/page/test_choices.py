@@ -1,4 +1,4 @@
-"""The addresses that the page is opened by, and what stands in place of what they lack."""
+"""The addresses with which the page is opened, and the defaults of their missing parts."""
 
 import urllib.parse
 from typing import Any

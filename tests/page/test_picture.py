@@ -99,7 +99,7 @@ def test_scores_stay_at_their_ranks_when_documents_move() -> None:
     assert rows == [["c", "2", "9"], ["a", "0", "9"], ["b", "", "1"]]
 
 
-def test_a_document_that_is_retrieved_now_scores_between_its_neighbours() -> None:
+def test_a_document_that_is_retrieved_now_scores_between_its_neighbors() -> None:
     ranking = Ranking(["a", "b", "c"], [0, 1, 2], [4, 2, None])
     for order, scores in (("cab", ["5", "4", "2"]), ("acb", ["4", "3", "2"]), ("abc", ["4", "2", "1"])):
         assert [row[2] for row in reordered(ranking, list(order), [])] == scores

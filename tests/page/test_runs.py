@@ -84,8 +84,8 @@ def test_what_is_missing_is_named() -> None:
         "4 queries are missing from none and count as 0: a, b, c, ….",
     ]
     assert missing_texts(runs, qrels, {"missing": "skip"}) == [
-        "One query, c, is missing from dense and is left out.",
-        "4 queries are missing from none and are left out: a, b, c, ….",
+        "One query, c, is missing from dense and is skipped.",
+        "4 queries are missing from none and are skipped: a, b, c, ….",
     ]
 
 
@@ -141,7 +141,7 @@ def test_bars_are_on_the_side_of_the_better_run() -> None:
         ("second", "24.8"),
         ("first", "0"),
     ]
-    assert re.findall("<td>([^<]*?)</td></tr>", html) == ["+0.5000", "-0.2500", "left out"]
+    assert re.findall("<td>([^<]*?)</td></tr>", html) == ["+0.5000", "-0.2500", "skipped"]
     assert ">b</button> <small>not in y</small>" in html
     assert "<i>" not in html
 
@@ -173,7 +173,7 @@ def test_a_query_that_a_run_lacks_says_so() -> None:
     html = side_by_side("q", rankings, {"x": found, "y": dict.fromkeys(found, math.nan)}, options_of("", *BAR[1:]))
     assert html.count("This query is missing from y: nothing was retrieved.") == 1
     assert "missing from x" not in html
-    assert "<h3>y: nDCG left out</h3>" in html
+    assert "<h3>y: nDCG skipped</h3>" in html
 
 
 def written(folder: Path, **texts: str) -> dict[str, str]:

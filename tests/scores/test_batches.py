@@ -239,7 +239,7 @@ def test_queries_to_exclude_from_that_no_batch_has_are_an_error_of_compute(
 def test_ids_to_exclude_of_another_type_are_an_error_of_the_batch(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric()
     for add_all in (add_each, add_each_as_rows):
-        with pytest.raises(ValueError, match=r"^exclude: .* 1 in exclude, 'q1' in the .*; give one type for both"):
+        with pytest.raises(ValueError, match=r"^exclude: .* 1 in exclude, 'q1' in the .*; give both the same type"):
             add_all(metric, {1: ["a"]})
     assert len(metric) == 0
 

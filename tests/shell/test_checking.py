@@ -98,7 +98,7 @@ def test_the_answer_is_json(call: Call) -> None:
         ),
         (
             "right_metrics.py:ndcg_at -k 5,10",
-            "ndcg check: -k must be one cutoff, since each ranking is asked about once",
+            "ndcg check: -k must be one cutoff, since the function is called once for each ranking",
         ),
         (
             "right_metrics.py:ndcg_at --cases 0",

@@ -1,4 +1,4 @@
-"""The commands give the package's numbers, and say in one sentence what is wrong."""
+"""The commands print the package's scores, and an error is one sentence."""
 
 import doctest
 import json
@@ -187,7 +187,7 @@ def test_a_negative_relevance_is_told_with_the_first_line_that_holds_one_whateve
     problem = (
         f"{form}: line {line}: query 'q3', document 'd4': the relevance -1 is negative; --negative-relevance clip "
         "counts it as gain 0, as --convention trec_eval does, --negative-relevance keep as it is; --ignore-index "
-        "leaves out padding\n"
+        "removes padding\n"
     )
     for command in (
         "score {} main.txt",
@@ -273,13 +273,13 @@ BAD = {
     "score qrels.txt line.txt": "line.txt: line 3: the score '2.x' is not a number",
     "audit qrels.txt twice.txt": "twice.txt: line 3: document 'd0' of query 'q0' is in line 1 already",
     "compare qrels.txt main.txt part.txt": "part: no ranking for query 'q1', which 'main' has (39 such queries); "
-    "--missing empty counts it as having retrieved nothing there, --missing skip leaves the query out for all systems",
+    "--missing empty counts it as having retrieved nothing there, --missing skip skips the query for all systems",
     "score qrels.txt table.csv --query member": "table.csv: no column is called member; the file has "
     "'user', 'item', 'score'",
     "score qrels.txt main.txt --by by.txt": "by.txt: line 2: 3 columns; give a query and its slice",
     "gate qrels.txt broken.json main.txt": "broken.json: line 1, column 18: not JSON: Expecting ',' delimiter",
-    "gate qrels.txt two.json main.txt": "two.json: is not the result of one run as ndcg score -o json has saved it, "
-    "whole and unchanged; save it again",
+    "gate qrels.txt two.json main.txt": "two.json: is not the result of one run, whole and unchanged, "
+    "as saved by ndcg score -o json; save it again",
     "score qrels.txt main.txt --ties avrage": 'ties must be one of "average", "first", "last", "best", "worst", '
     '"docid"; got \'avrage\'; did you mean "average"?',
     "score qrels.txt main.txt -k ten": "argument -k: must be numbers of ranks, such as 10 or 5,10,all; got 'ten'; "
@@ -308,7 +308,7 @@ BAD = {
     "score qrels.txt - --exclude /dev/stdin": "standard input, -, can be read only once; give the other files by their "
     "names",
     "score qrels.txt main.txt --by long.txt": "long.txt: line 1: field larger than field limit (131072)",
-    "score qrels.txt main.txt --by twice.json": "twice.json: 'q0' is there twice in one object, {'q0': 'fr'}; give "
+    "score qrels.txt main.txt --by twice.json": "twice.json: 'q0' appears twice in one object, {'q0': 'fr'}; give "
     "each id once",
     "score qrels.txt main.txt --by deep.json": "deep.json: nests objects too deep",
     "score qrels.txt main.txt --max-drop 3": "unrecognized arguments: --max-drop 3; see ndcg score --help",
@@ -317,13 +317,13 @@ BAD = {
     'you mean "exponential"?',
     "score negative.txt main.txt": "negative.txt: line 1: query 'q0', document 'd0': the relevance -1 is negative; "
     "--negative-relevance clip counts it as gain 0, as --convention trec_eval does, --negative-relevance keep as it "
-    "is; --ignore-index leaves out padding",
+    "is; --ignore-index removes padding",
     "score qrels.txt": "the following arguments are required: RUN; see ndcg score --help",
     "score - -": "standard input, -, can be read only once; give the other files by their names",
-    "score qrels.txt main.txt main.txt": "main.txt: is given twice; give each run once",
+    "score qrels.txt main.txt main.txt": "main.txt: is given twice; pass each run once",
     "score qrels.txt main.txt -k 3 --discount 1,.5": ("discount lists 2 ranks, but 3 count; list more, or give -k 2"),
     **{
-        f"{command} -o junit": "only ndcg gate writes -o junit; take another format"
+        f"{command} -o junit": "only ndcg gate writes -o junit; choose another format"
         for command in (
             "score qrels.txt main.txt",
             "compare qrels.txt main.txt worse.txt",
@@ -331,8 +331,8 @@ BAD = {
             "explain qrels.txt main.txt",
         )
     },
-    "gate qrels.txt main.txt main.txt -o junit --signature": "--signature has no test cases for -o junit; take another "
-    "format",
+    "gate qrels.txt main.txt main.txt -o junit --signature": "--signature has no test cases for -o junit; choose "
+    "another format",
     "score qrels.txt main.txt worse.txt --plot a.svg": "--plot shows one run; use ndcg compare for several",
     "explain qrels.txt main.txt -k 5,10": "-k must be one cutoff, since a score has one",
 }

@@ -156,7 +156,10 @@ def test_a_saved_result_of_other_choices_queries_or_judgments_is_refused(call: C
     assert saved["signature"] in said
     assert saved["signature"].replace("@5", "@10") in said
     for changed, problem in (
-        ({query: QRELS[query] for query in QUERIES[1:]}, "was saved with other queries: 1 query ('q0') only there"),
+        (
+            {query: QRELS[query] for query in QUERIES[1:]},
+            "was saved with other queries: 1 query ('q0') only in the saved result",
+        ),
         (QRELS | {"q1": QRELS["q1"] | {"new": 0}}, "query 'q1' has 12 judged documents there, but 13 in qrels.txt"),
         (QRELS | {"q1": dict.fromkeys(QRELS["q1"], 2)}, "relevant documents there, but 12 in qrels.txt"),
     ):
@@ -312,7 +315,7 @@ DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
         lambda text: re.sub(r'("judged": \[\s*)12', r"\g<1>1" + "0" * 40, text),
         "is not the result of one run",
     ),
-    "twice": (lambda text: text.replace('"scores"', '"signature": "x", "scores"', 1), "'signature' is there twice"),
+    "twice": (lambda text: text.replace('"scores"', '"signature": "x", "scores"', 1), "'signature' appears twice"),
     "cut short": (lambda text: text[:-100], "not JSON"),
 }
 

@@ -1,4 +1,4 @@
-"""What a function computes is found out: whose nDCG, or which slip; and the smallest ranking shows where it differs."""
+"""`check` finds the definition or the slip that a function computes, and the smallest ranking on which it differs."""
 
 import json
 import math

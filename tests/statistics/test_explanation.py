@@ -1,4 +1,4 @@
-"""Whose number it is: the number of rankings under every convention, and what each choice adds."""
+"""`explain` scores rankings under every convention, and shows the effect of each choice."""
 
 import json
 import math
@@ -364,7 +364,7 @@ def test_a_slip_that_no_option_makes_is_found_in_values_and_in_a_mean(ndcg: eval
         if slip.name not in WITHOUT_EFFECT:
             assert "sklearn" not in found.matches
         if not same:
-            assert f"with a slip: {slip.name}." in str(found)
+            assert f"with a slip gives it: {slip.name}." in str(found)
 
 
 def test_slips_on_a_convention_come_before_combinations_that_change_more(ndcg: evaluate.Metric) -> None:
@@ -392,7 +392,7 @@ def test_a_score_that_nothing_has_is_said_to_be_unknown(ndcg: evaluate.Metric) -
     found = ndcg.explain(**CARD, k=3, got="0.123456789")
     assert found.combinations == found.slips == ()
     assert "the nearest is trec_eval" in str(found)
-    assert "No combination of options has it." in str(found)
+    assert "No combination of options gives it." in str(found)
 
 
 @pytest.mark.parametrize(
@@ -538,7 +538,7 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
         ({"got": [0.5]}, ValueError, "^got: 1 values for 3 queries; give the value of each query$"),
         ({"got": "0e400"}, ValueError, "^got must be an nDCG"),
         ({"got": "1e2000000000"}, ValueError, "^got must be an nDCG"),
-        ({"between": ["sklearn", "rectools"]}, ValueError, "^between: rectools has no number: k must be given"),
+        ({"between": ["sklearn", "rectools"]}, ValueError, "^between: rectools has no score: k must be given"),
         ({"k": 10**15, "convention": "rectools"}, TypeError, "explain has no option convention"),
         ({"between": "ranx"}, ValueError, "^between must be the names of two conventions; got 'ranx'"),
         ({"between": ["ranx"]}, ValueError, "^between must be the names of two conventions"),

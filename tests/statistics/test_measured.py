@@ -1,4 +1,4 @@
-"""What is known of each query: counts of documents, values by the order of ties, by chance, and which count."""
+"""The columns of queries: counts of documents, values under orders of ties and a random order, and which count."""
 
 import itertools
 import json

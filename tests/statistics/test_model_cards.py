@@ -129,7 +129,7 @@ def test_a_card_counts_the_queries_of_the_mean_and_those_that_are_left_out(ndcg:
     assert (every.metric_args["queries"], every.metric_args["left_out"]) == (2, 2)
     assert (english.metric_args["queries"], english.metric_args["left_out"]) == (2, 1)
     (entry,) = report.to_eval_results(dataset="user/queries", task_id="test")
-    assert ", 2 queries, 2 left out; " in entry["notes"]
+    assert ", 2 queries, 2 excluded; " in entry["notes"]
     single = {side: rows[:1] for side, rows in rankings.items()}
     (entry,) = ndcg.report(**single).to_eval_results(dataset="user/queries", task_id="test")
     assert entry["notes"].startswith("nDCG, 1 query; ")

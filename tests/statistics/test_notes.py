@@ -1,4 +1,4 @@
-"""The notes: what a reader should know besides the figures, and when it is said."""
+"""The notes: their texts, and when they appear."""
 
 import json
 import math
@@ -166,7 +166,7 @@ def test_queries_without_negatives_are_noted_from_a_tenth_on(ndcg: evaluate.Metr
 
 RUN = {"q1": {"a": 3, "b": 2, "c": 1}, "q2": {"a": 1, "b": 2}}
 QRELS = {"q1": {"a": 1, "d": 2}, "q2": {"b": 1}}
-NONE = "No document was excluded, exclude has none that is retrieved or judged; "
+NONE = "No document was excluded: exclude has none that is retrieved or judged; "
 
 
 @pytest.mark.parametrize("form", ["mappings", "files", "flat", "one file"])

@@ -1,4 +1,4 @@
-"""What a person reads: the same figures as text, Markdown, HTML and LaTeX, in which no text of users does anything."""
+"""Tables in text, Markdown, HTML and LaTeX: the same figures, and text of users has no effect on the format."""
 
 import doctest
 import itertools

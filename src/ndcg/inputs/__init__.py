@@ -1,4 +1,4 @@
-"""What people hold, made into rankings: lists, arrays, columns, frames, mappings, ids and files.
+"""Convert every input format to rankings: lists, arrays, columns, DataFrames, mappings, ids and files.
 
 May import: measure.
 """

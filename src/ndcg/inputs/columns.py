@@ -1,8 +1,8 @@
-"""One side of the rankings, from any library: its values, where each query begins, what is missing, what is padding.
+"""Read one side of the rankings from any library: its values, the start of each query, missing values and padding.
 
 A side is a 2-D array or tensor, nested lists, a list of 1-D arrays, a column of lists that Arrow can
-read, or, where each row is a document, one flat column. Arrays, tensors and Arrow columns are used
-where they lie; only lists are converted.
+read, or, if each row is a document, one flat column. Arrays, tensors and Arrow columns are used
+without a copy; only lists are converted.
 """
 
 import math
@@ -32,10 +32,10 @@ class Column(NamedTuple):
     """One side of the rankings, query after query.
 
     Attributes:
-        values: of the documents.
-        offsets: where each query begins, from 0, and the last one ends.
-        present: False where a value is missing; None if none is.
-        padding: True where a value marks padding; None if none can.
+        values: the values of the documents.
+        offsets: the start of each query, from 0, and the end of the last one.
+        present: False for a missing value; None if none is missing.
+        padding: True for a value that marks padding; None if none can.
     """
 
     values: NDArray[Any]
@@ -49,13 +49,13 @@ class Column(NamedTuple):
         return Column(self.values[order], offsets, present, padding)
 
     def only(self, present: Mask) -> "Column":
-        """Return the same values, missing too where a mask is False."""
+        """Return the same values, with those for which a mask is False also missing."""
         present = present if self.present is None else present & self.present
         return self._replace(present=None if present.all() else present)
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where queries of these lengths begin, and the last one ends.
+    """Return the starts of queries of these lengths, and the end of the last one.
 
     >>> offsets_of([2, 0, 3]).tolist()
     [0, 2, 2, 5]
@@ -65,11 +65,11 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
-# Forms of one side
+# Formats of one side
 
 
 def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
-    """Read one side of which each row is a query.
+    """Read one side in which each row is a query.
 
     >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
     [False, False, False, True]
@@ -80,7 +80,7 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
     if isinstance(values, np.ndarray):
         if values.dtype != object:
             return _from_array(argument, values, ignore_index)
-        values = values.tolist()  # None where masked
+        values = values.tolist()  # None if masked
     if not isinstance(values, (list, tuple)):
         raise ValueError(
             f"{argument} must hold one list of documents per query: nested lists, a 2-D array or tensor, a list of 1-D "
@@ -96,7 +96,7 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
 
 
 def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
-    """Read one side of which each row is a document, as if all were of one query."""
+    """Read one side in which each row is a document, as if all belonged to the same query."""
     values = _combined(values)
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # a head of one logit
         values = values.reshape(-1)
@@ -105,7 +105,7 @@ def read_flat_column(argument: str, values: Any, place: Place, ignore_index: flo
     if isinstance(values, np.ndarray) and values.ndim == 1:
         if values.dtype != object:
             return _from_arrays(argument, [values], ignore_index)
-        values = values.tolist()  # None where masked
+        values = values.tolist()  # None if masked
     if isinstance(values, (list, tuple)):
         if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
             raise ValueError(f"{argument} must be flat with query_ids, one number per document; got lists in a list")
@@ -116,7 +116,7 @@ def read_flat_column(argument: str, values: Any, place: Place, ignore_index: flo
 
 
 def logits_hint(argument: str, values: Any) -> str:
-    """Return what makes one score per document of two logits; an empty string for other values.
+    """Return the hint for an error on two logits per document; an empty string for other values.
 
     >>> logits_hint("predictions", np.zeros((8, 1)))
     ''
@@ -128,7 +128,7 @@ def logits_hint(argument: str, values: Any) -> str:
 
 
 def _combined(values: Any) -> Any:
-    """Return a chunked Arrow column as one array, a single chunk as it is; others as they are."""
+    """Combine the chunks of an Arrow column into one array; return other values unchanged."""
     if not isinstance(values, pa.ChunkedArray):
         return values
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
@@ -138,10 +138,10 @@ DTYPE = attrgetter("dtype")
 
 
 def _one_query(argument: str, values: Any) -> Any:
-    """Return one query of a list, as NumPy's array if it is an array of another library."""
+    """Return one query of a list, converted to a NumPy array if it is an array of another library."""
     if is_database_query(values):
         raise ValueError(
-            f"{argument}: is a query to a database ({type(values).__name__}), whose rows come in no certain order; run "
+            f"{argument}: is a query to a database ({type(values).__name__}), so its rows come in no fixed order; run "
             "it first and give the columns of its table: table = relation.to_arrow_table(); "
             "predictions=[table['score']], references=[table['relevance']]"
         )
@@ -157,7 +157,7 @@ def _one_query(argument: str, values: Any) -> Any:
 
 
 def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
-    """Read a 2-D array, used where it lies if its rows follow each other."""
+    """Read a 2-D array, without a copy if its rows are contiguous."""
     if values.ndim != 2:
         shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
         raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {shape}")
@@ -198,15 +198,15 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
 
 
 def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Return arrays one after the other, those of one type by their bytes, which is faster for short ones."""
-    with suppress(TypeError, BufferError):  # of one that lies in steps
+    """Concatenate arrays; if they have the same type, by their bytes, which is faster for short ones."""
+    with suppress(TypeError, BufferError):  # for an array with strides
         if are_alike:
             return np.frombuffer(b"".join(arrays), arrays[0].dtype)
     return np.concatenate(arrays)
 
 
 def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> Column:
-    """Read an Arrow list array, its values where they lie."""
+    """Read an Arrow list array, without a copy of its values."""
     if any(test(lists.type) for test in OTHER_LISTS):
         offsets = offsets_of(pc.fill_null(pc.list_value_length(lists), 0).to_pylist())
         lists = pa.LargeListArray.from_arrays(pa.array(offsets), lists.flatten(), mask=lists.is_null())
@@ -251,7 +251,7 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
     """Read nested sequences of numbers and None, and arrays among them."""
     given = rows
     if not set(map(type, rows)) <= {list, tuple}:
-        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None where masked
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]  # None if masked
         for query, row in enumerate(rows):
             if isinstance(row, (list, tuple)):
                 continue
@@ -292,22 +292,22 @@ def read_numbers(
     """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
 
     Args:
-        argument: what errors call them.
+        argument: the name of the argument in errors.
         rows: the numbers.
-        offsets: where each query begins.
-        place: words for a place.
+        offsets: the start of each query.
+        place: a function that returns words for a place.
         ignore_index: the reference that marks padding.
-        kinds: the types of all of them, if they are known.
+        kinds: the types of all numbers, if they are known.
 
     Raises:
-        ValueError: a value that is no number, or would be rounded. Names the argument and the place.
+        ValueError: a value is not a number, or would be rounded. Names the argument and the place.
     """
     if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
         return column
     values = list(chain.from_iterable(rows))
     try:
         array = np.array(values)
-    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, one of them is no plain number
+    except BaseException as error:  # noqa: BLE001 - whatever NumPy or another library raises, some value is not a plain number
         raise_unless_of_values(error)
         array = np.empty(0, object)
     present = None
@@ -326,7 +326,7 @@ def _plain_numbers(
     """
     head = list(islice(chain.from_iterable(rows), MANY))
     first = next((value for value in head if value is not None), None)
-    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are no integers here
+    if type(first) not in (int, float) and not (type(first) in OWN and None in head):  # bools are not integers here
         return None
     try:
         with np.errstate(all="ignore"):
@@ -343,7 +343,7 @@ def _plain_numbers(
         if found <= {int, float, NoneType}:
             kind = pa.float64() if float in found else pa.int64()
             return _from_arrow("", pa.array(rows, pa.large_list(kind)), ignore_index)._replace(offsets=offsets)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, reading one by one says it
+    except BaseException as error:  # noqa: BLE001 - reading one by one raises the error
         raise_unless_of_values(error)
     return None
 
@@ -360,7 +360,7 @@ def _holds_all(array: NDArray[Any]) -> bool:
 def _one_by_one(
     argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place
 ) -> tuple[NDArray[Any], Mask | None]:
-    """Return numbers as an array, and where they are not None; refuse what is no number or would be rounded."""
+    """Return numbers as an array, and a mask of those that are not None; reject other values and rounding."""
 
     def refuse(at: int, problem: str) -> ValueError:
         query = int(np.searchsorted(offsets, at, side="right")) - 1
@@ -384,12 +384,12 @@ def _one_by_one(
                 return np.array(values, dtype), mask
     try:
         array = np.array(values, np.float64)
-    except OverflowError:  # an integer beyond all floats is refused below
+    except OverflowError:  # an integer beyond all floats is rejected below
         array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
     usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
     for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
         value = int(values[at]) if isinstance(values[at], Integral) else values[at]
-        if float(array[at]) != value and value == value:  # and it is no NaN
+        if float(array[at]) != value and value == value:  # and it is not NaN
             raise refuse(at, "would be rounded; give floats, or all integers of at most 64 bits")
     return array, mask
 
@@ -408,7 +408,7 @@ def number(value: Any) -> Any:
         array = converted(value)
         if isinstance(array, np.ndarray) and array.ndim == 0:
             return None if np.ma.is_masked(array) else _numeric("number", array).item()
-    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is no number then
+    except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is not a number
         raise_unless_of_values(error)
     return value
 
@@ -426,7 +426,7 @@ def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
 
 
 def beyond_2_53(values: NDArray[Any]) -> Mask:
-    """Return where integers may be such that float64 cannot tell them from their neighbours."""
+    """Return a mask of integers that float64 may not distinguish from their neighbors."""
     if values.dtype.kind == "f":  # of narrower floats none was rounded
         size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
         return np.asarray((size >= 2**53) & (size < math.inf))
@@ -446,7 +446,7 @@ def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
-    """Return where values are the reference of padding as their own type holds it; None if there is no such reference.
+    """Return a mask of padding: the reference of padding, rounded to the type of the values; None without one.
 
     >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
     [False, True]
@@ -465,7 +465,7 @@ def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
 
 
 def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
-    """Return as ``is_padding``, of a list's array, but in the type that each number of the list is given in."""
+    """Return the mask of ``is_padding`` for a list, comparing each number in its own type."""
     if set(map(type, values)) <= {bool, int, float, NoneType}:
         return is_padding(array, ignore_index)
 
@@ -478,5 +478,5 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Return whether it is a float type of JAX and TensorFlow that float32 holds exactly."""
+    """Return whether it is a float type of JAX or TensorFlow with values that float32 represents exactly."""
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))

@@ -1,4 +1,4 @@
-"""Documents that take no rank and are in no ideal, such as items a user has seen -> both sides without them."""
+"""Remove documents, such as items that a user has seen, from both sides: they have no rank and are in no ideal."""
 
 from collections.abc import Collection, Iterable, Mapping, Set
 from itertools import chain
@@ -31,20 +31,20 @@ class Pairs(NamedTuple):
 
 
 class NothingExcludedError(ValueError):
-    """No query to exclude from is one of the references', although their ids have the same type."""
+    """No query of `exclude` is in the references, although their ids have the same type."""
 
 
 def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Return both sides, mappings or files, without the documents to exclude.
+    """Return both sides, mappings or files, without the excluded documents.
 
     Args:
-        exclude: ``{query: ids}``, the ``Pairs`` of a frame, or a file's ``Columns``.
-        predictions: by the ids of queries and documents.
-        references: likewise.
+        exclude: ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
+        predictions: the scores, by query id and document id.
+        references: the relevance, by query id and document id.
 
     Raises:
-        ValueError: something else to exclude, ids that cannot be read or are of another type than the rankings',
-            no query in common.
+        ValueError: `exclude` has another format, its ids cannot be read or have another type than those of the
+            rankings, or no query is in common.
 
     >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
     ({'q': {'b': 0.1}}, {'q': {'b': 1}})
@@ -65,7 +65,7 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
 
 
 def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[np.int64]:
-    """Return how many documents of each query of the references `without` took from either side, a column for each.
+    """Return how many documents `without` removed for each query of the references, a column for each side.
 
     >>> before = {"q": {"a": 0.9}}, {"q": {"a": 1, "b": 1}, "r": {}}
     >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
@@ -88,10 +88,10 @@ def _document_counts(side: Any) -> dict[Any, int]:
 
 
 def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
-    """Return of each row, by its query and document, whether it is to be excluded.
+    """Return a mask of the rows to exclude, by their queries and documents.
 
     Raises:
-        ValueError: as `without`.
+        ValueError: as in `without`.
     """
     rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
     _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
@@ -102,7 +102,7 @@ def are_excluded(columns: Columns, exclude: Any) -> Mask:
     """Return which rows of a file are to be excluded.
 
     Raises:
-        ValueError: as `without`.
+        ValueError: as in `without`.
     """
     return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
 
@@ -136,10 +136,10 @@ def _are_among(rows: Rows, excluded: Rows) -> Mask:
 
 
 def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return of each id where it is among the rankings'; -1 where it is not.
+    """Return the index of each id among the ids of the rankings; -1 if it is not among them.
 
     Raises:
-        ValueError: text, bytes, integers, dates or times, and the others are none.
+        ValueError: the ids have another kind (text, bytes, integers, dates or times) than those of the rankings.
     """
     if len(ids) and len(among) and family(ids.type) != family(among.type):
         raise _another_type(side, ids[0].as_py(), among[0].as_py())
@@ -147,12 +147,12 @@ def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
 
 
 def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> Rows:
-    """Return the documents to exclude row by row; of a mapping those that columns of the rankings' types may hold."""
+    """Return the rows of documents to exclude; for a mapping, only ids that columns of the rankings' types can hold."""
     if isinstance(exclude, Columns):
         return _rows_of(exclude)
     if not isinstance(exclude, Pairs):
         exclude = _pairs(_by_query(exclude), queries, documents)
-    # without rows, a column has a type of no id
+    # a column without rows may have a type that is not one of ids
     query, document = (read_ids("exclude", ids if len(ids) else []) for ids in settled(**exclude._asdict()))
     if query.rows != document.rows:
         lengths = f"{query.rows} query ids and {document.rows} document ids"
@@ -161,10 +161,10 @@ def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: 
 
 
 def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
-    """Return the documents to exclude as columns, without ids that those of the rankings cannot hold.
+    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold.
 
     Raises:
-        ValueError: documents of another kind than the rankings'.
+        ValueError: the documents have another kind of ids than those of the rankings.
     """
     _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
     held = _those_held_by(queries.type, by_query)
@@ -173,7 +173,7 @@ def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) 
 
 
 def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
-    """Return the ids that a column of a type may hold: of its kind, and of no more bits if they are integers."""
+    """Return the ids that a column of a type can hold: those of its kind, and integers within its range."""
     alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
     if id_kind(kind) != "integers":
         return alike
@@ -195,7 +195,7 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
         check_ids("exclude", exclude, nested=False)
         return {query: _ids(query, documents) for query, documents in exclude.items()}
     if not isinstance(exclude, (Pairs, Columns)):
-        forms = "{query: ids}, a file, or beside data a frame with columns of the same names"
+        forms = "{query: ids}, a file, or, together with data, a DataFrame with columns of the same names"
         raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
     rows = _excluded_rows_of(exclude)
     excluded_ids: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
@@ -206,15 +206,15 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
-    """Return ``{query: ids}`` of a list of ids for each query, by position.
+    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query.
 
     Raises:
-        ValueError: it is no list with an entry for each query.
+        ValueError: it is not a list with an entry for each query.
     """
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
-        given = "a file or a frame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
-        problem = f"got {given}, but the predictions are ranked ids, whose queries have no ids"
+        given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
+        problem = f"got {given}, but the predictions are ranked ids by position"
         raise ValueError(f"exclude: {problem}; give a list or a set of ids for each query, in the same order")
     if len(rows) != queries:
         raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
@@ -237,7 +237,7 @@ def _ids(query: Any, documents: Any) -> Set[Any]:
 
 
 def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
-    """Raise an error for queries that are all of other ids than the rankings'.
+    """Raise an error if no excluded query is in the rankings.
 
     Raises:
         NothingExcludedError: the ids have the same type, so other rankings may have these queries.
@@ -248,18 +248,18 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
         one, other = next(iter(excluded_queries)), next(iter(own_queries))
         ids = f"{shown(one)} in exclude, {shown(other)} in the references"
         different = id_kind(type(one)) != id_kind(type(other))
-        hint = "; give one type for both" * different
-        hint += ": ids of files are text, so read the file and give its frame" * (is_file and different)
+        hint = "; give both the same type" * different
+        hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
         kind = ValueError if different else NothingExcludedError
-        raise kind(f"exclude: no query is one of the references'; ids are such as {ids}{hint}")
+        raise kind(f"exclude: no query is in the references; ids are such as {ids}{hint}")
 
 
 def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
-    """Raise an error for documents of a kind that the rankings' have not; names the same in any order of a set.
+    """Raise an error for documents with another kind of ids than in the rankings, the same for any order of a set.
 
     Args:
         excluded: the documents to exclude of each query.
-        own: a document of the rankings of each kind there is.
+        own: for each kind of document ids in the rankings, one such id.
     """
     types = set(map(type, chain.from_iterable(excluded.values())))
     if own and (wrong := {each for each in types if id_kind(each) not in own}):
@@ -268,7 +268,7 @@ def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, 
 
 
 def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
-    """Return a document of each kind that mappings have, the first of its type."""
+    """Return, for each kind of document ids in mappings, the first id of that kind."""
     examples: dict[str, Any] = {}
     for documents in chain.from_iterable(side.values() for side in sides):
         for kind in set(map(type, documents)):
@@ -279,4 +279,4 @@ def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
 
 def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
     ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
-    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give one type for both")
+    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give both the same type")

@@ -1,4 +1,4 @@
-"""What a file is: its bytes, decompressed and counted; the names of its columns; its rows, part by part; its JSON."""
+"""The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON."""
 
 import io
 import json
@@ -16,17 +16,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
+CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# What text in UTF-16 or UTF-32 begins with: a byte order mark, or ASCII between zero bytes.
+# The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-SURROGATE = re.compile("[\ud800-\udfff]")  # what stands for a byte that is not UTF-8
+SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
 VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
-# The first that is there is taken: an id before what may be a text, a judgment before what may be a score.
+# The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
 ID_NAMES = {
     "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
     "document": (
@@ -50,14 +50,14 @@ NAMES = {
 
 
 class Limits(NamedTuple):
-    """How much a file may hold; None for as much as it likes.
+    """How much a file may contain; None for no limit.
 
     Attributes:
-        bytes: of the file as it is.
-        uncompressed: bytes of its content, of JSON a fifth of them.
-        rows: one per query and document.
-        queries: distinct ones.
-        columns: of a table.
+        bytes: the size of the file in bytes.
+        uncompressed: the size of its uncompressed content in bytes; a fifth of it for JSON.
+        rows: the number of rows, one per query and document.
+        queries: the number of distinct queries.
+        columns: the number of columns of a table.
     """
 
     bytes: int | None = None
@@ -67,7 +67,7 @@ class Limits(NamedTuple):
     columns: int | None = None
 
     def check(self, name: str, count: int) -> None:
-        """Raise an error for more of one thing than there may be."""
+        """Raise an error if a count exceeds its limit."""
         limit = getattr(self, name)
         if limit is not None and count > limit:
             unit = "bytes uncompressed" if name == "uncompressed" else name
@@ -78,10 +78,10 @@ NO_LIMITS = Limits()
 
 
 class SavedResultError(ValueError):
-    """A file holds what `to_dict` gave, of one run or of several, and no rankings.
+    """A file contains the result of `to_dict`, for one run or several, and no rankings.
 
     Attributes:
-        value: what it holds.
+        value: the content of the file.
     """
 
     def __init__(self, value: dict[str, Any]) -> None:
@@ -90,24 +90,24 @@ class SavedResultError(ValueError):
 
 
 class UnknownColumnError(ValueError):
-    """A table has no column that is known to hold what is needed.
+    """A table has no column with a known name for something that is needed.
 
     Attributes:
-        what: is needed: "query", "document", "score" or "relevance".
+        column: the missing column: "query", "document", "score" or "relevance".
     """
 
-    def __init__(self, what: str, problem: str) -> None:
+    def __init__(self, column: str, problem: str) -> None:
         super().__init__(problem)
-        self.what = what
+        self.column = column
 
 
 class ReadRequest(NamedTuple):
-    """What a file is read for.
+    """How a file is to be read.
 
     Attributes:
-        kind: of file, as `read_columns` takes it.
-        names: that the columns of a table may have, by what they hold.
-        limits: how much it may hold.
+        kind: the kind of file, as in `read_columns`.
+        names: the possible names of each column of a table.
+        limits: how much the file may contain.
     """
 
     kind: str
@@ -119,10 +119,10 @@ class FilePart(NamedTuple):
     """Rows that follow each other in a file.
 
     Attributes:
-        table: query, document and value.
-        span: how many lines, rows or records of the file these are.
-        numbers: of each row among them, and of the one that comes next; None if they are all rows.
-        problem: what is wrong with the row that comes next.
+        table: the columns query, document and value.
+        span: the number of lines, rows or records of the file in this part.
+        numbers: the number of each row among these lines, and of the next line; None if every line is a row.
+        problem: the error in the row after these; empty if there is none.
     """
 
     table: pa.Table
@@ -142,11 +142,11 @@ def naming_file(path: str) -> Iterator[None]:
     except OSError as error:
         if error.filename is not None:
             raise
-        raise OSError(error.errno, str(error).splitlines()[0], path) from None  # of decompression or Parquet
+        raise OSError(error.errno, str(error).splitlines()[0], path) from None  # from decompression or Parquet
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
         raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
-    except RecursionError:  # of values that JSON's own parser still takes
+    except RecursionError:  # from values that JSON's own parser accepts
         raise ValueError(f"{path}: nests objects too deep") from None
     except (SavedResultError, UnknownColumnError) as error:
         error.args = (f"{path}: {error}",)
@@ -159,11 +159,11 @@ class ByteStream(io.RawIOBase):
     """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
 
     def __init__(self, file: Any, limits: Limits, unit: str) -> None:
-        self.file, self.what, self.limits = file, unit, limits
+        self.file, self.unit, self.limits = file, unit, limits
         self.head, self.count = b"", 0
 
     def readable(self) -> bool:
-        """As pyarrow asks of a file."""
+        """Return True, as pyarrow expects of a file."""
         return True
 
     def peek(self, size: int) -> bytes:
@@ -182,7 +182,7 @@ class ByteStream(io.RawIOBase):
     def _next(self, size: int) -> bytes:
         chunk: bytes = self.file.read(size) or b""
         self.count += len(chunk)
-        self.limits.check(self.what, self.count)
+        self.limits.check(self.unit, self.count)
         return chunk
 
 
@@ -217,7 +217,7 @@ def check_encoding(start: bytes) -> None:
 
 
 def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
-    """Yield the file in chunks of whole lines; of a line that is too long only its beginning."""
+    """Yield the file in chunks of whole lines, and only the beginning of a line that is too long."""
     rest = b""
     while data := stream.read(CHUNK):
         data = rest + data
@@ -234,7 +234,7 @@ def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
 def parts_in_threads(
     pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
 ) -> Iterator[FilePart]:
-    """Yield what a function makes of each chunk, in order, a few chunks ahead."""
+    """Yield the result of a function for each chunk, in order, computed a few chunks ahead."""
     waiting: deque[Future[FilePart]] = deque()
     for chunk in chunks:
         waiting.append(pool.submit(work, chunk))
@@ -248,7 +248,7 @@ def parts_in_threads(
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a column as `NAMES` has it."""
+    """Return the name of a column as it is spelled in `NAMES`."""
     return name.strip().lower().replace("-", "_")
 
 
@@ -264,7 +264,7 @@ def delimiter_of(header: str) -> str:
 
 
 def chosen_columns(names: Sequence[str], request: ReadRequest) -> list[int]:
-    """Return where a table has its queries, documents and values."""
+    """Return the indices of the columns of queries, documents and values in a table."""
     request.limits.check("columns", len(names))
     known = [plain_name(name) for name in names]
     chosen = []
@@ -276,7 +276,7 @@ def chosen_columns(names: Sequence[str], request: ReadRequest) -> list[int]:
             problem = f"is called {possible[0]}" if is_given else f"holds the {column}; name it {' or '.join(possible)}"
             raise UnknownColumnError(column, f"no column {problem}; the file {there}")
         if known.count(name) > 1:
-            raise ValueError(f"two columns are called {name}; leave one out")
+            raise ValueError(f"two columns are called {name}; remove one")
         chosen.append(known.index(name))
     return chosen
 
@@ -292,7 +292,7 @@ def check_header(names: Sequence[str], request: ReadRequest) -> None:
 
 
 def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
-    """Whether names are those of columns, at least two of the three."""
+    """Return whether names are those of columns, at least two of the three."""
     known = set(map(plain_name, names))
     return sum(not known.isdisjoint(possible) for possible in request.names.values()) >= 2
 
@@ -301,12 +301,12 @@ def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
 
 
 def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
-    """Return rows; without values, that of each is 1."""
+    """Return rows as a table; the value of each is 1 if none are given."""
     return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
 
 
 def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
-    """Return where a row lacks an id or a finite number."""
+    """Return a mask of rows without an id or without a finite number."""
     faults: NDArray[np.bool_] = ~np.isfinite(table["value"].to_numpy())
     for ids in (table["query"].cast(pa.string()), table["document"]):
         faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
@@ -319,12 +319,12 @@ def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
 def parse_json(text: bytes) -> Any:
     """Return the value of JSON in UTF-8, with or without a byte order mark.
 
-    ``NaN`` and ``Infinity``, which Python writes, are floats: whoever reads the value rejects them by their place.
+    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place.
 
     Raises:
         json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
-        ValueError: the text is not UTF-8, nests too deep, or has a name twice in one object or an integer of more
-            digits than Python reads. Says so without the name of the file.
+        ValueError: the text is not UTF-8, nests too deep, has a name twice in one object or an integer with more
+            digits than Python reads. The message does not name the file.
 
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}
@@ -343,20 +343,20 @@ def parse_json(text: bytes) -> Any:
 
 
 class _RepeatedNameError(ValueError):
-    """An object of JSON has a name twice."""
+    """A name appears twice in one JSON object."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         name = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        problem = f"{shown_cell(name)} is there twice in one object, {shown_cell(found)}; give each id once"
+        problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(found)}; give each id once"
         raise _RepeatedNameError(problem)
     return found
 
 
 def _long_integer(text: bytes) -> ValueError:
-    """Return the error for an integer of more digits than Python reads."""
+    """Return the error for an integer with more digits than Python reads."""
     limit = sys.get_int_max_str_digits()
     digits = max(re.findall(rb"[0-9]+", text), key=len)
     line = text.count(b"\n", 0, text.index(digits)) + 1
@@ -369,13 +369,13 @@ def _long_integer(text: bytes) -> ValueError:
 
 
 def brief(names: Iterable[str], separator: str) -> str:
-    """Return names one after the other, as many as a message has room for."""
+    """Join names, as many as a message has room for."""
     names = list(names)
     return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
 
 
 def shown_cell(cell: Any) -> str:
-    """Return a cell as a message shows it, as much of it as there is room for."""
+    """Return a cell as a message shows it, shortened if it is long."""
     if isinstance(cell, bytes):
         cell = cell.decode("utf-8", "replace")
     if not isinstance(cell, str):

@@ -1,4 +1,4 @@
-"""Rows of lines: the forms of TREC, CSV and TSV."""
+"""Read rows from lines: TREC, CSV and TSV."""
 
 import csv
 import os
@@ -35,14 +35,14 @@ from .file_content import (
 )
 
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
-NUMBER = re.compile(  # as Arrow's parser takes it, finite or not
+NUMBER = re.compile(  # as Arrow's parser accepts it, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
-CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with what ends it
-EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # what follows the tag of a run
-NO_TEXT = {  # what no line may hold, and why
+CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with its end
+EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
+NO_TEXT = {  # what no line may contain, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
     b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
 }
@@ -58,14 +58,14 @@ class _Layout(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What a line holds."""
+        """The contents of a line, in words."""
         who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
         who = who if self.delimiter == " " else "the header has"
         return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
 
     @property
     def padding(self) -> str:
-        """The characters around a cell of CSV or TSV that are no part of it."""
+        """The characters around a cell of CSV or TSV that are not part of it."""
         return " \t".replace(self.delimiter, "")
 
 
@@ -79,7 +79,7 @@ LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 def from_lines(
     stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of a TREC, CSV or TSV file; its first line, other than empty ones and comments, says which."""
+    """Return the rows of a TREC, CSV or TSV file; the first line that is not empty or a comment decides which."""
     chunks = line_chunks(stream, LINE)
     head, layout, before = b"", LAYOUTS[request.kind][0], 1  # lines are counted from 1
     for head in chunks:
@@ -92,7 +92,7 @@ def from_lines(
             break
         lines = head.replace(b"\r\n", b"\n").removesuffix(b"\r")
         if any(mark in lines for mark in NO_TEXT) or (len(lines) > LINE and max(map(len, lines.split(b"\n"))) > LINE):
-            break  # comments too must be text, in lines that are not too long; parsing says where they are not
+            break  # comments must also be text in lines that are not too long; parsing raises the error
         before += head.count(b"\n")
         head = b""
     parse = partial(_parse_lines, layout=layout)
@@ -102,9 +102,9 @@ def from_lines(
 
 
 def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
-    """Return how a file with this first line is split."""
+    """Return the layout of a file with this first line."""
     kind = request.kind
-    if any(mark in line for mark in NO_TEXT):  # which the line itself is rejected for, not the columns that it lacks
+    if any(mark in line for mark in NO_TEXT):  # then the line itself is rejected, not its columns
         return LAYOUTS[kind][0]
     cells = [cell for cell in line.replace(b"\t", b" ").split(b" ") if cell]
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
@@ -154,12 +154,11 @@ def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
-    """Return rows of whole lines, those of TREC with one space between columns.
+    """Return the rows of whole lines, with one space between the columns of TREC.
 
     Returns:
-        The rows as text; the number of lines; of each row, and of what comes next, its number among
-        the lines, or None; what is wrong with the line that comes next, if rows end at one that
-        cannot be parsed.
+        The rows as text; the number of lines; the number of each row, and of the next line, among the lines, or
+        None if every line is a row; the error in the next line, if the rows end at a line that cannot be parsed.
     """
     problem, spaced = "", layout.delimiter == " "
     if spaced and b"\t" in text:
@@ -200,13 +199,13 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
     """Return rows as a table.
 
     Raises:
-        pa.ArrowInvalid: a row of other columns, an id that is not UTF-8, a value that is no number,
-            a cell that goes on in the next line.
+        pa.ArrowInvalid: a row has other columns, an id is not UTF-8, a value is not a number, or a cell continues on
+            the next line.
     """
     if not text:
         return ROWS.empty_table()
     if text.startswith(BYTE_ORDER_MARK):
-        text = BYTE_ORDER_MARK + text  # Arrow takes one off, also in the middle of a file
+        text = BYTE_ORDER_MARK + text  # Arrow removes one, also in the middle of a file
     is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
     if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
         # Arrow reads quotes as text unless the cell begins with one
@@ -249,12 +248,12 @@ def _parseable(rows: list[bytes], layout: _Layout) -> pa.Table:
 
 
 def _problem(row: bytes, layout: _Layout) -> str:
-    """Return what is wrong with a row that cannot be parsed."""
+    """Return the error in a row that cannot be parsed."""
     text = row.decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
     if layout.delimiter != " " and '"' in text:
         if text.count('"') % 2:
-            return "holds a quote that another line closes; write each row in one line"
+            return "has a quoted cell that continues on the next line; put each row on a single line"
         cells = _cells(text, layout.delimiter)
     if len(cells) != len(layout.names):
         return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}"

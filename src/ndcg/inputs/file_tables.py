@@ -1,4 +1,4 @@
-"""Rows of objects and of tables: JSON, JSONL, Parquet and Arrow."""
+"""Read rows from objects and tables: JSON, JSONL, Parquet and Arrow."""
 
 import json
 import math
@@ -33,7 +33,7 @@ from .file_content import (
 )
 from .ids import NO_ID, id_kind
 
-FILE_IDS = ("text", "integers", "bytes")  # what is the same as text; a date may be written in many ways
+FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 NUMBER_TYPES = (
     pa.types.is_integer,
     pa.types.is_floating,
@@ -44,13 +44,13 @@ NUMBER_TYPES = (
 
 
 def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of values line by line, if the first line is an object of its own, or else of one value."""
+    """Return the rows of JSON values: one per line if the first line is an object, else one for the whole file."""
     chunks = line_chunks(stream, math.inf)
     head = next(chunks)
     line = head.lstrip().split(b"\n", 1)[0]
     try:
         first = json.loads(line) if line.startswith(b"{") else None
-    except (ValueError, RecursionError):  # it goes on in the next lines
+    except (ValueError, RecursionError):  # the value continues on the next lines
         first = None
     if first is not None and not _is_saved(first):
         parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
@@ -69,7 +69,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
 
 
 def _is_saved(value: Any) -> bool:
-    """Return whether a value is what `to_dict` gave, of one result or of several by name."""
+    """Return whether a value is a result of `to_dict`, or several of them by name."""
     results = value.values() if isinstance(value, dict) and "signature" not in value else [value]
     fields = {"signature": str, "scores": dict}
     return len(results) > 0 and all(
@@ -79,7 +79,7 @@ def _is_saved(value: Any) -> bool:
 
 
 class _JsonReader:
-    """How objects of JSON are read: as records, whose names are those of the first, or else as mappings."""
+    """Reads JSON objects: as records, with the names of the first one, or else as mappings."""
 
     def __init__(self, first: Any, request: ReadRequest) -> None:
         self.kind, self.names = request.kind, None
@@ -89,13 +89,13 @@ class _JsonReader:
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request)]
 
     def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield a query, documents and their values, for each query.
+        """Yield each query with its documents and their values.
 
         Raises:
-            ValueError: something that is no object, or has a name twice.
+            ValueError: the value is not an object, or does not contain rankings.
         """
         if not isinstance(value, dict):
-            raise ValueError(f"{shown_cell(value)} is no JSON object, {{...}}")
+            raise ValueError(f"{shown_cell(value)} is not a JSON object, {{...}}")
         if self.names:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
@@ -112,7 +112,7 @@ class _JsonReader:
 
 
 def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
-    """Return the only ``{query: {document: value}}`` in a mapping of them, such as MTEB's of subsets and splits."""
+    """Return the only ``{query: {document: value}}`` in nested mappings, such as MTEB's by subset and split."""
     rankings = list(rankings_in({name: value for name, value in objects.items() if name != "mteb_model_meta"}))
     if len(rankings) == 1:
         return rankings[0][1]
@@ -124,7 +124,7 @@ def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
 def rankings_in(
     objects: dict[str, Any], keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Yield each ``{query: {document: value}}`` in a mapping of them, with the names that lead to it."""
+    """Yield each ``{query: {document: value}}`` in nested mappings, with the keys that lead to it."""
     inner = [value for value in objects.values() if isinstance(value, dict) and value]
     if not inner or not all(isinstance(next(iter(value.values())), dict) for value in inner):
         yield keys, objects
@@ -135,10 +135,10 @@ def rankings_in(
 
 
 def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
-    """Return the rows of lines of JSON; those of plain records by Arrow."""
+    """Return the rows of lines of JSON; Arrow reads plain records."""
     lines = text.removesuffix(b"\n").split(b"\n")
     if reading.names:
-        from pyarrow import json as arrow_json  # when it is needed
+        from pyarrow import json as arrow_json  # only when it is needed
 
         types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=False))
         how = arrow_json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
@@ -151,7 +151,7 @@ def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
             if len(table) == len(lines) and not faulty_rows(table).any() and exact < 2**53:
                 return FilePart(table, len(lines))
         except (pa.ArrowInvalid, UnicodeError):
-            pass  # as the lines one by one will say
+            pass  # reading the lines one by one raises the error
     values: list[tuple[int, Any]] = []
     problem = ""
     for number, line in enumerate(lines):
@@ -170,7 +170,7 @@ def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
 def _json_part(
     values: list[tuple[int, Any]], span: int, reading: _JsonReader, number: int = 0, problem: str = ""
 ) -> FilePart:
-    """Return the rows of values and their numbers; what is wrong with the one of a number, that comes after them."""
+    """Return the rows of values with their numbers, and the error, if any, in the value after them."""
     queries: list[Any] = []
     documents: list[Any] = []
     cells: list[Any] = []
@@ -199,7 +199,7 @@ def _json_part(
 
 
 def _texts(ids: list[Any]) -> pa.StringArray:
-    """Return ids as text, null where they are neither text nor integers."""
+    """Return ids as text, null for those that are neither text nor integers."""
     if set(map(type, ids)) <= {str}:
         try:
             return pa.array(ids, pa.string())
@@ -213,7 +213,7 @@ def _is_id(value: Any) -> bool:
 
 
 def _numbers(values: list[Any]) -> pa.DoubleArray:
-    """Return numbers, null where there are none, or integers that float64 would round."""
+    """Return numbers, null for other values and for integers that float64 would round."""
     if not set(map(type, values)) <= {float}:
         values = [
             float(each)
@@ -232,13 +232,13 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
     limits = request.limits
     uncompressed, bounded = 0, limits.uncompressed is not None
     if form == "parquet":
-        from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
+        from pyarrow import parquet as arrow_parquet  # only when it is needed, since the import takes long
 
         how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
         parquet = arrow_parquet.ParquetFile(file, **how)
         chosen = _chosen_fields(parquet.schema_arrow, request)
         limits.check("rows", parquet.metadata.num_rows)
-        if bounded:  # a text that is there once may be that of many rows, so it is unpacked once
+        if bounded:  # a text that is stored once may belong to many rows, so it is unpacked once
             _check_packed(parquet.metadata, chosen, limits)
             parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
         batches = parquet.iter_batches(1 << 16, columns=chosen)
@@ -259,7 +259,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 
 
 def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str]:
-    """Return the names of a table's queries, documents and values, once they are known to be ids and numbers."""
+    """Return the names of a table's columns of queries, documents and values, if they hold ids and numbers."""
     fields = [schema.field(at) for at in chosen_columns(schema.names, request)]
     for field in fields[:2]:
         kind = _value_type(field.type)
@@ -277,7 +277,7 @@ def _value_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
-    """Raise an error for columns of Parquet that, by the file's own account, unpack to more than they may."""
+    """Raise an error for Parquet columns that exceed a limit when they are unpacked, according to the metadata."""
     limits.check("columns", metadata.num_columns)
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
@@ -288,7 +288,7 @@ def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
 
 
 def _unpacked(column: pa.Array) -> int:
-    """Return how many bytes a column takes, one of a dictionary as plain text."""
+    """Return the number of bytes of a column; a dictionary counts as plain text."""
     if not pa.types.is_dictionary(column.type):
         return int(column.nbytes)
     lengths = pc.binary_length(column.dictionary.cast(pa.string()))
@@ -305,7 +305,7 @@ def _text_column(column: pa.Array) -> pa.StringArray:
 
 
 def _number_column(column: pa.Array) -> pa.DoubleArray:
-    """Return a column of numbers, null where there are none, or integers that float64 would round."""
+    """Return a column of numbers, null for other values and for integers that float64 would round."""
     try:
         return column.cast(pa.float64())
     except pa.ArrowInvalid:
@@ -313,7 +313,7 @@ def _number_column(column: pa.Array) -> pa.DoubleArray:
 
 
 def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -> FilePart:
-    """Return the rows before the first that is at fault, and what is wrong with that one, by its cells."""
+    """Return the rows before the first faulty one, and the error in it, from its cells."""
     faults = faulty_rows(part.table)
     if not faults.any():
         return part
@@ -332,5 +332,5 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -
     of = f"document {shown_cell(ids[1])} of query {shown_cell(ids[0])}"
     problem = f"the {VALUE[kind]} {shown_cell(value)} of {of} {fault}"
     if value is None:
-        problem = f"{of} has no {VALUE[kind]}; give it one, or leave it out"
+        problem = f"{of} has no {VALUE[kind]}; give it one, or remove it"
     return part._replace(table=part.table[:row], problem=problem)

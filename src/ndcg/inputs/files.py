@@ -1,16 +1,16 @@
-"""Files of rankings <-> columns and mappings, by what the files hold.
+"""Read files of rankings as columns and mappings, with the format detected from the content.
 
-| form | looks like |
+| format | content |
 |---|---|
 | TREC run | `query Q0 document rank score tag` |
 | TREC qrels | `query 0 document relevance`, or `query document relevance` |
-| CSV, TSV | a header that names the columns, as `NAMES` has them; BEIR's qrels too; CSV with semicolons |
+| CSV, TSV | a header with names of columns that are in `NAMES`; also BEIR's qrels and CSV with semicolons |
 | JSON | `{query: {document: value}}`, a list of records, MTEB's predictions |
-| JSONL | a record or a mapping a line |
+| JSONL | a record or a mapping per line |
 | Parquet, Arrow | a table with these columns |
 
-The first bytes and the first line decide, and the name only between CSV and TREC. Each may be
-compressed by gzip or Zstandard. A file is read once, from the first byte to the last, so it may be
+The first bytes and the first line decide; the name decides only between CSV and TREC. Each may be
+compressed with gzip or Zstandard. A file is read once, from the first byte to the last, so it may be
 a pipe. Text is parsed in chunks of whole lines, in threads.
 """
 
@@ -43,7 +43,7 @@ from .file_lines import from_lines
 from .file_tables import from_json, from_table
 from .hashes import Columns, hashes_of, same_rows
 
-JSON_BYTES = 5  # how many times the memory of its text JSON takes as Python objects
+JSON_BYTES = 5  # how many times as much memory as its text JSON takes as Python objects
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
 ZIP = b"PK\x03\x04"
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
@@ -56,22 +56,21 @@ def read_columns(
 
     Args:
         path: the file.
-        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, whose documents may be there more than once or
-            not at all.
-        limits: how much it may hold.
-        names: of the columns of a table, by what they hold, where `NAMES` does not know them.
+        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
+        limits: how much the file may contain.
+        names: the names of the columns of a table that have none of the names in `NAMES`.
 
     Raises:
-        ValueError: a line or row that is malformed, an id that is missing, a value that is not a
-            finite number, a document that occurs twice for a query, no rows at all, a table
-            without the columns, more than the limits allow. Names the file and the place.
+        ValueError: a line or row is malformed, an id is missing, a value is not a finite number, a document appears
+            twice for a query, there are no rows, a table does not have the columns, or a limit is exceeded. Names
+            the file and the place.
         OSError: the file cannot be read.
     """
     path = os.fsdecode(path)
     given = {column: (plain_name(name),) for column, name in (names or {}).items()}
     request = ReadRequest(kind, NAMES[kind] | given, limits)
     parts: list[FilePart] = []
-    # the pool is closed here, and by no generator: one that an error leaves behind is closed in any thread
+    # the pool is closed here, not by a generator, since a generator left by an error may be closed in any thread
     with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
         rows = 0
@@ -98,19 +97,19 @@ def read_columns(
 
 
 def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
-    """Return the scores of a run's file, TREC or another: ``{query: {document: score}}``.
+    """Return the scores of a run file, in TREC or another format: ``{query: {document: score}}``.
 
     Raises:
-        ValueError: as ``read_columns``.
+        ValueError: as in ``read_columns``.
     """
     return _mapping(read_columns(path, "run", limits))
 
 
 def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
-    """Return the relevances of a file, TREC or another: ``{query: {document: relevance}}``, integers where all are.
+    """Return the relevance in a qrels file: ``{query: {document: relevance}}``, as integers if all are integers.
 
     Raises:
-        ValueError: as ``read_columns``.
+        ValueError: as in ``read_columns``.
     """
     columns = read_columns(path, "qrels", limits)
     if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
@@ -144,16 +143,16 @@ def _joined(parts: list[FilePart], pool: ThreadPoolExecutor) -> Columns:
 
 
 def _no_rows() -> Columns:
-    """Return the columns of a file that holds nothing."""
-    none = pa.array([], pa.string())  # made when it is asked for, as an array imports pandas
+    """Return the columns of an empty file."""
+    none = pa.array([], pa.string())  # made only when it is needed, since making an array imports pandas
     return Columns(np.empty(0, np.int64), none, pa.chunked_array([none]), np.empty(0), np.empty(0, np.uint64))
 
 
 def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
-    """Return what gives the words for a row, or for the one after the last."""
+    """Return a function from a row, or the one after the last, to the words for its place."""
     first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
     first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
-    numbers_of_parts = [part.numbers for part in parts]  # without their tables, which are large
+    numbers_of_parts = [part.numbers for part in parts]  # without the tables, which are large
 
     def place(row: int) -> str:
         at = bisect_right(first_rows, row) - 1
@@ -165,7 +164,7 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
 
 
 def _repeated(columns: Columns) -> tuple[int, int] | None:
-    """Return the first row whose query and document an earlier row has, and that one."""
+    """Return the first row with the query and document of an earlier row, and that earlier row."""
     first, again = same_rows(columns)
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
@@ -173,7 +172,7 @@ def _repeated(columns: Columns) -> tuple[int, int] | None:
 def _file_parts(
     file: BinaryIO, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
-    """Return the words for a place in the file and its rows, by the first bytes of what it holds."""
+    """Detect the format from the first bytes; return the words for a place in the file, and its parts."""
     limits = request.limits
     stream, is_packed = unpacked_stream(file, limits)
     for mark, form in TABLES.items():

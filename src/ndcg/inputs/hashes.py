@@ -1,4 +1,4 @@
-"""Rows by ids, as a file holds them; those of one query and document are found by sorting hashes."""
+"""Rows with ids, as read from a file; rows with the same query and document are found by sorting hashes."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 from ..measure.scoring import in_threads
 from .ids import Order, RowNumbers, grouped
 
-HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: little enough for a processor's cache
+HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for a processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Columns(NamedTuple):
-    """One side by ids, a row per document: as read from a file.
+    """One side with ids, one row per document, as read from a file.
 
     Attributes:
-        query: of each row, an index into ``query_ids``.
-        query_ids: distinct strings, in the order of the file.
+        query: the query of each row, as an index into ``query_ids``.
+        query_ids: the distinct query ids, strings in the order of the file.
         document: the id of each row's document, a string.
         value: the score or the relevance of each row.
-        hashes: of these ids of documents, as ``hashes_of`` gives them.
-        place: words for the place of a row in the file; None for rows that are not those of a file.
+        hashes: the hashes of the document ids, from ``hashes_of``.
+        place: a function from a row to the words for its place in the file; None for rows that are not in a file.
     """
 
     query: RowNumbers
@@ -42,7 +42,7 @@ class Columns(NamedTuple):
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
-    """Return pairs of rows of one query and document: each row with the next such one, both counted over all sides."""
+    """Return pairs of rows with the same query and document: each row with the next one, counted over all sides."""
     queries = max(int(side.query.max(initial=-1)) for side in sides) + 1
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
@@ -60,7 +60,7 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     if same.all():
         return first, second
     query = np.concatenate([side.query for side in sides])
-    unlike = np.isin(common, common[~same])  # of one hash, which ids that differ have too
+    unlike = np.isin(common, common[~same])  # pairs with a hash that different ids have as well
     rows = np.union1d(first[unlike], second[unlike])
     last: dict[tuple[int, str], int] = {}
     settled = []
@@ -75,7 +75,7 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
 def _rows_of_one_hash(
     sides: Sequence[Columns], groups: Sequence[tuple[Order, RowNumbers]], start: int, stop: int
 ) -> tuple[RowNumbers, RowNumbers, NDArray[np.uint64], NDArray[np.bool_]]:
-    """Return pairs of rows among those of some queries, what is common to their hashes, and if their query is."""
+    """Return pairs of rows with equal hashes among some queries, their common bits, and if their queries are equal."""
     rows, queries, keys, before = [], [], [], 0
     for side, (order, offsets) in zip(sides, groups, strict=True):
         span = slice(*offsets[[start, stop]].tolist())
@@ -96,7 +96,7 @@ def _rows_of_one_hash(
 
 
 def digest_of(columns: Columns) -> str:
-    """Return digits that tell rows of one side from others, whatever their order: a sum over the rows' hashes."""
+    """Return a digest of the rows of one side that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
     mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # 0.0 for -0.0
     for _ in range(2):
@@ -111,13 +111,13 @@ def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
     for chunk in filter(len, ids.chunks):
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
         data = np.append(np.frombuffer(chunk.buffers()[2], np.uint8), np.zeros(8, np.uint8))
-        words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes from each byte on
+        words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # the eight bytes that start at each byte
         lengths = np.diff(offsets).astype(np.int64)
         counts = np.maximum((lengths + 7) // 8, 1)
         first = np.cumsum(counts) - counts
         start, at, left = np.zeros(1, np.int64), offsets[:-1], lengths
         if several := counts.max() > 1:
-            start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))  # of each word in its id
+            start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))  # the position of each word in its id
             at, left = np.repeat(at, counts) + start, np.repeat(lengths, counts) - start
         mixed = words[at]
         mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id

@@ -1,4 +1,4 @@
-"""What an id is, and the ids of rows as numbers: an index into the distinct ids for each row."""
+"""Ids: which values are ids, and the ids of rows as indices into the distinct ids."""
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +17,8 @@ from .sources import ARROW
 
 NO_ID = "is neither text nor an integer, as ids must be"
 FEW_IDS = 1 << 9  # rows; ids of fewer are numbered faster one by one than by Arrow
-PROBE = 1 << 10  # rows that tell whether equal ids follow each other
-THREADED = 1 << 20  # rows; of more, several threads each take a part
+PROBE = 1 << 10  # rows that show whether equal ids follow each other
+THREADED = 1 << 20  # rows; with more, several threads each take a part
 RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
 
@@ -27,9 +27,9 @@ Order = slice | RowNumbers
 
 
 def id_kind(kind: "type | pa.DataType") -> str:
-    """Return what ids the values of a type are, Python's or Arrow's; an empty string if they are none.
+    """Return the kind of ids that values of a Python or Arrow type are; an empty string if they are not ids.
 
-    Ids of one kind are equal or not, whatever their width or unit; those of two kinds are never equal.
+    Ids of the same kind can be equal, whatever their width or unit; ids of two kinds are never equal.
 
     >>> id_kind(str), id_kind(np.int32), id_kind(pa.large_string()), id_kind(float), id_kind(bool), id_kind(type(None))
     ('text', 'integers', 'text', '', '', '')
@@ -38,7 +38,7 @@ def id_kind(kind: "type | pa.DataType") -> str:
         return ARROW_IDS.get(kind.id, "")
     if kind in USUAL:
         return USUAL[kind]
-    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # integers, and a time, for Python
+    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # for Python, integers and a time
         return ""
     for name, kinds in PYTHON_IDS.items():
         if issubclass(kind, kinds):
@@ -51,7 +51,7 @@ PYTHON_IDS: dict[str, type] = {
     "text": str,
     "integers": Integral,
     "bytes": bytes,
-    "times": datetime.datetime,  # each is a date for Python, so before these
+    "times": datetime.datetime,  # before dates, since Python counts each as a date
     "dates": datetime.date,
 }
 ARROW_IDS = {
@@ -69,7 +69,7 @@ ARROW_IDS = {
 
 
 def types_of_no_ids(values: Iterable[Any]) -> set[type]:
-    """Return the types among values that no id has.
+    """Return the types of values that are not types of ids.
 
     >>> types_of_no_ids(["a", 7, None])
     {<class 'NoneType'>}
@@ -78,7 +78,7 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
 
 
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
-    """Raise an error for a mapping's query that is no id, or, if these are its values, for such a document.
+    """Raise an error for a query of a mapping that is not an id, or, if the mapping is nested, for such a document.
 
     >>> check_ids("references", {"q": {"d": 1, None: 0}})
     Traceback (most recent call last):
@@ -103,7 +103,7 @@ class Ids(NamedTuple):
 
     Attributes:
         distinct: the distinct ids, in the order of their first rows.
-        code: of each stretch, an index into these.
+        code: the id of each stretch, as an index into these.
         starts: the first row of each stretch, and the number of rows; None if each row counts as one.
     """
 
@@ -122,14 +122,14 @@ class Ids(NamedTuple):
         return self.code if self.starts is None else np.repeat(self.code, np.diff(self.starts))
 
     def grouped(self) -> tuple[Order, RowNumbers]:
-        """Return what orders rows by id, those of an id as they come, and where each id begins."""
+        """Return a stable order of the rows by id, and the start of each id."""
         if self.starts is not None and len(self.code) == len(self.distinct):
             return slice(None), self.starts
         return grouped(self.codes, len(self.distinct))
 
 
 def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
-    """Return what orders rows by group, rows of a group as they come, and where each group begins.
+    """Return a stable order of the rows by group, and the start of each group.
 
     >>> order, offsets = grouped(np.array([1, 0, 1]), 3)
     >>> order.tolist(), offsets.tolist()
@@ -158,7 +158,7 @@ def read_ids(argument: str, values: Any) -> Ids:
     """Return the ids of rows.
 
     Raises:
-        ValueError: ids that cannot be read.
+        ValueError: the ids cannot be read.
     """
     if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
         return few
@@ -180,7 +180,7 @@ def read_ids(argument: str, values: Any) -> Ids:
 
 
 def _few(values: Sequence[Any]) -> Ids | None:
-    """Return a few ids that are all text or all integers; None of others."""
+    """Read a few ids that are all text or all integers; return None for others."""
     if not 0 < len(values) <= FEW_IDS or set(map(type, values)) not in ({str}, {int}):
         return None
     index: dict[Any, int] = {}
@@ -192,7 +192,7 @@ def _few(values: Sequence[Any]) -> Ids | None:
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
-    """Return ids that are looked up one by one or, if equal ids follow each other, only the first of these."""
+    """Encode ids: every row, or, if equal ids follow each other, only the first row of each stretch."""
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
@@ -204,7 +204,7 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
 
 def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
     """Return the first row of each stretch of equal ids."""
-    if len(ids) < 2:  # nothing to compare, on which Arrow 21 crashes
+    if len(ids) < 2:  # nothing to compare, and Arrow 21 would crash
         return np.zeros(len(ids), np.int64)
 
     def changes(after: Any, before: Any) -> RowNumbers:
@@ -222,7 +222,7 @@ def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.Chunk
 
 
 def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
-    """Return a dictionary column as its values; views of text as strings."""
+    """Return the values of a dictionary column, and views of text as strings."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     kind = pa.string() if id_kind(column.type.value_type) == "text" else column.type.value_type
     return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], kind)
@@ -248,7 +248,7 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         except OverflowError:
             return pa.array(ids, pa.uint64())
         if id_kind(given.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
-            _refuse_mixed(argument, ids)  # Arrow makes one type of these, in which different ids may be equal
+            _refuse_mixed(argument, ids)  # Arrow converts these to one type, in which different ids may be equal
         return given
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
         first: dict[type, str] = {}
@@ -262,18 +262,18 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
 
 
 def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
-    """Raise an error for ids of two kinds, such as bytes beside text, or dates beside times."""
+    """Raise an error for ids of two kinds, such as bytes and text, or dates and times."""
     first: dict[str, str] = {}
     for row, each in enumerate(ids):
         if each is not None:
             first.setdefault(id_kind(type(each)), f"{shown(each)} in row {row}")
     if len(first) > 1:
         both = " and ".join(list(first.values())[:2])
-        raise ValueError(f"{argument} must be of one kind; got {both}; give all as text")
+        raise ValueError(f"{argument} must be of the same kind; got {both}; give all as text")
 
 
 def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
-    """Raise an error for times that Python or Arrow cannot show: of years out of range or an unknown zone."""
+    """Raise an error for times that Python or Arrow cannot show: years out of range, or an unknown time zone."""
     try:
         for extreme in pc.min_max(ids).values():
             extreme.as_py()
@@ -287,13 +287,13 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
 
 
 def family(kind: pa.DataType) -> str:
-    """Return the kind of ids of a type, of times with their zone: ids of two families have nothing in common."""
+    """Return the kind of ids of a type, with the zone for times: ids of two families are never equal."""
     name = id_kind(kind)
     return f"{name} of {kind.tz}" if name == "times" else name
 
 
 def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return of each id where it is among others of its family; -1 where it is not.
+    """Return the index of each id among other ids of its family; -1 if it is not among them.
 
     >>> index_among(pa.array([1, 7]), pa.array([5, 7], pa.int8())).tolist()
     [-1, 1]
@@ -304,7 +304,7 @@ def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
     if pa.types.is_timestamp(among.type):
         try:
             values = ids.cast(among.type)
-        except pa.ArrowInvalid:  # finer than the others, which none of them can equal
+        except pa.ArrowInvalid:  # more precise than the others, so none can be equal
             own = among.cast(ids.type)
     else:  # as bytes, whatever their width
         through = pa.large_binary() if id_kind(ids.type) == "bytes" else pa.large_string()
@@ -313,7 +313,7 @@ def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
 
 
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return where each id stands in ascending order, of ids other than bytes as text."""
+    """Return the rank of each id in ascending order; ids other than bytes are compared as text."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
     return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))

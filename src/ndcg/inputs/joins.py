@@ -1,7 +1,7 @@
-"""Rankings by ids: flat rows with the id of their query, mappings, and files; joined query by query.
+"""Join rankings by ids, query by query: flat rows with the id of their query, mappings, and files.
 
-Each join brings both sides into one order of queries and documents: every query of the references, or
-in flat rows every query there is.
+Each join brings both sides into the same order of queries and documents: all queries of the references, or
+all queries of flat rows.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,10 +39,10 @@ def join_rows(
     score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Group rows by query; of a query they keep their order, but for ties, in a type, by document ids.
+    """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id.
 
     Raises:
-        ValueError: ids or numbers that cannot be read, sides of different lengths, a document twice in a query.
+        ValueError: ids or numbers cannot be read, lengths differ, or a document appears twice in a query.
     """
     queries = read_ids("query_ids", query_ids)
     documents = None if document_ids is None else read_ids("document_ids", document_ids)
@@ -84,20 +84,21 @@ def join_rows(
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Ids | None) -> None:
-    """Raise an error unless all have as many rows."""
+    """Raise an error unless all columns have the same number of rows."""
     rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": queries.rows}
     if documents is not None:
         rows["document_ids"] = documents.rows
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
-        hint = "first join tables of different rows by query and document, outer (docs/forms.md)"
+        hint = "first join tables with different rows by query and document, with an outer join (docs/forms.md)"
         raise ValueError(
-            f"with query_ids, all are flat and of one length, a row per document; got {lengths} rows; {hint}"
+            "with query_ids, all columns must be flat and have the same length, one row per document; got "
+            f"{lengths} rows; {hint}"
         )
 
 
 def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, int], str]) -> None:
-    """Raise an error for a document that a query has in two rows."""
+    """Raise an error for a document that appears in two rows of a query."""
     pairs = query * len(documents.distinct) + documents.codes
     ascending = np.sort(pairs)
     if (repeated := ascending[1:][ascending[1:] == ascending[:-1]]).size:
@@ -108,7 +109,7 @@ def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, i
 
 
 def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
-    """Raise an error where the order of flat rows of equal score would decide, for want of document ids."""
+    """Raise an error if the order of flat rows with equal scores matters, since they have no document ids."""
     if rankings.place is None:
         return
     begins = rankings.offsets
@@ -121,7 +122,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     first, second = rows[:-1], rows[1:]
     together = (query[first] == query[second]) & (rankings.score[first] == rankings.score[second])
     unlike = (judged[first] != judged[second]) | (relevance[first] < relevance[second])
-    unlike |= relevance[first] > relevance[second]  # NaN is neither, and refused elsewhere
+    unlike |= relevance[first] > relevance[second]  # NaN is neither, and is rejected elsewhere
     if (open_ties := together & unlike).any():
         at = int(open_ties.argmax())
         places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
@@ -145,10 +146,10 @@ def join_by_id(
     score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Join mappings or files: of each query of the references the retrieved documents, then those only judged.
+    """Join mappings or files: for each query of the references its retrieved documents, then those only judged.
 
     Raises:
-        ValueError: values that are no numbers, ids that have nothing in common. Names the query and document.
+        ValueError: a value is not a number, or the ids have nothing in common. Names the query and document.
     """
     given = predictions, references
     if exclude is not None:
@@ -203,7 +204,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     both = retrieved if relevance.present is None else retrieved & relevance.present
     if not both.any() and (types := _id_types(predictions, references)):
         problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
-        raise ValueError(f"predictions: no document is one of the references'; {problem}; give one type for both")
+        raise ValueError(f"predictions: no document is in the references; {problem}; give both the same type")
     lacking = ~np.fromiter(map(predictions.__contains__, references), bool, len(references))
     return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), missing=lacking)
 
@@ -211,7 +212,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
     """Return the error for sides without a query in common."""
     ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
-    return ValueError(f"predictions: no query is one of the references'; ids are such as {ids}")
+    return ValueError(f"predictions: no query is in the references; ids are such as {ids}")
 
 
 def _id_types(*sides: Side) -> list[str] | None:
@@ -223,19 +224,19 @@ def _id_types(*sides: Side) -> list[str] | None:
 
 
 def _ascending(documents: Mapping[Any, Any]) -> list[Any]:
-    """Return document ids in ascending order, as text as trec_eval has them."""
+    """Return document ids in ascending order, compared as strings, as in trec_eval."""
     return sorted(documents, key=str)
 
 
 def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
-    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its type was."""
+    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type."""
     if isinstance(side, Columns):
         return side
     queries = _strings(argument, "query ids", list(side))
     lengths = [len(documents) for documents in side.values()]
     try:
         documents = _strings(argument, "document ids", list(chain.from_iterable(side.values())))
-    except ValueError:  # say of which query
+    except ValueError:  # name the query
         for query, of_query in side.items():
             _strings(f"{argument}: query {shown(query)}", "document ids", list(of_query))
         raise
@@ -250,7 +251,7 @@ def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -
     query = np.repeat(np.arange(len(lengths)), lengths)
     if column.values.dtype.kind in "iu" and (large := np.flatnonzero(beyond_2_53(column.values))).size:
         at = int(large[0])
-        problem = f"{shown(given[at])} may be rounded beside a file's numbers; give both sides as mappings"
+        problem = f"{shown(given[at])} may be rounded next to a file's numbers; give both sides as mappings"
         raise ValueError(f"{argument}: {place(int(query[at]), at - int(offsets[query[at]]))}: {problem}")
     values = column.values.astype(np.float64)
     if column.padding is not None:
@@ -281,7 +282,7 @@ def _join_columns(
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
     if (known != np.arange(len(known))).any():
         run = run._replace(query=known[run.query])
-    if (known < 0).any():  # queries without judgments are left out
+    if (known < 0).any():  # queries without judgments are skipped
         run = run.only(run.query >= 0)
     first, second = same_rows(run, qrels)
     second -= len(run.query)
@@ -291,7 +292,7 @@ def _join_columns(
     if by_docid:
         score = in_dtype(run.value, score_dtype)
         order = _sort_ties(order, run.query, score, lambda tied: ordinals(run.document.take(pa.array(tied))))
-    # of each query, the documents of the run come first, then those that it lacks
+    # for each query, the documents of the run come first, then those that are missing from it
     lacked = np.flatnonzero(~retrieved)
     in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
     lacked = lacked[in_order]
@@ -333,7 +334,7 @@ def _sort_ties(
     score: NDArray[Any],
     ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
 ) -> Order:
-    """Return an order by query in which tied rows are in ascending order of their document's ordinal."""
+    """Return an order by query in which tied rows are in ascending order of their documents' ordinals."""
     at = tied_rows(query[order], score[order])
     if not len(at):
         return order
@@ -344,7 +345,7 @@ def _sort_ties(
 
 
 def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the rows of retrieved documents whose query has another of that score.
+    """Return the rows of retrieved documents that are tied with another document of their query.
 
     >>> tied_rows(np.array([0, 0, 0, 1]), np.array([.5, .1, .5, .5])).tolist()
     [0, 2]

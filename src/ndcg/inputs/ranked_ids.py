@@ -1,8 +1,8 @@
-"""Rankings as lists of document ids, best first, next to the ids of relevant documents -> mappings.
+"""Convert ranked ids to mappings: lists of document ids, best first, and the ids of relevant documents.
 
 Both are lists in the order of the queries, or mappings by the queries' ids. Integers can be ids as
-well as scores or relevances. They are ids beside a set or a mapping of a query's documents, which no
-list of scores or relevances is; text is always ids.
+well as scores or relevances. They are ids if the other side has a set or a mapping for a query, which scores
+and relevances never are; text is always ids.
 """
 
 from collections.abc import Iterable, Mapping, Set
@@ -17,27 +17,26 @@ from .exclusion import IdMapping
 from .ids import check_ids, id_kind, types_of_no_ids
 from .sources import ARROW, plain
 
-TABLE = "for the columns of a table give data=, or query_ids and document_ids besides"
+TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
-KINDS = {"text": "text", "integers": "integers"}  # of ids that lists may hold
+KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
 
 
 def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMapping] | None:
-    """Return ``{query: {document: value}}`` of ranked ids and the ids of relevant documents; None of other forms.
+    """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
 
     Args:
         predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
         references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
-            their relevances. Ids are of one type, text or integers.
+            their relevances. All ids have the same type, text or integers.
 
     Returns:
         Both sides by the index of each query. Scores fall by one from rank to rank; a listed document
         has the relevance 1.
 
     Raises:
-        ValueError: an id that is neither text nor an integer, or stands twice in a list; other
-            queries on one side than on the other, text on one and integers on the other. Names the argument, query
-            and position.
+        ValueError: an id is neither text nor an integer, or appears twice in a list; the sides have different
+            queries, or text on one side and integers on the other. Names the argument, query and position.
 
     >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
     ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
@@ -66,7 +65,7 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
 
 
 def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Return both sides, of mappings of queries to ids ``{query: {document: value}}``; other forms as they are.
+    """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
     Args:
         predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
@@ -74,8 +73,8 @@ def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
             relevances, by query.
 
     Raises:
-        ValueError: something that is not an id, or an id that stands twice in a list; ids of several types in a side;
-            lists of integers on both sides, which may be scores. Names the argument, query and position.
+        ValueError: a value is not an id, or an id appears twice in a list; a side has ids of several types; both
+            sides are lists of integers, which may be scores. Names the argument, query and position.
 
     >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
     ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
@@ -105,7 +104,7 @@ def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
 
 
 def _plain_row(argument: str, row: Any) -> Any:
-    """Return the ids of a query that an array or a column holds as a list."""
+    """Return the ids of a query as a list if they are in an array or a column."""
     row = row if isinstance(row, (list, tuple, Set, str, bytes)) else plain(argument, row)
     return row.to_pylist() if isinstance(row, ARROW) else row.tolist() if isinstance(row, np.ndarray) else row
 
@@ -120,13 +119,13 @@ def _refuse_integers(listed: Mapping[str, Mapping[Any, Any]]) -> None:
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:
-    """Raise an error for other numbers of queries on one side than on the other."""
+    """Raise an error if the sides have different numbers of queries."""
     if predicted != referred:
         raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
 
 
 def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
-    """Return the error for ids of several kinds, in the sides by their argument."""
+    """Return the error for ids of several kinds, in sides by the name of their argument."""
     examples: dict[str, str] = {}
     for argument, side in sides.items():
         for query, documents in side.items():
@@ -137,9 +136,9 @@ def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
 
 
 def _kind_of_ids(side: Any) -> str | None:
-    """Return what the first query that has any holds: "mapping" (a set too), "text", "integers" or other "numbers".
+    """Return the content of the first query that is not empty: "mapping" (or a set), "text", "integers" or "numbers".
 
-    None if no query has any; "other" of no list.
+    None if all queries are empty; "other" if it is not a list.
     """
     if isinstance(side, (pa.Array, pa.ChunkedArray)):
         kind = side.type
@@ -173,7 +172,7 @@ def _ranked_rows(side: Any) -> list[Any]:
 
 
 def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
-    """Return a query's documents with their values: those it maps them to, or else those of their positions."""
+    """Return a query's documents with their values: those of the mapping, or else values by position."""
     if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
         if isinstance(row, Mapping):
             return row
@@ -184,7 +183,7 @@ def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mappin
 
 
 def _problem_of_ids(row: Any) -> str:
-    """Return what is wrong with the ids of a query, after the position if there is one."""
+    """Return the error in the ids of a query, after the position if there is one."""
     if row is None:
         return ": is None; give [] if there is no document"
     if not isinstance(row, (list, tuple, Set, Mapping)):

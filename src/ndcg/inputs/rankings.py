@@ -1,4 +1,4 @@
-"""Rankings as the kernel takes them: relevances and scores, query after query, and what people call them."""
+"""Rankings as the input of the kernel: relevances and scores, query after query, and the names of queries."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -15,20 +15,20 @@ from .columns import Column, Place, in_dtype
 
 
 class Rankings(NamedTuple):
-    """Queries and their documents, as the arrays that the kernel takes.
+    """Queries and their documents, as the arrays that the kernel accepts.
 
     Attributes:
-        relevance: of the documents, query after query.
-        score: as ``relevance``.
-        offsets: where each query begins, from 0, and the last one ends: int64 of shape ``(queries + 1,)``.
-        judged: False where the relevance is missing; None if none is.
-        retrieved: False where the score is missing; None if none is.
-        place: words for a query, by its index, and a document in it, by its position or None,
-            where people know them by ids.
-        query_ids: the id of each query, where they have ids.
-        missing: True for each query that the predictions lack; None if ids do not tell.
-        excluded: how many retrieved and how many judged documents of each query were excluded, of shape
-            ``(queries, 2)``; None if none were to be.
+        relevance: the relevance of the documents, query after query.
+        score: their scores, in the same order.
+        offsets: the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``.
+        judged: False if the relevance is missing; None if none is missing.
+        retrieved: False if the score is missing; None if none is missing.
+        place: a function from the index of a query, and the position of a document or None, to words that name them
+            by their ids; None if they have no ids.
+        query_ids: the id of each query; None if they have no ids.
+        missing: True for each query that is missing from the predictions; None if this is unknown without ids.
+        excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
+            ``(queries, 2)``; None without `exclude`.
     """
 
     relevance: NDArray[Any]
@@ -43,11 +43,11 @@ class Rankings(NamedTuple):
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
-        """Return two sides of the same documents, without padding, and what is known of the queries."""
+        """Return the rankings of two sides with the same documents, without padding."""
         if relevance.padding is not None and relevance.padding.any():
             kept = ~relevance.padding
             if relevance.present is not None:
-                kept |= ~relevance.present  # what has no relevance is no padding
+                kept |= ~relevance.present  # a document without a relevance is not padding
             score, relevance = score.only(kept), relevance.only(kept)
         return cls(relevance.values, score.values, score.offsets, relevance.present, score.present, **known)
 
@@ -71,7 +71,7 @@ class Rankings(NamedTuple):
         return self.empty() if self.missing is None else self.empty() | self.missing
 
     def only(self, kept: Mask) -> "Rankings":
-        """Return the same documents, neither judged nor retrieved where a mask is False."""
+        """Return the same documents; those for which a mask is False are neither judged nor retrieved."""
         judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
         return self._replace(judged=judged, retrieved=retrieved)
 
@@ -79,7 +79,7 @@ class Rankings(NamedTuple):
         """Return the same documents, retrieved only if they are judged."""
         if self.judged is None:
             return self
-        kept = self.judged | ~(self.score < np.inf)  # what is no score stays, to be refused
+        kept = self.judged | ~(self.score < np.inf)  # a value that is not a score stays, to be rejected
         kept = kept if self.retrieved is None else kept & self.retrieved
         return self._replace(retrieved=None if kept.all() else kept)
 
@@ -102,11 +102,11 @@ class Rankings(NamedTuple):
         return self._replace(score=score)
 
     def arrays(self) -> dict[str, Any]:
-        """Return what the kernel takes, by name."""
+        """Return the arrays for the kernel, by name."""
         return dict(zip(self._fields[:5], self[:5], strict=True))
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return how many documents of each query were retrieved, judged, and judged relevant.
+        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant.
 
         >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.2, 0.1]), np.array([0, 1, 3]))
         >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
@@ -160,17 +160,17 @@ class Rankings(NamedTuple):
 
 
 def _later(place: Place, queries: int, query: int, position: int | None) -> str:
-    """Return the words for a place so many queries later."""
+    """Return the words for a place, with queries counted from a later one."""
     return place(queries + query, position)
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
-    """Predictions and references as Arrow lists; missing as nulls.
+    """Return predictions and references as Arrow lists, with nulls for missing values.
 
     Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
 
     Raises:
-        ValueError: integers that float64 cannot tell apart.
+        ValueError: float64 cannot represent the integers exactly.
     """
     offsets = pa.array(rankings.offsets, pa.int32())
     lists = []

@@ -1,9 +1,9 @@
-"""Any form of rankings -> aligned arrays of relevance and score.
+"""Read rankings in any format as aligned arrays of relevance and score.
 
-People hold rankings by position, as nested lists, arrays, tensors or columns of lists; flat,
+Rankings come by position, as nested lists, arrays, tensors or columns of lists; flat,
 one row per document with the id of its query; or by the ids of queries and documents. ``read``
-turns each form into :class:`Rankings`: the values of all queries one after the other, where
-each query begins, and two masks that say which documents were judged and which retrieved.
+converts each format to :class:`Rankings`: the values of all queries one after the other, the start of
+each query, and two masks of the documents that were judged and that were retrieved.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,20 +25,20 @@ from .ranked_ids import by_ranked_ids, check_queries_equal, with_ids_by_query
 from .rankings import Rankings, to_arrow
 from .sources import settled
 
-# Queries of nested lists and of chunked columns are handed on in parts of about this many documents.
+# Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
 
 
 class Inputs(NamedTuple):
-    """Rankings as people hold them, in any form that `read` takes.
+    """Rankings in any format that `read` accepts.
 
     Attributes:
-        predictions: scores.
-        references: relevances.
-        query_ids: of flat rows.
-        document_ids: of flat rows.
-        exclude: documents to leave out: ``{query: ids}``, of ranked ids a list of ids for each query, the
-            ``Pairs`` of a frame, or a file's ``Columns``.
+        predictions: the scores.
+        references: the relevances.
+        query_ids: the query ids of flat rows.
+        document_ids: the document ids of flat rows.
+        exclude: documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the
+            ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
     """
 
     predictions: Any
@@ -66,31 +66,30 @@ def read(
         predictions: the score of each document of each query: a 2-D array (masked too), a
             sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
             ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
-            or a file's ``Columns``; or ranked ids, as ``by_ranked_ids`` and ``with_ids_by_query``
-            take them. None, a masked value or ``-inf`` marks a document that was not retrieved.
-        references: their relevance, likewise. None or a masked value marks a document that
-            was not judged.
+            or the ``Columns`` of a file; or ranked ids, as in ``by_ranked_ids`` and
+            ``with_ids_by_query``. None, a masked value or ``-inf`` marks a document that was not retrieved.
+        references: the relevance of the documents, in the same format. None or a masked value marks a
+            document that was not judged.
         query_ids: for flat predictions and references, the id of each row's query: integers or
             strings. Rows of a query need not be next to each other.
-        document_ids: with ``query_ids``, the id of each row's document, likewise.
-        exclude: documents to leave out, as ``Inputs`` has them.
-        ignore_index: the reference that marks padding: such a document is no part of the ranking.
-            It is compared in the type of each reference: in float32, 1e30 marks what float32 makes of it.
-        judged_only: leave out documents that were not judged.
-        by_docid: give documents of equal score in ascending order of their ids, as text, so that a
-            ranking that puts the last of them first ranks them as trec_eval does. Documents by
-            position have no ids and keep their order.
+        document_ids: with ``query_ids``, the id of each row's document: integers or strings.
+        exclude: documents to exclude, as in ``Inputs``.
+        ignore_index: the reference that marks padding: such a document is not part of the ranking.
+            It is compared in the type of each reference: in float32, 1e30 marks 1e30 rounded to float32.
+        judged_only: remove documents that were not judged.
+        by_docid: put documents with equal scores in ascending order of their ids, compared as strings: a
+            ranking with the last of them first then equals that of trec_eval. Documents by position have
+            no ids and keep their order.
         score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
 
     Returns:
-        The rankings. Arrays are not copied, but for ragged lists of them and for another type of scores.
+        The rankings. Arrays are not copied, except for ragged lists of them and to change the type of scores.
         Queries are in the order of the references, flat ones in that of their first rows.
 
     Raises:
-        ValueError: values that are no numbers, or other queries or documents on one side
-            than on the other; a document twice in a query; with ``by_docid``, flat rows whose
-            order only ``document_ids`` could tell; a score that is too large for ``score_dtype``.
-            Names the argument, query and position.
+        ValueError: a value is not a number; the sides have different queries or documents; a document appears
+            twice in a query; with ``by_docid``, flat rows have an order that only ``document_ids`` could decide;
+            a score is too large for ``score_dtype``. Names the argument, query and position.
 
     >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
     [True, False, True]
@@ -131,7 +130,7 @@ def _align(
 
 
 def _join(inputs: Inputs, **how: Any) -> Rankings:
-    """Bring both sides into one order of queries and documents, by the form that they have."""
+    """Bring both sides into the same order of queries and documents, according to their format."""
     predictions, references, query_ids, document_ids, exclude = inputs
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
@@ -158,7 +157,7 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
     """Return whether both sides are mappings or files.
 
     Raises:
-        ValueError: one side is, or it is a mapping of anything but ids.
+        ValueError: only one side is, or a key of a mapping is not an id.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if not isinstance(side, Mapping):
@@ -170,12 +169,12 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
             "by ids" if each else f"by position ({type(side).__name__})"
             for each, side in zip(by_id, (predictions, references), strict=True)
         ]
-        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in one way")
+        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in the same way")
     return by_id[0]
 
 
 def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -> Rankings:
-    """Return rankings of which each query is a list, the same documents in both."""
+    """Return rankings in which each query is a list, with the same documents on both sides."""
     score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if not np.array_equal(score.offsets, relevance.offsets):
@@ -190,7 +189,7 @@ def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
-    """Align predictions and references, part by part where they are nested lists or chunked columns of lists.
+    """Align predictions and references, part by part if they are nested lists or chunked columns of lists.
 
     >>> table = pa.table({"predictions": [[.9, .1]], "references": [[1., 0.]]})
     >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
@@ -201,14 +200,14 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
         try:
             rankings = _align(piece, **how)
         except ValueError:
-            if piece is not whole:  # say the same of the query as all of them are counted
+            if piece is not whole:  # raise the error with the index among all queries
                 _align(whole, **how)
             raise
         yield rankings
 
 
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
-    """Cut both sides into pieces of about PART documents where they are copied, so that the copies are small."""
+    """Cut both sides into pieces of about PART documents if they are copied, so that the copies are small."""
     predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
@@ -218,7 +217,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)
     elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
-        with suppress(TypeError):  # a row is no list, as reading all of them will say
+        with suppress(TypeError):  # a row is not a list: reading them all raises the error
             lengths = np.fromiter(map(len, predictions), np.int64)
     part = lengths.cumsum() // PART
     cuts = ((part[1:] != part[:-1]).nonzero()[0] + 1).tolist()
@@ -236,6 +235,6 @@ def _is_column_of_lists(side: Any) -> bool:
 
 
 def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
-    """Return columns ``predictions`` and ``references`` of lists with nulls for padding."""
+    """Return the columns of lists ``predictions`` and ``references`` with nulls for padding."""
     rankings = read(table["predictions"], table["references"], ignore_index=ignore_index)
     return pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))

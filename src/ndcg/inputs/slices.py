@@ -1,4 +1,4 @@
-"""Slices: the queries that have one value of `by`, such as a language, a segment or a length."""
+"""Slices: the queries with the same value of `by`, such as a language, a segment or a length."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -13,13 +13,13 @@ from .ids import check_ids, decoded
 from .sources import ARROW, plain_in_order
 
 Value = str | int | bool | None
-# The types of Arrow that values may have, and what they are read as.
+# The Arrow types that values may have, and the types as which they are read.
 TYPES = {
     pa.types.is_string: pa.large_string(),
     pa.types.is_large_string: pa.large_string(),
     pa.types.is_string_view: pa.large_string(),
     pa.types.is_integer: pa.int64(),
-    pa.types.is_floating: pa.int64(),  # whole numbers, as pandas holds them where some are missing
+    pa.types.is_floating: pa.int64(),  # whole numbers, which pandas stores as floats if some are missing
     pa.types.is_boolean: pa.bool_(),
     pa.types.is_null: pa.null(),
 }
@@ -29,8 +29,8 @@ class Slices(NamedTuple):
     """A value for each query.
 
     Attributes:
-        values: all there are, ascending; None, of queries without a slice, is the last.
-        code: for each query the index of its value.
+        values: the distinct values, ascending; None, for queries without a slice, is the last.
+        code: the value of each query, as an index into these.
     """
 
     values: list[Value]
@@ -42,11 +42,11 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
 
     Args:
         by: a value for each query, by position or by its id.
-        query_ids: the queries' ids, if they have any.
-        queries: how many there are.
+        query_ids: the ids of the queries, if they have any.
+        queries: the number of queries.
 
     Raises:
-        ValueError: a value is missing, or is no text, integer, boolean or None.
+        ValueError: a value is missing, or is not a string, an integer, a boolean or None.
     """
     if isinstance(by, Mapping):
         by = _by_ids(by, query_ids)
@@ -57,7 +57,7 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
 
 
 def read_slices(values: Any) -> Slices:
-    """Return the slices that values tell apart, one for each query or row.
+    """Return the slices of a sequence of values, one for each query or row.
 
     >>> read_slices(["en", None, "de", "en"])
     Slices(values=['de', 'en', None], code=array([1, 2, 0, 1]))
@@ -96,9 +96,9 @@ def _by_ids(by: Mapping[Any, Any], query_ids: NDArray[Any] | None) -> list[Any]:
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
     if isinstance(values, str):
-        raise ValueError(f"by: {shown(values)} names a column, but of no frame; give its frame as data")
+        raise ValueError(f"by: {shown(values)} names a column, but there is no data; give its DataFrame as data")
     values = list(values) if isinstance(values, range) else plain_in_order("by", values)
-    if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None where masked, but no times
+    if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None for masked values, but no times
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
     if not isinstance(values, (list, tuple, *ARROW)):
         given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__

@@ -1,8 +1,8 @@
-"""What people hold in any library -> lists, and NumPy and Arrow arrays.
+"""Convert the values of any library to lists, and to NumPy and Arrow arrays.
 
-Columns and tensors are converted here, each by the first way that its library offers. Frames are those
-of pandas, Polars, Arrow, DuckDB and `datasets`, and mappings of columns; their columns are taken by
-name. What is lazy, or a query to a database, is run once for all columns, so that their rows belong together.
+Columns and tensors are converted here, each in the first way that its library offers. Columns are taken by name
+from pandas and Polars DataFrames, Arrow tables, DuckDB relations, Hugging Face Datasets and mappings of columns. A
+lazy frame or a database query is run once for all columns, so that their rows belong together.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -16,7 +16,10 @@ from ..measure.messages import in_short, nearest, raise_unless_of_values, shown
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
-HINT = "give a frame of pandas, Polars, Arrow, DuckDB, datasets or Spark, or a mapping of columns by their names"
+HINT = (
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, or a dict of "
+    "columns"
+)
 
 
 # Columns and tensors
@@ -26,8 +29,8 @@ def settled(**arguments: Any) -> list[Any]:
     """Convert tensors and columns of other libraries, each once, as ``plain`` does.
 
     Raises:
-        ValueError: an argument that cannot be converted, two that are queries to a database, or
-            columns of pandas with different indexes.
+        ValueError: an argument cannot be converted, two are database queries, or pandas columns have different
+            indexes.
     """
     foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
     if not foreign:
@@ -45,7 +48,7 @@ def settled(**arguments: Any) -> list[Any]:
         first = next(iter(indexes))
         if index is not indexes[first] and not index.equals(indexes[first]):
             raise ValueError(
-                f"{name}: has another index than {first}, and rows are taken in their order, whatever the index; "
+                f"{name}: its index differs from that of {first}, and rows are matched by position, not by index; "
                 "join both tables by query and document first, or give .to_numpy() of each if their order is right"
             )
     converted_by_id: dict[int, Any] = {}
@@ -56,41 +59,41 @@ def settled(**arguments: Any) -> list[Any]:
 
 
 def _is_plain(values: Any) -> bool:
-    """Return whether it is a list, a dict, None or an array of NumPy, which need no conversion."""
+    """Return whether it is a list, a dict, None or a NumPy array, which need no conversion."""
     kind = type(values)
     return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
 
 
 def is_database_query(values: Any) -> bool:
-    """Return whether reading it runs a query, or takes what is left of one: its rows are in an order of their own."""
+    """Return whether reading it runs a query, or consumes the rest of one: its rows have no fixed order."""
     runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
     return runs or isinstance(values, pa.RecordBatchReader)
 
 
 def _library(values: Any) -> str:
-    """Return the name of the library that its type comes from."""
+    """Return the name of the library that defines its type."""
     return type(values).__module__.partition(".")[0]
 
 
 def _has_index(values: Any) -> bool:
-    """Return whether its rows have names, as those of pandas do."""
+    """Return whether its rows have an index, as in pandas."""
     return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
 
 
 def plain(argument: str, values: Any) -> Any:
-    """Convert a tensor or a column of another library to a NumPy or Arrow array; return others as they are.
+    """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged.
 
     Raises:
         ValueError: its library cannot convert it, or it is a table of several columns. Names the argument.
 
-    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # no column
+    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # not a column
     True
     """
     if isinstance(values, (list, tuple)):
         return values
     try:
         array = converted(values)
-    except BaseException as error:  # whatever its library raises says why
+    except BaseException as error:  # whatever its library raises gives the reason
         raise_unless_of_values(error)
         problem = in_short(error)
         raise ValueError(
@@ -112,17 +115,17 @@ def plain_in_order(argument: str, values: Any) -> Any:
     """Convert values, one for each query in the order of the queries, as ``plain`` does.
 
     Raises:
-        ValueError: they are a query to a database, whose rows come in an order of their own.
+        ValueError: they are a database query, which has no fixed order of rows.
     """
     if is_database_query(values):
         kind = type(values).__name__
-        problem = "whose rows may come in another order than the queries; give a column of the table with the rankings"
+        problem = "so its rows may come in another order than the queries; give a column of the table with the rankings"
         raise ValueError(f"{argument}: is a separate database query ({kind}), {problem}")
     return plain(argument, values)
 
 
 def converted(values: Any) -> Any:
-    """Return the values as an array, by the first way that their library offers; without importing any."""
+    """Return the values as an array, in the first way that their library offers, without importing a library."""
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
     if _library(values) == "torch" and hasattr(values, "detach"):
@@ -146,7 +149,7 @@ def converted(values: Any) -> Any:
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
     if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
-        return pa.array(values, from_pandas=True)  # as newer pandas tells Arrow: NaN is a missing value
+        return pa.array(values, from_pandas=True)  # as in newer pandas, NaN is a missing value
     if hasattr(values, "__array__"):
         return np.asarray(values)
     if hasattr(values, "__dlpack__"):
@@ -155,7 +158,7 @@ def converted(values: Any) -> Any:
 
 
 def _from_torch(tensor: Any) -> Any:
-    """Return a tensor of PyTorch as NumPy's array, off the accelerator."""
+    """Return a PyTorch tensor as a NumPy array, copied from the accelerator."""
     if not tensor.dtype.is_floating_point or str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64"):
         return tensor.numpy(force=True)
     widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)
@@ -164,16 +167,16 @@ def _from_torch(tensor: Any) -> Any:
 
 
 class Widened(np.ndarray[Any, Any]):
-    """Values of a float type that NumPy lacks, in float32, with the function that rounds a number to that type."""
+    """Values of a float type that NumPy does not have, in float32, with a function that rounds to that type."""
 
     rounded: Callable[[float], float] = float
 
-    def __array_finalize__(self, of: Any) -> None:
-        self.rounded = getattr(of, "rounded", float)
+    def __array_finalize__(self, source: Any) -> None:
+        self.rounded = getattr(source, "rounded", float)
 
 
 def _masked_rows(values: Any) -> list[Any] | None:
-    """Return the rows of a column of objects, such as one of pandas, if some are masked arrays: Arrow drops masks."""
+    """Return the rows of a column of objects, such as in pandas, if some are masked arrays: Arrow drops masks."""
     if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
         values = values.iloc[:, 0]
     if str(getattr(values, "dtype", None)).lower() != "object":
@@ -192,7 +195,7 @@ def _field_names(values: Any) -> list[str]:
 
 
 def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the column of a table that has one, besides pandas' index."""
+    """Return the column of a table with a single column, not counting the pandas index."""
     if not pa.types.is_struct(column.type):
         return column
     fields = [at for at, field in enumerate(column.type) if not field.name.startswith("__index_level_")]
@@ -201,20 +204,20 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array([chunk.flatten()[fields[0]] for chunk in column.chunks], column.type.field(fields[0]).type)
 
 
-# Frames
+# DataFrames
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, in place of each name of a column that column of a frame.
+    """Return arguments, with the columns of a DataFrame in place of their names.
 
     Args:
-        data: the frame; None if there is none, then arguments are returned as they are.
-        called: what messages call it.
-        **arguments: each the name of a column, None, or what is no name and returned as it is.
+        data: the DataFrame; None if there is none: then arguments are returned unchanged.
+        called: the name of the DataFrame in messages.
+        **arguments: names of columns, None, or values that are not names and are returned unchanged.
 
     Raises:
-        ValueError: names the argument whose column is missing or stands in the frame twice; a frame of
-            another kind, or one of which no column is named.
+        ValueError: a column is missing or appears twice (names the argument); the DataFrame has another type, or
+            no argument names one of its columns.
 
     >>> frame = {"score": [0.9, 0.1], "label": [1, 0]}
     >>> named_columns(frame, predictions="score", references="label", query_ids=None)
@@ -239,28 +242,28 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
 
 
 def is_spark(data: Any) -> bool:
-    """Return whether it is a DataFrame of Spark, classic or Connect."""
+    """Return whether it is a Spark DataFrame, classic or Connect."""
     return _library(data) == "pyspark" and hasattr(data, "mapInArrow")
 
 
 def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
-    """Return a frame whose columns can be taken by name again and again."""
+    """Return a DataFrame from which columns can be taken by name repeatedly."""
     library = _library(data)
     if is_spark(data):
-        raise ValueError(f"{called}: only compute scores a DataFrame of Spark; give its rows, {called}=frame.toArrow()")
+        raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
     if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
         return data
     if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
         known = data.collect_schema().names()
         return (data.select(list(names)) if names and set(names) <= set(known) else data.limit(0)).collect()
-    if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset of files
+    if library == "pyarrow" and hasattr(data, "to_table"):  # a dataset in files
         known = data.schema.names
         once = names and all(known.count(name) == 1 for name in names)
         return data.to_table(columns=list(names)) if once else data.schema.empty_table()
     if is_database_query(data):
         return pa.table(data)
     if isinstance(data, str) or not (hasattr(data, "columns") or hasattr(data, "column_names")):
-        raise ValueError(f"{called} must be a frame with named columns; got {shown(data)}; {HINT}")
+        raise ValueError(f"{called} must be a DataFrame with named columns; got {shown(data)}; {HINT}")
     if not hasattr(data, "__len__"):
         raise ValueError(f"{called}: {type(data).__name__} has no rows that can be counted; {HINT}")
     return data
@@ -274,5 +277,5 @@ def _column_names(frame: Any) -> list[Any]:
 
 
 def _listed(columns: list[Any]) -> str:
-    """Return the first names of columns as a message has room for them."""
+    """Return the first names of columns, as many as a message has room for."""
     return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")

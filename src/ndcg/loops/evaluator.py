@@ -94,7 +94,7 @@ class Search:
     def _reranked(self, model: Any) -> Run:
         if self.candidates is None:
             hint = "give {query: ids}, such as the run of a retriever's evaluator, evaluator.run"
-            raise ValueError(f"documents are missing, which a reranker needs: {hint}")
+            raise ValueError(f"candidates are missing, and a reranker needs them; {hint}")
         pairs = [(query, document) for query in self.queries for document in self.candidates[query]]
         run: Run = {query: {} for query in self.queries}
         for start in range(0, len(pairs), self.calls.chunk):
@@ -102,7 +102,7 @@ class Search:
             texts = [(self.queries[query], self.corpus[document]) for query, document in chunk]
             scores = np.asarray(model.predict(texts, **self.calls.query))
             if scores.ndim > 1:
-                problem = f"gives {scores.shape[1]} scores for a pair, where a reranker gives one"
+                problem = f"gives {scores.shape[1]} scores for a pair, but a reranker gives one"
                 raise ValueError(f"model: {problem}; make it with num_labels=1")
             for (query, document), score in zip(chunk, scores.tolist(), strict=True):
                 run[query][document] = score
@@ -300,11 +300,11 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
     _check_in_corpus("relevant_docs", relevant_docs, corpus)
     if unknown := [query for query in relevant_docs if query not in queries]:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-        raise ValueError(f"relevant_docs: {problem}; give its text, or leave it out")
+        raise ValueError(f"relevant_docs: {problem}; give its text, or remove it")
     for argument, texts in {"queries": queries, "corpus": corpus}.items():
         for each, text in texts.items():
             if text is None or isinstance(text, (int, float)):
-                raise ValueError(f"{argument}: {shown(each)}: must be a text; got {shown(text)}")
+                raise ValueError(f"{argument}: {shown(each)}: must be a string; got {shown(text)}")
     return {
         query: dict(each) if isinstance(each, Mapping) else dict.fromkeys(each, 1)
         for query, each in relevant_docs.items()
@@ -319,7 +319,7 @@ def _given(**arguments: Any) -> dict[str, Any]:
 def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
     """Raise an error unless the name is a text and all sizes are positive integers."""
     if not isinstance(name, str):
-        raise ValueError(f"name must be a text; got {shown(name)}")
+        raise ValueError(f"name must be a string; got {shown(name)}")
     for argument, size in sizes.items():
         if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
             raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
@@ -379,7 +379,7 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
         for document in documents:
             if document not in corpus:
                 problem = f"query {shown(query)}, document {shown(document)}: is not in corpus"
-                raise ValueError(f"{argument}: {problem}; give its text there, or leave it out")
+                raise ValueError(f"{argument}: {problem}; give its text there, or remove it")
 
 
 def _reports(references: Run, exclude: Any, how: Mapping[str, Any]) -> Callable[[Run], Report]:

@@ -71,7 +71,7 @@ class Meter:
                 scores, labels, query_ids = (side[is_document] for side in (scores, labels, query_ids))
             else:
                 shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
-                raise ValueError(f"query_ids and mask must have one shape, an id per document; got {shapes}")
+                raise ValueError(f"query_ids and mask must have the same shape, with one id per document; got {shapes}")
         if _is_empty(scores) and _is_empty(labels):
             return  # such as the last batch of a process
         sums, rows = self._state
@@ -117,7 +117,7 @@ class Meter:
         try:
             distributed.all_gather_object(gathered, (self._signature(), self._state))
         except RuntimeError as error:
-            problem = f"the meters of {len(gathered)} processes did not come together"
+            problem = f"the meters of {len(gathered)} processes could not combine their states"
             hint = "each must call compute, and one may have died"
             raise RuntimeError(f"{problem}; {hint} ({in_short(error)})") from error
         signatures, states = zip(*gathered, strict=True)
@@ -134,7 +134,7 @@ class Meter:
         try:
             return self.options.signature()
         except ValueError as error:
-            hint = "such a function works in one process only; give a list, or let it answer for these"
+            hint = "such a function works in one process only; give a list, or a function that accepts these"
             raise ValueError(f"{error}: {hint}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
@@ -220,12 +220,12 @@ def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
         try:
             arrays.append(np.asanyarray(side))
         except ValueError:
-            problem = "lists that differ in length take no mask, as nothing pads them"
-            raise ValueError(f"{name}: {problem}; pad them, or leave the mask out") from None
+            problem = "lists of different lengths have no padding, so they take no mask"
+            raise ValueError(f"{name}: {problem}; pad them, or omit the mask") from None
     if len({each.shape for each in arrays}) > 1:
         scores, labels, mask = (each.shape for each in arrays)
         shapes = f"a mask of {mask}, scores of {scores} and labels of {labels}"
-        raise ValueError(f"mask, scores and labels must have one shape; got {shapes}")
+        raise ValueError(f"mask, scores and labels must have the same shape; got {shapes}")
     return arrays
 
 
@@ -236,7 +236,7 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
         ValueError: it contains values other than True, False, 1 and 0, or masked values.
     """
     if np.ma.is_masked(mask):
-        raise ValueError("mask: is masked itself; give False or 0 for padding")
+        raise ValueError("mask: must not be a masked array; give False or 0 for padding")
     if mask.dtype.kind not in "biu" or not np.isin(mask, (0, 1)).all():
         raise ValueError(f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}")
     return mask.astype(bool)

@@ -120,7 +120,9 @@ class MTEBResults:
                 if lacking := sorted(set(self.languages) - set(self.scores[name])):
                     what = "task {}, subset {}, split {}".format(*lacking[0])
                     problem = f"has no {self.measure} of {what}, which another model has ({len(lacking)} such results)"
-                    raise ValueError(f'model {shown(name)} {problem}; missing="skip" leaves out what any model lacks')
+                    raise ValueError(
+                        f'model {shown(name)} {problem}; missing="skip" skips results that any model is missing'
+                    )
         if not shared:
             raise ValueError("the models have no task, subset and split in common; give results of the same tasks")
         units = self._units(shared, unit)
@@ -229,9 +231,11 @@ def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
         if result.version is not None:
             versions.add(result.version)
     if not by_folder:
-        raise ValueError(f"{root}: holds no results of MTEB, {{task}}.json; give a folder that does")
+        raise ValueError(f"{root}: contains no MTEB results, {{task}}.json; give a folder that does")
     if not languages:
-        raise ValueError(f"{root}: no result has ndcg_at_{k}; MTEB has it for retrieval and reranking, at some cutoffs")
+        raise ValueError(
+            f"{root}: no result has ndcg_at_{k}; MTEB reports it for retrieval and reranking, at some cutoffs"
+        )
     skipped_tasks = tasks - {task for task, _, _ in languages}
     names = _model_names(root, list(by_folder))
     of_models = {names[folder]: scores for folder, scores in by_folder.items() if scores}
@@ -270,7 +274,7 @@ def _read_result(file: Path, k: int) -> _Result | None:
             for each in of_split
         ]
     except (AttributeError, KeyError, TypeError):
-        problem = 'holds no result of MTEB 1.11 or newer, {"task_name": …, "scores": {split: [{…}]}}'
+        problem = 'contains no result of MTEB 1.11 or newer, {"task_name": …, "scores": {split: [{…}]}}'
         raise ValueError(f"{file}: {problem}; load it with MTEB and save it again") from None
     if not isinstance(task, str):
         raise ValueError(f"{file}: task_name must be a string; got {shown(task)}")

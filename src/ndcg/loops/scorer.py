@@ -53,8 +53,8 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
     labels, predicted = np.asanyarray(y_true), np.asanyarray(y_score)
     if groups is None and labels.ndim != 2:
         how = 'enable metadata routing, scorer.set_score_request(groups=True), and pass params={"groups": groups}'
-        problem = "groups are missing, and with them the query of each row"
-        raise ValueError(f"{problem}; {how}. Only a 2-D y, a row per query, needs none")
+        problem = "groups are missing, so the query of each row is unknown"
+        raise ValueError(f"{problem}; {how}. Only a 2-D y, with one row per query, needs no groups")
     if predicted.shape != labels.shape:
         problem = f"the model gives scores of shape {predicted.shape} for labels of shape {labels.shape}"
         hint = "one score for each label is needed: by a ranker, a regressor or a classifier of two classes"
@@ -101,7 +101,7 @@ def _for_lightgbm(
         labels, weight, group = data.get_label(), data.get_weight(), data.get_group()
     if group is None:
         hint = "give Dataset(group=...), or eval_group=... to LGBMRanker.fit"
-        raise ValueError(f"lightgbm_metric: the data has no groups, and so no queries; {hint}")
+        raise ValueError(f"lightgbm_metric: the data has no groups, so its queries are unknown; {hint}")
     lengths = np.asarray(group)
     if lengths.dtype.kind not in "iu" or lengths.ndim != 1 or lengths.min(initial=0) < 0:
         raise ValueError(f"lightgbm_metric: groups must be numbers of rows, one per query; got {shown(group)}")
@@ -140,7 +140,9 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
         raise ValueError(f"xgboost_metric: {problem}; train with xgboost.train(custom_metric=...)")
     begins = data.get_uint_info("group_ptr")
     if len(begins) < 2:
-        raise ValueError("xgboost_metric: the DMatrix has no qid, and so no queries; give DMatrix(..., qid=...)")
+        raise ValueError(
+            "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., qid=...)"
+        )
     weight = data.get_weight()
     results = _results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
     return [(f"ndcg.{name}", value) for name, value in results.items()]

@@ -138,15 +138,15 @@ class _Columns(NamedTuple):
             kinds = "a function of the model's main input, or a column with an id for each row, such as data['query']"
             raise ValueError(f"query_ids must be {kinds}; got {shown(query_ids)}")
         if references is None:
-            needs = "query_ids as a column need references, the labels in the same order"
-            raise ValueError(f"{needs}, which tell whether the Trainer keeps it; give such as data['label']")
+            needs = "query_ids as a column need references, the labels in the same order, to check that it is kept"
+            raise ValueError(f"{needs}; pass, for example, references=data['label']")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
         flat_labels = read_flat_column("references", column, lambda _, row: f"row {row}")
         labels = np.where(True if flat_labels.present is None else flat_labels.present, flat_labels.values, np.nan)
         if len(codes) != len(labels):
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
-            raise ValueError(f"query_ids and references must be of one length, a row per document; got {lengths}")
+            raise ValueError(f"query_ids and references must have the same length, one row per document; got {lengths}")
         return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels)
 
     def ids_of(self, labels: NDArray[Any]) -> pa.Array:
@@ -157,7 +157,7 @@ class _Columns(NamedTuple):
         """
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
-            raise ValueError(f"{rows}; give the column of the set that is evaluated, of all its rows (docs/trainer.md)")
+            raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/trainer.md)")
         given = labels.astype(np.float64)
         # as near as labels of 16 bits are
         differs = ~np.isclose(given, self.labels, rtol=2**-7) & ~np.isnan(self.labels)

@@ -14,15 +14,15 @@ from .conventions import CONVENTIONS
 
 Door = TypeVar("Door", bound=Callable[..., Any])
 
-WIDTH = 108  # of lines in docstrings
+WIDTH = 108  # the width of lines in docstrings
 
 
 class NamedDiscount(NamedTuple):
-    """A discount that has a name: what the gain at rank i is multiplied by.
+    """A discount that has a name: the factor of the gain at rank i.
 
     Attributes:
-        formula: of rank i, with b for the base of the logarithm.
-        base_above: what the base must be above; None if the formula has no logarithm.
+        formula: the discount of rank i, with b for the base of the logarithm.
+        base_above: a bound that the base must exceed; None if the formula has no logarithm.
     """
 
     formula: str
@@ -33,18 +33,18 @@ class Option(NamedTuple):
     """An option of `compute`.
 
     Attributes:
-        meaning: a phrase that says what it decides.
+        meaning: a phrase on what the option decides.
         words: the words it accepts, each with its meaning.
-        besides: the other values it accepts.
+        others: the other values it accepts.
         default: the default in Python; None if the convention chooses the value.
         usual: the value that None stands for, if no convention chooses it.
         said_as: its name in the signature of a score; empty if it is not part of the signature.
-        unsaid: the values that the signature leaves out.
+        unsaid: the values that the signature omits.
     """
 
     meaning: str
     words: Mapping[str, str] = {}
-    besides: str = ""
+    others: str = ""
     default: Any = None
     usual: Any = None
     said_as: str = ""
@@ -52,7 +52,7 @@ class Option(NamedTuple):
 
     @property
     def is_flag(self) -> bool:
-        """Whether it is True or False."""
+        """Whether the option is True or False."""
         return isinstance(self.default, bool)
 
 
@@ -208,7 +208,7 @@ ARGUMENTS = {
 
 
 def default_of(name: str) -> Any:
-    """Return the value of an option that is left out.
+    """Return the value of an option that is not set.
 
     >>> default_of("ties"), default_of("log_base"), default_of("k")
     ('average', 2.0, None)
@@ -218,7 +218,7 @@ def default_of(name: str) -> Any:
 
 
 def text_of(name: str) -> str:
-    """Return what an argument or an option is, in sentences.
+    """Return the description of an argument or an option.
 
     >>> text_of("negative_relevance")
     'how to treat a negative relevance: `"raise"` (default, an error), `"clip"` (gain 0), `"keep"` (used as it is).'
@@ -230,7 +230,7 @@ def text_of(name: str) -> str:
     for word, stands_for in option.words.items():
         notes = [note for note in ("default" * (word == default_of(name)), stands_for) if note]
         words.append(f'`"{word}"`' + f" ({'; '.join(notes) if ';' in stands_for else ', '.join(notes)})" * bool(notes))
-    listed = ", ".join([*words, *([option.besides] if option.besides else [])])
+    listed = ", ".join([*words, *([option.others] if option.others else [])])
     flag = f"; default {option.default}" if option.default is False else ""
     return f"{option.meaning}{': ' if listed else ''}{listed}{flag}."
 
@@ -251,7 +251,7 @@ def lines_of(*names: str, indent: str = "    ") -> str:
 
 
 def describes_arguments(door: Door) -> Door:
-    """Put the text of an argument in the docstring of a function, where a line of it has `name: {name}`."""
+    """Replace each line `name: {name}` in the docstring of a function by the description of that argument."""
 
     def text(line: re.Match[str]) -> str:
         return lines_of(line[2], indent=line[1])

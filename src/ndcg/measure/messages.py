@@ -1,4 +1,4 @@
-"""How error messages show values, and what other libraries say in them."""
+"""Values, and the errors of other libraries, as error messages show them."""
 
 import difflib
 import reprlib
@@ -23,7 +23,7 @@ def shown(value: Any) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Return text with every character that does not print spelled out, so that no id moves a terminal's cursor.
+    r"""Return text with every character that does not print escaped, so that no id moves a terminal's cursor.
 
     >>> visible("naïve"), visible("a\x1b[31m\n")
     ('naïve', 'a\\x1b[31m\\n')
@@ -34,7 +34,7 @@ def visible(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is close to a wrong one or alone begins with it, in any case, or an empty string.
+    """Return the known name that is close to a wrong one or is the only one to begin with it, or an empty string.
 
     >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
     ('measures', 'exponential')
@@ -47,7 +47,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def missing_library(feature: str, library: str, packages: str) -> ImportError:
-    """Return the error for a library that something needs and that is not installed, with the packages to install.
+    """Return the error for a library that a feature needs and that is not installed, with the packages to install.
 
     >>> missing_library("plot", "Matplotlib", "matplotlib")
     ImportError('plot needs Matplotlib: pip install matplotlib')
@@ -56,12 +56,12 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
 
 
 def in_short(error: BaseException) -> str:
-    """Return what a library says of an error, in one line of at most 200 characters."""
+    """Return the message of a library's error, in one line of at most 200 characters."""
     return " ".join(str(error).split())[:200].rstrip(".")
 
 
 def raise_unless_of_values(error: BaseException) -> None:
-    """Raise an error again unless a library raises it of its values; a panic of one in Rust is no Exception."""
+    """Raise an error again unless it is about values; a panic in a Rust library is not an Exception."""
     of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
     if isinstance(error, MemoryError) or not of_values:
         raise error

@@ -1,4 +1,4 @@
-"""Every option of `compute`, checked once into one object, and what follows from them alone: names and signature."""
+"""The options of `compute`, checked once and kept in one object, with the names of results and the signature."""
 
 import hashlib
 import inspect
@@ -24,19 +24,19 @@ Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDC
 Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-LONGEST_IDEAL = 10**6  # documents of a full ideal
+LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
-# Options that were asked for before need not be checked again: those of a loop that scores batch after batch.
+# Options are not checked again if they were used before, as in a loop that scores batch after batch.
 MOST_REMEMBERED = 256
 _REMEMBERED_TYPES = (str, int, bool, type(None))
 _REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
-# Options that methods with an aggregation of their own do not take.
+# Options that methods with an aggregation of their own do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
 
 class ChosenOptions(TypedDict, total=False):
-    """The choices that a number depends on, as type checkers know them."""
+    """The options that a score depends on, for type checkers."""
 
     ignore_ties: bool
     gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
@@ -58,18 +58,18 @@ class ScoringOptions(ChosenOptions, total=False):
 
 
 class ExplainOptions(ChosenOptions, total=False):
-    """Those of `explain`."""
+    """The options of `explain`."""
 
     ignore_index: float | None
     missing: Literal["empty", "skip", "raise"] | None
 
 
 class QueryOptions(ScoringOptions, ExplainOptions, total=False):
-    """Those of methods that read whole queries."""
+    """The options of methods that read whole queries."""
 
 
 class ComputeOptions(QueryOptions, total=False):
-    """Those of `compute`."""
+    """The options of `compute`."""
 
     use_aggregator: bool
     engine: Literal["numpy", "sklearn"]
@@ -77,7 +77,7 @@ class ComputeOptions(QueryOptions, total=False):
 
 @dataclass(frozen=True)
 class Options:
-    """How to read and score rankings, and how to hand over the values, checked."""
+    """Checked options: how to read and score rankings, and how to return the values."""
 
     with_cutoffs: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
     gain: Gain
@@ -94,7 +94,7 @@ class Options:
     use_aggregator: bool
     engine: str
     measures: tuple[str, ...] = field(init=False, repr=False, compare=False)  # without cutoffs
-    cutoffs: tuple[int | None, ...] = field(init=False, repr=False, compare=False)  # of all measures
+    cutoffs: tuple[int | None, ...] = field(init=False, repr=False, compare=False)  # the cutoffs of all measures
     # the name of each result, its measure, and the index of its cutoff
     results: tuple[tuple[str, str, int], ...] = field(init=False, repr=False, compare=False)
     reading: dict[str, Any] = field(init=False, repr=False, compare=False)  # keyword arguments of `rankings.read`
@@ -105,10 +105,10 @@ class Options:
         """Check the options of `compute`; None stands for the convention's choice.
 
         Raises:
-            ValueError: names the option, what it was and what it may be.
-            TypeError: there is no such option.
+            ValueError: a value is not allowed; names the option, the value and the allowed values.
+            TypeError: an option does not exist.
         """
-        # not floats, since 0.0 and -0.0 would be one key, nor what may change
+        # no floats, since 0.0 and -0.0 would be the same key, and nothing that may change
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
         key = tuple((name, type(value), value) for name, value in given.items())
@@ -123,17 +123,17 @@ class Options:
     def of_method(
         cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = AGGREGATION_OPTIONS
     ) -> "Options":
-        """Check the options of a method that takes those of `compute`, but for those it lacks, besides its own.
+        """Check the options of a method that accepts those of `compute`, except some, in addition to its own.
 
         Raises:
-            ValueError: what `parse` refuses.
-            TypeError: an option that the method does not have; names the nearest or all it has.
+            ValueError: as in `parse`.
+            TypeError: the method does not have an option; names the nearest, or all that it has.
         """
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
     def __post_init__(self) -> None:
-        """Find what follows from the choices, once for every query that is scored by them."""
+        """Derive the other fields, once for all queries that are scored with these options."""
         measures = tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
         cutoffs = tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
         results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.with_cutoffs)
@@ -165,7 +165,7 @@ class Options:
         return [name for name, _, _ in self.results]
 
     def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
-        """Return every choice that the numbers depend on, in one line."""
+        """Return every option that the scores depend on, in one line."""
         gain, discount = _function_name("gain", self.gain, LABELS), _function_name("discount", self.discount, RANKS)
         unjudged = "removed" if self.judged_only else "0"
         parts: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
@@ -181,7 +181,7 @@ class Options:
 
 
 def _parsed_options(given: Mapping[str, Any]) -> Options:
-    """Return options that are checked: the convention, each by itself in the order of the table, then together."""
+    """Check options: the convention, each option by itself in the order of the table, then all together."""
     if unknown := [name for name in given if name not in OPTIONS]:
         raise TypeError(f"there is no option {unknown[0][:100]}; there are {', '.join(OPTIONS)}")
     values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
@@ -211,7 +211,7 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
 
 
 def _checked_option(name: str, value: Any) -> Any:
-    """Return the value of an option as it is kept, if that may have it."""
+    """Return the checked value of an option."""
     if name in _CHECKS:
         return _CHECKS[name](value)
     option = OPTIONS[name]
@@ -224,13 +224,13 @@ OF_COMPUTE = tuple(OPTIONS)  # the names of all options
 def signature(
     k: Cutoffs = None, *, sample_weight: Any = None, exclude: Any = None, **options: Unpack[ComputeOptions]
 ) -> str:
-    """Return every choice that a score depends on, in one line: scores compare if their signatures are equal.
+    """Return every option that a score depends on, in one line: scores with other signatures are not comparable.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        sample_weight: weights of the queries; the signature says whether there are any.
-        exclude: documents to leave out; the signature says whether there are any.
-        **options: of `compute`.
+        sample_weight: the weights of the queries; the signature records whether there are any.
+        exclude: documents to exclude; the signature records whether there are any.
+        **options: the options of `compute`.
 
     >>> signature(k=10)
     'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.2.0'
@@ -241,7 +241,7 @@ def signature(
 
 
 def shows_options(function: Function) -> Function:
-    """Show the options of `compute` in the signature of a function that takes them as `**options`."""
+    """Show the options of `compute` in the signature of a function that accepts them as `**options`."""
     own = inspect.signature(function)
     named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
     options = [
@@ -275,7 +275,7 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return a value that is one of several words.
 
     Raises:
-        ValueError: it is none of them; says which is near.
+        ValueError: it is not one of them; names the nearest.
     """
     if not isinstance(value, str) or value not in choices:
         near = nearest(value, choices) if isinstance(value, str) else ""
@@ -300,7 +300,7 @@ def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as that of an interval.
 
     Raises:
-        ValueError: it is not a number between 0 and 1, or so close to 1 that float64 cannot tell.
+        ValueError: it is not a number between 0 and 1, or is too close to 1 for float64.
     """
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
         raise ValueError(f"{name} must be between 0 and 1, such as {example}; got {shown(value)}")
@@ -331,7 +331,7 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
-    """Refuse cutoffs for which an ideal of k documents has no end, or takes too much memory."""
+    """Raise an error for cutoffs for which an ideal of k documents has no end or takes too much memory."""
     if None in cutoffs:
         raise ValueError(f"k must be given for {option}, since its ideal has k documents of the highest gain")
     if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
@@ -358,7 +358,7 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
 
 
 def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
-    """Refuse any option that is given, since `sklearn.metrics.ndcg_score` does not have it."""
+    """Raise an error for an option that is set but that `sklearn.metrics.ndcg_score` does not have."""
     for name, value in values.items():
         kept = getattr(options, name, value)
         usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
@@ -368,7 +368,7 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Return one value or a sequence of them, each checked, without repeats."""
+    """Check one value or each of a sequence; return them without repeats."""
     if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
         return (check(value),)
     if not len(value):
@@ -383,7 +383,7 @@ def _cutoff(k: Any) -> int | None:
 
 
 def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[tuple[str, int | None], ...]:
-    """Return measures, each with every cutoff or the one that its name has."""
+    """Return each measure with every cutoff, or with the one in its name."""
     pairs = []
     for name in names:
         measure, _, own = name.partition("@")
@@ -394,7 +394,7 @@ def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[
 def _measure(name: Any) -> str:
     measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
     if not at:
-        if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as trec_eval has it
+        if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as in trec_eval
             raise ValueError(f"measures: {name} is nDCG@{cut[1]} here")
         return choice("measures", name, MEASURES)
     if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
@@ -415,7 +415,7 @@ def _log_base(value: Any) -> float:
 
 
 def _refuse_base(base: float, discount: Any) -> None:
-    """Refuse a base of the logarithm that a discount cannot have."""
+    """Raise an error for a base of the logarithm that a discount cannot have."""
     above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
     if above is not None and base <= above:
         raise ValueError(f'log_base must be above {above:g} for discount="{discount}"; got {shown(base)}')
@@ -426,7 +426,7 @@ def _zero_division(value: Any) -> float | str:
         return value
     if not is_real(value) or math.isinf(float(value)):
         meaning = (
-            f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{PERFECT_IF_EMPTY}"'
+            f'a finite number, nan to exclude queries with no relevant documents from the mean, or "{PERFECT_IF_EMPTY}"'
         )
         raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
     return float(value)
@@ -479,7 +479,7 @@ def _number(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
-_CHECKS: dict[str, Callable[[Any], Any]] = {  # others are flags, or one of the words of their row
+_CHECKS: dict[str, Callable[[Any], Any]] = {  # other options are flags, or one of the words in their row
     "k": partial(_several, "k", check=_cutoff),
     "measures": partial(_several, "measures", check=_measure),
     "convention": partial(choice, "convention", choices=tuple(CONVENTIONS)),
@@ -495,7 +495,7 @@ RANKS = np.array([*range(1, 33), 100, 1000])
 
 
 def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -> str:
-    """Return a name that equal gains or discounts share; a function is named by what it makes of some values."""
+    """Return a name that equal gains or discounts share; a function is named by its results for some values."""
     if isinstance(value, str):
         return value
     if not callable(value):
@@ -507,9 +507,11 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
             try:
                 answers.append(repr(np.asarray(value(samples[at : at + 1]), np.float64).tolist()))
                 answered = True
-            except Exception as error:  # noqa: BLE001 - whatever it is, this one has no answer
+            except Exception as error:  # noqa: BLE001 - whatever it raises, this value has no result
                 answers.append(type(error).__name__)
     if not answered:
         known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
-        raise ValueError(f"{option} {shown(value)} knows none of the {known}, ... by which a signature names it")
+        raise ValueError(
+            f"{option} {shown(value)} has no value for any of the {known}, ..., which a signature needs to name it"
+        )
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"

@@ -1,6 +1,6 @@
 """The measure: CG, DCG, IDCG and nDCG of every query, from plain arrays.
 
-For a query whose documents are ranked by descending score, rank ``i`` from 1:
+For a query with documents ranked by descending score, rank ``i`` from 1:
 
     CG@k   = sum of gain(relevance_i) over i <= k
     DCG@k  = sum of gain(relevance_i) * discount(i) over i <= k, by default 1 / log_b(i + 1)
@@ -8,7 +8,7 @@ For a query whose documents are ranked by descending score, rank ``i`` from 1:
     nDCG@k = DCG@k / IDCG@k
 
 (Järvelin & Kekäläinen, ACM TOIS 2002; exponential gain: Burges et al., ICML 2005.)
-Documents of equal score share their ranks, so each of them counts with the mean gain of its group: the expectation
+Documents with equal scores share their ranks, so each of them counts with the mean gain of its group: the expectation
 over all orders of the group (McSherry & Najork, ECIR 2008). That is why the kernel speaks of *the gain at a rank*.
 
 Each block of queries goes through three steps: the gain of every document; the gain
@@ -34,8 +34,8 @@ Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], 
 
 Output = TypeVar("Output")
 
-# Scores in one block: large enough that NumPy's call overhead and the handing over of the
-# interpreter's lock between threads vanish, small enough for the last level of cache.
+# Scores in one block: enough to make NumPy's call overhead and the handing over of the
+# interpreter's lock negligible, few enough for the last level of cache.
 SCORES_AT_A_TIME = 1 << 18
 PADDING = 1 << 13  # documents that may be padded to save a block
 # Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
@@ -43,19 +43,19 @@ PADDING = 1 << 13  # documents that may be padded to save a block
 np.empty(31 << 17)
 IS_NEGATIVE = (
     'the relevance {value} is negative; negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, '
-    '"keep" as it is; ignore_index leaves out padding'
+    '"keep" as it is; ignore_index removes padding'
 )
 NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
 class InvalidRankingError(ValueError):
-    """A value that has no place in a ranking, and where it stands.
+    """A value that is not valid in a ranking, and its place.
 
     Attributes:
         array: ``"relevance"`` or ``"score"``.
-        query: index of the query, from 0.
-        position: index of the document in that query, from 0; None for the whole query.
-        problem: what is wrong and how to mend it.
+        query: the index of the query, from 0.
+        position: the index of the document in that query, from 0; None for the whole query.
+        problem: the error, and how to correct it.
     """
 
     def __init__(self, array: str, query: int, position: int | None, problem: str) -> None:
@@ -65,11 +65,11 @@ class InvalidRankingError(ValueError):
 
 
 class _Block(NamedTuple):
-    """Queries of one length, or padded to one: every array is (queries, documents)."""
+    """Queries of the same length, or padded to it: every array is (queries, documents)."""
 
-    queries: slice | NDArray[np.intp]  # where their results belong
-    relevance: NDArray[Any]  # 0 where not judged
-    score: NDArray[Any]  # -inf where not retrieved
+    queries: slice | NDArray[np.intp]  # the places of their results
+    relevance: NDArray[Any]  # 0 if not judged
+    score: NDArray[Any]  # -inf if not retrieved
     judged: Mask | None  # None: all of them
 
     def query(self, row: int) -> int:
@@ -84,17 +84,17 @@ class _Block(NamedTuple):
 
 
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
-    """Return the discount of ranks 1..``ranks``: what the gain at each is multiplied by.
+    """Return the discount of ranks 1..``ranks``: the factor of the gain at each rank.
 
     Args:
-        ranks: how many.
-        log_base: base b of the logarithm.
+        ranks: the number of ranks.
+        log_base: the base b of the logarithm.
         discount: one of ``DISCOUNTS`` by its name: ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of
             Järvelin & Kekäläinen (2002); a sequence of the discounts of rank 1, 2, 3, …; or a function from an array
             of ranks to their discounts.
 
     Raises:
-        ValueError: the sequence ends before the ranks do; what a function answers is no discount.
+        ValueError: the sequence is shorter than the ranks; the results of the function are not discounts.
 
     >>> for discount in ("log", "reciprocal", "jarvelin"):
     ...     print(discount, discounts(4, discount=discount).round(4).tolist())
@@ -108,7 +108,7 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     if callable(discount):
         values = _answer("discount", "ranks", discount, rank)
         if (problem := not_discounts(values)) is not None:
-            raise ValueError(f"discount: what the function returned for ranks 1 to {ranks} {problem}")
+            raise ValueError(f"discount: the result of the function for ranks 1 to {ranks} {problem}")
         return values
     if len(discount) < ranks:
         raise ValueError(
@@ -125,9 +125,9 @@ DISCOUNT_FUNCTIONS: dict[str, Callable[[NDArray[np.int64], float], Floats]] = {
 
 
 def not_discounts(values: Floats) -> str | None:
-    """Return why values cannot be the discounts of ranks 1, 2, 3, …; None if they can.
+    """Return the reason why values cannot be the discounts of ranks 1, 2, 3, …; None if they can.
 
-    With one that rises, descending gains would not be the ideal order.
+    If a discount rose, descending gains would not be the ideal order.
 
     >>> not_discounts(np.array([1.0, 0.5, 0.7]))
     'rises from 0.5 at rank 2 to 0.7 at rank 3'
@@ -160,28 +160,28 @@ def score_queries(
     zero_division: float | str = 0.0,
     negative_relevance: str = "raise",
 ) -> dict[str, Floats]:
-    """Return every query's values at every cutoff: of each measure an array of shape ``(cutoffs, queries)``.
+    """Return the values of every query at every cutoff: for each measure an array of shape ``(cutoffs, queries)``.
 
     Args:
         relevance: real numbers, shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``.
-        score: real numbers in the same shape; higher ranks first, ``-inf`` as where ``retrieved`` is False.
-        offsets: for 1-D arrays, where each query begins and the last one ends: shape ``(queries + 1,)``.
-        judged: False where a document was not judged: a rank with gain 0, and no part of the ideal; None for all.
-        retrieved: False where one was not retrieved: no rank, but part of the ideal; None for all.
-        measures: of ``nDCG``, ``DCG``, ``IDCG`` and ``CG``.
-        cutoffs: ranks that count, each a positive integer or None for all.
+        score: real numbers in the same shape; higher scores rank first, ``-inf`` is the same as not retrieved.
+        offsets: for 1-D arrays, the start of each query and the end of the last one: shape ``(queries + 1,)``.
+        judged: False for an unjudged document: it has a rank with gain 0, and is not in the ideal; None for all.
+        retrieved: False for a document that was not retrieved: it has no rank, but is in the ideal; None for all.
+        measures: some of ``nDCG``, ``DCG``, ``IDCG`` and ``CG``.
+        cutoffs: the numbers of ranks that count, each a positive integer or None for all.
         gain: one of ``GAINS`` by its name, gains by label, or a function from relevances to gains.
-        discount: of the ranks, as ``discounts`` takes it.
-        log_base: base of the discount's logarithm, positive and not 1.
-        ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
-            alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
+        discount: the discount of the ranks, as in ``discounts``.
+        log_base: the base of the discount's logarithm, positive and not 1.
+        ideal: the documents of the ideal: all ``"judged"`` ones; these ``"truncated"`` to as many as were retrieved;
+            only the ``"retrieved"`` ones; or ``"full"``, the highest gain at all ranks up to each cutoff.
         ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
         zero_division: the nDCG of a query with an ideal DCG that is not positive; ``"perfect_if_empty"``: 1 if no
             judged document has a gain above 0 and nothing was retrieved, else 0.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
     Raises:
-        InvalidRankingError: NaN or an infinite value, a relevance that is not allowed or has no gain, an overflow.
+        InvalidRankingError: a value is NaN or infinite, a relevance is not allowed or has no gain, a sum overflows.
 
     >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
     >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
@@ -193,7 +193,7 @@ def score_queries(
     shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
     scores = {measure: np.empty(shape) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
-    # in memory from the last rank to the first, as documents are once sorted
+    # in memory from the last rank to the first, like sorted documents
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
 
@@ -208,7 +208,7 @@ def score_queries(
         zero_division=zero_division,
         negative_relevance=negative_relevance,
     )
-    # Of a grid little more is read than its columns' maxima, so that a block can hold more.
+    # Little more of a grid is read than the maxima of its columns, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
     if score.size > 2 * size:
@@ -234,7 +234,7 @@ def _score_block(
     """Put the measures of a block's queries into the arrays of all queries."""
     block = read()
     ranks = min(len(weight), block.score.shape[1])
-    with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+    with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
         gains, lowest = _gains(block, gain, negative_relevance)
         ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties, into)
         sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], into)
@@ -250,9 +250,9 @@ def _score_block(
 
 
 def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
-    """Return integers that float64 tells apart: beyond 2**53 their ranks, with the sign of each kept.
+    """Return integers that float64 distinguishes: beyond 2**53 their ranks, with their signs.
 
-    Signs are kept, because they set the order in which tied gains are summed.
+    Signs are kept because they determine the order in which tied gains are summed.
     """
     if not score.size or max(-int(score.min()), int(score.max())) <= 2**53:
         return score
@@ -261,7 +261,7 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
 
 
 def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
-    """Return what a function makes of each item, in as many threads as the process may use, or in so many.
+    """Return the result of a function for each item, computed in as many threads as the process may use, or as given.
 
     >>> in_threads(pow, [2, 3], [3, 2])
     [8, 9]
@@ -273,7 +273,7 @@ def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int |
 
 
 def _threads() -> int:
-    """As many threads as the process has CPUs, or as OMP_NUM_THREADS says."""
+    """Return the number of threads: the number of CPUs of the process, or OMP_NUM_THREADS."""
     setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if setting.isdecimal() and int(setting):
         return int(setting)
@@ -290,7 +290,7 @@ def check_queries(
     gain: Gain = "linear",
     negative_relevance: str = "keep",
 ) -> None:
-    """Raise what ``score_queries`` raises for documents that it cannot score, whichever others are in their queries.
+    """Raise the error of ``score_queries`` for documents that it cannot score, whatever else is in their queries.
 
     By default these are the documents that no choice of options could score.
 
@@ -302,7 +302,7 @@ def check_queries(
     """
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()
-        with np.errstate(all="ignore"):  # what is not finite is refused, with its place
+        with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
             _refuse(block, block.score, _gains(block, gain, negative_relevance)[0], gain)
 
 
@@ -314,7 +314,7 @@ def _blocks(
     retrieved: Mask | None,
     size: int = SCORES_AT_A_TIME,
 ) -> Iterator[Callable[[], _Block]]:
-    """Cut the queries into blocks of about ``size`` scores, ragged ones by falling length: functions that read them."""
+    """Cut queries into blocks of about ``size`` scores, ragged ones by falling length; yield functions to read them."""
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
         documents = int(lengths[0]) if len(lengths) else 0
@@ -336,7 +336,7 @@ def _blocks(
     while start < len(order):
         documents = int(lengths[start])
         rows = slice(start, start + max(1, size // max(documents, 1)))
-        # As many queries as fit without much padding: less than an eighth, or than what another block would cost.
+        # As many queries as fit without much padding: less than an eighth, or less than another block would cost.
         cells = documents * np.arange(1, len(lengths[rows]) + 1)
         within = cells - np.cumsum(lengths[rows]) <= np.maximum(cells // 8, PADDING)
         start += len(within) if within.all() else int(np.argmin(within))
@@ -347,7 +347,7 @@ def _blocks(
 def _block(
     rows: slice, relevance: NDArray[Any], score: NDArray[Any], judged: Mask | None, retrieved: Mask | None
 ) -> _Block:
-    """Take queries of one length as they are."""
+    """Return the block of queries of the same length."""
     known = None if judged is None else judged[rows]
     return _Block(
         rows,
@@ -366,13 +366,13 @@ def _padded(
     judged: Mask | None,
     retrieved: Mask | None,
 ) -> _Block:
-    """Pad queries to the length of the first, the longest, with what was neither judged nor retrieved."""
+    """Pad queries to the length of the first, the longest, with documents neither judged nor retrieved."""
     longest = int(lengths[0])
     narrow = np.min_scalar_type(longest)  # compared faster
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     last = len(score) - longest
     first = np.minimum(starts, last)
-    late = np.flatnonzero(first < starts)  # no such number of documents follows
+    late = np.flatnonzero(first < starts)  # so many documents do not follow
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
         whole = np.ascontiguousarray(values)
@@ -402,19 +402,19 @@ def _gains_at_ranks(
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
-    Without a measure that needs one of the two, it has no ranks.
+    If no measure needs one of the two, it has no ranks.
 
     Args:
         block: the queries.
         ranks: the number of ranks.
         gains: the gain of every document.
-        lowest: the lowest of them.
-        gain: the option that made them.
+        lowest: the lowest gain.
+        gain: the option from which they were computed.
         over: the documents of the ideal.
         ties: the order of tied documents.
-        measures: those that are summed over these gains.
+        measures: the measures that are sums of these gains.
     """
-    # half as wide is read twice as fast, and float32 holds all that float64 would
+    # float32 is read twice as fast, and loses nothing here
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
     needs_ideal, needs_ranked = not {"nDCG", "IDCG"}.isdisjoint(measures), not {"IDCG"}.issuperset(measures)
     ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, over) if needs_ideal else gains[:, :0]
@@ -424,13 +424,13 @@ def _gains_at_ranks(
     whole = needs_ideal and over not in ("retrieved", "truncated")
     most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
     if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, gain)  # NaN and infinity come out on top, so no more need be looked at
+        _refuse(block, score, gains, gain)  # NaN and infinity are at the top, so these checks find them
     return ranked, ideal
 
 
 def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, over: str) -> Floats:
     """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
-    counted = block.judged if lowest < 0 else None  # others have gain 0, which is the lowest
+    counted = block.judged if lowest < 0 else None  # other documents have gain 0, the lowest
     if over == "retrieved":
         counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
     if counted is None:
@@ -458,7 +458,7 @@ def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
 
 
 def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
-    """Raise the error for a query whose sum is beyond all floats, if there is one."""
+    """Raise the error for a query with a sum beyond all floats, if there is one."""
     for name, values in sums.items():
         if not np.isfinite(values).all():
             query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
@@ -468,10 +468,10 @@ def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
 def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
     """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
 
-    NaN stands for what has no gain.
+    NaN marks relevances without a gain.
     """
     is_linear = isinstance(gain, str) and gain == "linear"
-    is_single = is_linear and block.relevance.dtype == np.float32  # read twice as fast, and sorted too
+    is_single = is_linear and block.relevance.dtype == np.float32  # read and sorted twice as fast
     relevance = block.relevance if is_single else block.relevance.astype(np.float64, copy=False)
     lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:
@@ -500,7 +500,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
 
 
 def _exponential(relevance: Floats) -> Floats:
-    """Return 2**r - 1, all its digits for a small r too."""
+    """Return 2**r - 1, with all digits also for a small r."""
     gains = np.exp2(relevance) - 1
     low = (np.abs(relevance) < 0.5) & (relevance != 0)
     if low.any():
@@ -511,12 +511,12 @@ def _exponential(relevance: Floats) -> Floats:
 GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda relevance: relevance,
     "exponential": _exponential,
-    "binary": lambda relevance: (relevance > 0) + 0 * relevance,  # NaN for an infinite one
+    "binary": lambda relevance: (relevance > 0) + 0 * relevance,  # NaN for an infinite relevance
 }
 
 
 def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
-    """Return the numbers that an option's function makes of an array, one for each value."""
+    """Return the results of an option's function for an array, one for each value."""
     if not values.size:
         return values.astype(np.float64)
     answer = function(values)
@@ -535,7 +535,7 @@ def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], v
 
 
 def _labelled(relevance: Floats, table: Floats) -> Floats:
-    """Return the gains of labels 0, 1, 2, … by a table."""
+    """Return the gains of labels 0, 1, 2, … from a table."""
     known = (relevance >= 0) & (relevance < len(table)) & (relevance == np.floor(relevance))
     return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
 
@@ -555,29 +555,29 @@ def _discounted_sums(
 
 
 def sign(discount: Floats) -> float:
-    """Return -1 if a discount turns all sums negative, as a logarithm of a base below 1 does; else 1."""
+    """Return -1 if a discount makes all sums negative, as with a logarithm to a base below 1; else 1."""
     return math.copysign(1, discount.sum())
 
 
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
 
-    The ideal DCG does not tell: a truncated ideal is empty if nothing was retrieved, although there was something to
-    find.
+    The ideal DCG does not show this: a truncated ideal is empty if nothing was retrieved, although there was something
+    to find.
     """
     return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
 
 
 def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
-    """Return nDCG, by whether any gain is negative: then it may be above 1 or below 0."""
+    """Return nDCG; if any gain is negative, it may be above 1 or below 0."""
     ratio = dcg / idcg
     if not negative:
-        np.minimum(ratio, 1, out=ratio)  # rounding alone takes it above
+        np.minimum(ratio, 1, out=ratio)  # only rounding makes it exceed 1
     return np.where(sign * idcg > 0, ratio, zero_division)
 
 
 def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum for each query whose gain is the same at all ranks, added as ``_sums`` does."""
+    """Return the weighted sum for each query, with the same gain at all ranks, added as in ``_sums``."""
     step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
     return np.concatenate(
@@ -588,8 +588,8 @@ def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
 def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
     """Return the weighted sums of each query's gains up to each cutoff, one rank added after the other.
 
-    Then zeros at the end, of a list that is padded, do not change the rounding. ``einsum`` adds so
-    where both arrays lie in memory from the last rank to the first, but for a single query: that is added twice.
+    Then zeros at the end of a padded list do not change the rounding. ``einsum`` adds in this order if both arrays are
+    in memory from the last rank to the first, except for a single query, which is therefore added twice.
     """
     sums, rows = np.empty((len(cutoffs), len(gains))), gains
     if len(gains) == 1:

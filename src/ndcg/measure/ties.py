@@ -1,7 +1,7 @@
-"""The gains at the first ranks of every query, exact on ties, from plain arrays of float scores and gains.
+"""Compute the gains at the first ranks of every query, exactly for ties, from arrays of float scores and gains.
 
 Values are sorted rather than indices, which SIMD does several times faster: each score is packed
-into one 64-bit key with the number of its document, and a key's bits tell both apart again.
+into one 64-bit key with the number of its document, and unpacked again afterwards.
 """
 
 import math
@@ -21,8 +21,8 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
 
     Args:
         gains: shape ``(queries, documents)``.
-        ranks: at most the number of documents.
-        lowest: of the gains, or less.
+        ranks: the number of ranks, at most the number of documents.
+        lowest: the lowest gain, or a lower value.
 
     Returns:
         Shape ``(queries, ranks)``, in memory from the last rank to the first.
@@ -36,7 +36,7 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     beyond = ordered.shape[1] - ranks
     single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
     if single is not None and (single is ordered or (single == ordered).all()):
-        single.view(np.int32).sort(axis=1)  # as grades are; their bits sort as they do, and faster
+        single.view(np.int32).sort(axis=1)  # as grades are; their bits sort in the same order, and faster
         ordered = single
     else:
         ordered.sort(axis=1)
@@ -44,16 +44,16 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
 
 
 def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
-    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score but for its last bits.
+    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score without its last bits.
 
-    One more document than ``ranks`` is looked for, to see whether a tie reaches across the cutoff.
+    One more document than ``ranks`` is found, to see whether a tie crosses the cutoff.
 
     Args:
         score: shape ``(queries, documents)``; ``-inf`` for a document without a rank.
-        gains: likewise.
-        ranks: at most the number of documents.
+        gains: shape ``(queries, documents)``.
+        ranks: the number of ranks, at most the number of documents.
         ties: ``"average"``: each of equal scores has the mean gain of all (McSherry & Najork, ECIR
-            2008); ``"first"``, ``"last"``, ``"best"`` or ``"worst"`` says which of them ranks first.
+            2008); or the one that ranks first: the ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
 
     Returns:
         The gains, shape ``(queries, ranks)``, in memory from the last rank to the first.
@@ -69,13 +69,13 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
         return np.zeros((len(score), 0)), -np.inf
     keys, numbers, low_bits = _highest_scores(score, count, ties == "average")
     unretrieved = np.empty(0, np.intp)
-    lacking = keys[:, 0] < LOWEST / 2  # less than count were retrieved, unless some scores are that low
+    lacking = keys[:, 0] < LOWEST / 2  # fewer than count were retrieved, unless some scores are that low
     if lacking.any():
         unretrieved = np.flatnonzero(keys < LOWEST / 2)
         if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
             unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
     bits = keys.view(np.int64).ravel()
-    near = np.zeros(keys.shape, bool)  # to the one ranked right after: equal in all the bits that keys keep
+    near = np.zeros(keys.shape, bool)  # near to the next rank: equal in all the bits that keys keep
     np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
     near[:, :1] = False  # another query's
     near.put(unretrieved, False)
@@ -88,7 +88,7 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
 
 
 def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floats, Floats]:
-    """Rearrange the documents so that ranking the last of equal scores first is what ``ties`` asks for."""
+    """Rearrange the documents so that ranking the last of equal scores first gives the order of ``ties``."""
     if ties == "first":
         return np.ascontiguousarray(score[:, ::-1]), np.ascontiguousarray(gains[:, ::-1])
     order = np.argsort(gains if ties == "best" else -gains, axis=1)
@@ -103,15 +103,15 @@ def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, 
 
     Values are sorted rather than indices, which SIMD does several times faster: the lowest bits
     of each score, as many as it takes to number the documents of the block, make way for the
-    document's number. Only neighbours that agree in all the bits kept can be tied or out of order.
+    document's number. Only neighbors that agree in all the bits kept can be tied or out of order.
     """
     height = grid_height(score.shape[1], count) if averaged else 0
     shortlist = _shortlist(score, count, height) if height > 1 else None
     numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
     keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
     np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
-    # A float of negative sign falls as its bits grow. That is of no matter to ties averaged; otherwise
-    # the numbers are turned, with a bit to spare that keeps the result from being -0.0.
+    # A negative float falls as its bits grow. This does not matter if ties are averaged; otherwise
+    # the numbers are inverted, with a spare bit that keeps the result from being -0.0.
     turned = not averaged and np.signbit(keys).any()
     low_bits = _low_bits(2 * score.size if turned else score.size)
     bits = keys.view(np.int64)
@@ -135,7 +135,7 @@ def _settled_gains(
 ) -> Floats:
     """Return the gains of the documents numbered, the best last, some of which have equal or nearly equal scores.
 
-    ``near`` says which of them have nearly the score of the one before.
+    ``near`` marks those with nearly the same score as the one before.
     """
     crossing = np.flatnonzero(near[:, 1]) if numbers.shape[1] > ranks else np.empty(0, np.intp)
     members, tied = _sort_near(score, numbers, near)
@@ -159,11 +159,11 @@ def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[s
     """Put the numbers of documents of nearly equal scores in the order of their scores; overwrites both arrays.
 
     Returns:
-        Where, in the flat array, documents are near to a neighbour; which of these have the
-        very score of the one before.
+        The places in the flat array of documents that are near to a neighbor; which of these have exactly the
+        score of the one before.
     """
     tied = near.ravel()
-    member = tied.copy()  # of a run of near neighbours: each of these and the one before
+    member = tied.copy()  # in a run of near neighbors: each of these and the one before
     member[:-1] |= tied[1:]
     members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
     exact, tied = score.take(numbers.ravel()[members]), tied[members]
@@ -182,20 +182,20 @@ def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[s
 
 
 def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
-    """Return for each document the mean gain of its group; ``first`` says where a group begins."""
-    group = np.cumsum(first.astype(np.intp))  # from 1; of a mask NumPy would keep other threads waiting
+    """Return for each document the mean gain of its group; ``first`` marks the starts of groups."""
+    group = np.cumsum(first.astype(np.intp))  # from 1; for a mask, NumPy would block other threads
     sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
     return np.asarray((np.bincount(group, gains) / sizes).take(group))
 
 
 def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the mean gain of all documents that score as the ``last`` at the cutoff; how many score higher."""
+    """Return the mean gain of all documents with the score of the ``last`` at the cutoff, and how many score higher."""
     reached = np.flatnonzero(score >= last[:, np.newaxis])
     row = reached // score.shape[1]
     level = score.take(reached) == last.take(row)
     above = np.bincount(row[~level], minlength=len(last))
     row, reached = row[level], reached[level]
-    if (last < 0).any():  # added in the order of their keys, so that the sum is the same to the last bit
+    if (last < 0).any():  # added in the order of their keys, so that the sum is equal to the last bit
         falling = last.take(row) < 0
         turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
         row, reached = row[turned], reached[turned]
@@ -204,21 +204,21 @@ def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats
 
 
 def _low_bits(documents: int) -> int:
-    """Return as many of the lowest bits, set, as it takes to number the documents."""
+    """Return a mask of the lowest bits, as many as are needed to number the documents."""
     return (1 << max(documents - 1, 0).bit_length()) - 1
 
 
 def grid_height(documents: int, count: int) -> int:
-    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are looked for."""
+    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are searched."""
     return math.isqrt(documents // (4 * count)) if count else 0
 
 
 def _shortlist(values: Floats, count: int, height: int, exact: bool = False) -> NDArray[np.int64] | None:
-    """Return numbers of documents, by row, among which its ``count`` highest values are; None if it cannot tell.
+    """Return numbers of documents that include the ``count`` highest values of each row; None if this is uncertain.
 
     Seen as a grid of some height, a row's ``count`` highest values lie in the ``count`` columns with the
-    highest maxima: each of these holds a value at least as high as any elsewhere. Of equal
-    maxima any will do; nearly equal ones can be mistaken for equal, unless ``exact``.
+    highest maxima: each of these has a value at least as high as any elsewhere. Any of equal
+    maxima will do; nearly equal ones can be mistaken for equal, unless ``exact``.
     """
     queries, documents = values.shape
     width = documents // height

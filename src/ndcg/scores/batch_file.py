@@ -1,14 +1,13 @@
-"""Tables in a file or in memory: each is added whole or not at all, whatever interrupts it.
+"""Store tables in a file or in memory: each is added whole or not at all, whatever interrupts it.
 
-The file holds Arrow streams, one after the other, a new one where the types of the columns
-change, so that values keep the type in which they came. A store remembers nothing of what it
-holds: its owner keeps a `Contents`, and gets a new one with each table. Bytes beyond the end
-that it names, of a table that was interrupted or did not fit on the disk, do not count and are
-cut off before the next table is written.
+The file contains Arrow streams, one after the other. A new stream starts if the types of the columns
+change, so values keep their types. A store does not record its contents: its owner keeps a `Contents`,
+and gets a new one with each table. Bytes after the end that it records, from a table that was
+interrupted or did not fit on the disk, do not count and are cut off before the next table is written.
 
-A file that another process reads has a name, and its first bytes say how long it is once it is
-whole: until then they are 0, whatever else is in the file. A file for this process alone has no
-name, so that the system removes it when the process ends, however it ends.
+A file for another process has a name. Once it is whole, its first bytes contain its length; until then
+they are 0, whatever else is in the file. A file for this process alone has no name, so the system
+removes it when the process ends, however it ends.
 """
 
 import io
@@ -20,19 +19,19 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 MARK = 8  # bytes at the beginning: the length of the whole file, or 0
-END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # by which an Arrow stream ends, where the next one follows
-TOGETHER = 1000  # rows that came alone and are written as one batch
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # the end of an Arrow stream that another one follows
+TOGETHER = 1000  # rows that were added one by one and are written as one batch
 
 
 class Contents(NamedTuple):
-    """What a store holds; never changed, only replaced.
+    """The contents of a store; never changed, only replaced.
 
     Attributes:
-        rows: of all tables.
-        end: where the bytes of the file that count end.
-        schema: of the last stream in the file.
+        rows: the number of rows of all tables.
+        end: the end of the bytes of the file that count.
+        schema: the schema of the last stream in the file.
         pending: tables that are not yet in the file.
-        kept: tables in memory, of a store without a file.
+        kept: tables in memory, if the store has no file.
     """
 
     rows: int = 0
@@ -43,11 +42,12 @@ class Contents(NamedTuple):
 
 
 class Store:
-    """Where tables are put.
+    """A store of tables.
 
     Args:
-        path: a file for another process to read, which is emptied.
-        folder: where to put a file without a name, for this process alone; without either, tables are kept in memory.
+        path: a file for another process, which is emptied.
+        folder: the folder of a file without a name, for this process alone; without path and folder, tables are kept
+            in memory.
     """
 
     def __init__(self, path: str | None = None, folder: str | None = None) -> None:
@@ -64,7 +64,7 @@ class Store:
         """Return the contents with a table.
 
         Raises:
-            OSError: the file cannot hold it; what it held stays.
+            OSError: the table does not fit into the file; the tables before it are kept.
             ValueError: the file was removed, replaced or cut off.
         """
         if contents.pending and contents.pending[0].schema != table.schema:
@@ -73,7 +73,7 @@ class Store:
         return self._written(contents) if table.num_rows > 1 or len(contents.pending) >= TOGETHER else contents
 
     def tables(self, contents: Contents) -> list[pa.Table]:
-        """Return what it holds, memory-mapped where it is in the file: a table for each change of types.
+        """Return its tables, memory-mapped if they are in the file: one for each change of types.
 
         Raises:
             ValueError: the file was removed, replaced or cut off.
@@ -85,10 +85,10 @@ class Store:
         return [*_mapped(self._file, contents.end), *contents.pending]
 
     def finish(self, contents: Contents) -> None:
-        """Write what is pending, and last the mark by which another process knows that the file is whole.
+        """Write the pending tables, then the mark that tells another process that the file is whole.
 
         Raises:
-            OSError: the file cannot hold it; what it held stays.
+            OSError: the table does not fit into the file; the tables before it are kept.
             ValueError: the file was removed, replaced or cut off.
         """
         self._mark(self._append(self._written(contents), []))
@@ -99,7 +99,7 @@ class Store:
             self._mark(0)
 
     def is_whole(self, contents: Contents) -> bool:
-        """Return whether all bytes that count are in the open file, and its path, if it has one, still leads to it."""
+        """Return whether the open file has all bytes that count, and its path, if it has one, still leads to it."""
         if self._file is None:
             return True
         opened = os.fstat(self._file.fileno())
@@ -124,7 +124,7 @@ class Store:
         return contents._replace(end=end, schema=table.schema, pending=())
 
     def _append(self, contents: Contents, messages: list[Any]) -> int:
-        """Put messages behind the bytes that count; return where they end."""
+        """Write messages after the bytes that count; return their end."""
         if self._file is None or not self.is_whole(contents):
             raise self._lost()
         self._file.truncate(contents.end)
@@ -136,7 +136,7 @@ class Store:
         return self._file.tell()
 
     def _mark(self, end: int) -> None:
-        """Say at the beginning of the file where it ends."""
+        """Write the end of the file at its beginning."""
         if self._file is not None:
             self._file.seek(0)
             self._file.write(end.to_bytes(MARK, "little"))
@@ -147,7 +147,7 @@ class Store:
         return ValueError(f"{problem}; its batches are lost: reload the metric and add them again")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
@@ -166,7 +166,7 @@ def is_finished(path: str) -> bool:
 
 
 def read_finished(path: str, process: int) -> list[pa.Table]:
-    """Return what another process has written, memory-mapped: a table for each change of types.
+    """Return the tables that another process has written, memory-mapped: one for each change of types.
 
     Raises:
         ValueError: the file is gone, or the process did not finish it.
@@ -184,14 +184,14 @@ def read_finished(path: str, process: int) -> list[pa.Table]:
 
 
 def _marked_end(file: io.FileIO) -> int | None:
-    """Return where a file ends if it has the mark, else None; a mark written only in part names another end."""
+    """Return the end of a file that has the mark, else None; a mark that is written in part names another end."""
     file.seek(0)
     end = int.from_bytes(file.read(MARK), "little")
     return end if end and end == os.fstat(file.fileno()).st_size else None
 
 
 def _mapped(file: io.FileIO, end: int) -> list[pa.Table]:
-    """Return the tables of the streams in the first bytes of a file, which stay when it is closed or removed."""
+    """Return the tables of the streams in the first bytes of a file; they stay valid when it is closed or removed."""
     if end == MARK:
         return []
     source = pa.BufferReader(pa.py_buffer(mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ)).slice(MARK))

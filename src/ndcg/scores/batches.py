@@ -1,9 +1,9 @@
-"""What a metric holds until `compute` scores it: batches, here and in other processes.
+"""Batches that a metric keeps until `compute` scores them, in this process and in others.
 
-All of it is one state that is replaced as a whole, so that a signal lands before or after; a
-file only grows, and the state says how much of it counts. Batches are put in a file of the
-metric's cache directory, which has no name, or in memory. Processes other than 0 write a file
-with a name each, and hold its lock until they hand the file over to process 0.
+The state is one object and is replaced in one step, so a signal finds either the old state or the
+new one. The valid part of a file only grows; the state records where it ends. Batches are stored in
+a file without a name in the metric's cache directory, or in memory. Each process other than 0 writes
+a file with a name, and holds its lock until it hands the file over to process 0.
 """
 
 import os
@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 SIDES = ["predictions", "references"]
 NO_QUERIES = pa.table({side: pa.array([], pa.list_(pa.float64())) for side in SIDES})
-LOOK_AGAIN = 0.02  # seconds between two looks at another process
+LOOK_AGAIN = 0.02  # seconds between two checks of another process
 
 
 class Batch(NamedTuple):
@@ -36,9 +36,8 @@ class Batch(NamedTuple):
 
     Attributes:
         table: Arrow lists of scores and relevances, and the ids of the queries.
-        ids: these ids, if they have any.
-        unmatched: what is wrong with `exclude` if it names none of these queries, empty if it names some;
-            None without `exclude`.
+        ids: these ids, if the queries have any.
+        unmatched: the error if `exclude` has none of these queries; empty if it has some; None without `exclude`.
     """
 
     table: pa.Table = NO_QUERIES
@@ -54,18 +53,18 @@ class CacheFile(NamedTuple):
 
 
 class BatchState(NamedTuple):
-    """What a metric holds.
+    """The state of a metric.
 
     Attributes:
-        pid: the process that holds it.
-        files: the cache files of the round that several processes have begun; this process's first, in process 0
-            those of all.
-        store: where batches are put; None before the first.
-        contents: of the store.
-        ids: of the queries added, in sets of falling size.
+        pid: the process that added the batches.
+        files: the cache files of the round that several processes have begun: in process 0 those of all processes,
+            its own first; else only its own.
+        store: the store of the batches; None before the first.
+        contents: the contents of the store.
+        ids: the ids of the queries that were added, in sets of falling size.
         unmatched: as in `Batch`, of all batches together.
         added: batches of this process that a `compute` has read but not yet scored.
-        rest: such batches of each other process.
+        rest: these batches of each other process.
         read: the files that they were read from.
         handed_over: the file of the last round, which process 0 removes once it is scored.
     """
@@ -83,12 +82,12 @@ class BatchState(NamedTuple):
 
     @property
     def queries(self) -> int:
-        """The number of queries held."""
+        """The number of queries that were added and not yet scored."""
         read: int = sum(table.num_rows for table in chain(self.added, *self.rest))
         return self.contents.rows + read
 
     def with_batch(self, batch: Batch) -> "BatchState":
-        """Return the state with a batch, which is put in the store."""
+        """Add a batch to the store, and return the new state."""
         if not batch.table.num_rows:
             return self
         ids, larger = batch.ids, list(self.ids)
@@ -100,32 +99,32 @@ class BatchState(NamedTuple):
 
 
 class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
-    """A lock that only the process that made it gives up; a fork has it too, and older filelocks do not know."""
+    """A lock that only its own process releases; a fork has a copy, which older versions of filelock would release."""
 
     maker = 0  # the process that made it
 
     def release(self, force: bool = False) -> None:
-        """Give the lock up, in the process that made it."""
+        """Release the lock, in the process that made it."""
         if self.maker == os.getpid():
             super().release(force)
 
 
 class Batches:
-    """The part of a metric that holds batches and knows the other processes.
+    """The part of a metric that stores batches and communicates with other processes.
 
-    evaluate has a protocol for several processes too. It is not used, since it takes what a killed process had
-    written for all of its queries (`test_evaluates_own_processes_score_what_a_killed_one_had_written`).
+    evaluate also has a protocol for several processes. It is not used, since it scores the part that a killed process
+    had written as if it were complete (`test_evaluates_own_processes_score_what_a_killed_one_had_written`).
 
-    A round of several processes, each with a lock of its own and, but for process 0, the file of that lock:
+    A round of several processes. Each has a lock of its own and, except for process 0, a file that the lock protects:
 
     1. Process 0 takes the rendez-vous lock and waits until all others have locked their files.
-       Then it locks its own file and gives the rendez-vous lock up.
+       Then it locks its own file and releases the rendez-vous lock.
     2. Each other process waits until the file of process 0 is locked. It probes that lock only
        while it holds the rendez-vous lock, so that a probe is never mistaken for a process.
     3. All add batches. A process other than 0 hands its batches over: it marks its file as whole
-       and gives the lock up.
+       and releases the lock.
     4. Process 0 takes the locks of the others, reads all files, scores them and removes them. A
-       process whose file is gone may begin the next round.
+       process may begin the next round once its file is gone.
     """
 
     data_dir: str
@@ -160,7 +159,7 @@ class Batches:
         """Return queries as a batch.
 
         Raises:
-            ValueError: one was added before.
+            ValueError: a query was added before.
         """
         ids, column = [], pa.nulls(len(predictions))
         if query_ids is not None:
@@ -176,10 +175,10 @@ class Batches:
         return batch
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
-        """Return the result of a step, and take over the state that it ends with.
+        """Run a step, keep the state with which it ends, and return its result.
 
-        Python runs a signal's handler where something is called, so also as the lock is
-        released: whoever does not get the result holds what it was made of.
+        Python may run a signal handler at any call, including the one that releases the lock. If the
+        caller does not get the result, the metric still has the batches it was computed from.
 
         Raises:
             RuntimeError: another thread uses the metric, or another process has added its batches.
@@ -223,13 +222,13 @@ class Batches:
         score: Callable[[Inputs], Result],
         ignore_index: float | None,
     ) -> Result | None:
-        """Return what a function makes of the queries given and those added before; None in processes other than 0.
+        """Score the queries of this call and those added before; return None in processes other than 0.
 
         Args:
-            read: returns the queries given; None if there are none.
-            check: refuses queries that cannot be scored, before they are among those of all processes.
-            score: scores all of them together.
-            ignore_index: the reference of padding, as the numbers of each batch compare with it.
+            read: a function that returns the queries of this call; None if there are none.
+            check: a function that rejects queries that cannot be scored, before they join those of other processes.
+            score: a function that scores all queries together.
+            ignore_index: the reference of padding, compared in the type of each batch.
         """
 
         def step() -> tuple[BatchState, Result | None]:
@@ -245,19 +244,19 @@ class Batches:
                 raise ValueError("there is nothing to score: give predictions and references, or add batches before")
             state = self._collect()
             _check_distinct([*state.ids, batch.ids], state.rest)
-            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # else others may have these queries
+            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # else others may have them
                 hint = "reload the metric and add the batches again, with ids that match"
                 raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
             queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
-                if not state.queries or type(error) is not ValueError:  # another is that of a subclass
+                if not state.queries or type(error) is not ValueError:  # a subclass of ValueError comes from a subclass
                     raise
                 kept = f"{state.queries} queries added before, which count from 0, are kept"
                 raise ValueError(f"{error} ({kept}; to do without them, reload the metric)") from None
             for file in state.read:
-                if file.lock.is_locked:  # else an interrupted call has removed the file, and another may have its name
+                if file.lock.is_locked:  # else an interrupted call removed it, and a new one may have its name
                     Path(file.path).unlink(missing_ok=True)
                     file.lock.release(force=True)
             return BatchState(), result
@@ -279,7 +278,7 @@ class Batches:
         end = time.monotonic() + self.timeout
         if state.handed_over is not None:
             self._await_scored(state.handed_over, end)
-        if not state.files:  # known before they are locked, so that after an interrupt the same locks are at hand
+        if not state.files:  # stored before they are locked, so that the same locks are known after an interrupt
             files = tuple(map(self._file, range(self.num_process) if self.process_id == 0 else [self.process_id]))
             self._state = state = state._replace(pid=os.getpid(), files=files, handed_over=None)
         self._state = state = state._replace(store=self._begin(state.files, end))
@@ -290,7 +289,7 @@ class Batches:
         own, *others = files
         rendez_vous = self._file(f"{self.num_process}-rdv").lock
         try:
-            if self.process_id == 0 and not own.lock.is_locked:  # locked, it has met the others in an interrupted call
+            if self.process_id == 0 and not own.lock.is_locked:  # if locked, it met the others in an interrupted call
                 problem = f"another process 0 waits for the others at {rendez_vous.lock_file}"
                 _acquire(rendez_vous, end, f"{problem}; give each evaluation an experiment_id of its own")
                 for process, file in enumerate(others, 1):
@@ -309,7 +308,7 @@ class Batches:
         try:
             rendez_vous.acquire(timeout=0)
             return _is_locked(self._file(0))
-        except Timeout:  # process 0 holds it as it waits for others, or another looks
+        except Timeout:  # process 0 holds it while it waits for others, or another process checks it
             return False
         finally:
             rendez_vous.release(force=True)
@@ -331,7 +330,7 @@ class Batches:
             time.sleep(LOOK_AGAIN)
 
     def _hand_over(self, batch: Batch) -> BatchState:
-        """Leave what was added, and a last batch, to process 0."""
+        """Hand the batches, with a last one, over to process 0."""
         state = self._open().with_batch(batch)
         state.store.finish(state.contents)
         state.files[0].lock.release(force=True)
@@ -340,7 +339,7 @@ class Batches:
     def _settle(self) -> bool:
         """Return whether process 0 has this process's file, although the call that handed it over was interrupted.
 
-        Else the file is this process's again, and unmarked: if it dies now, what it adds next is missing.
+        Otherwise this process takes the file back and removes the mark: if it dies now, its next batches are missing.
         """
         state = self._state
         if self.process_id == 0 or state.store is None:
@@ -357,7 +356,7 @@ class Batches:
         lock = state.files[0].lock
         try:
             lock.acquire(timeout=0)
-        except Timeout:  # process 0 reads it
+        except Timeout:  # process 0 reads the file
             return False
         if not state.store.is_whole(state.contents):
             lock.release(force=True)
@@ -365,7 +364,7 @@ class Batches:
         return True
 
     def _collect(self) -> BatchState:
-        """Return the state with everything added, here and by the other processes, read and no longer in a store."""
+        """Read the batches of this process and of the others; return the state with them, without a store."""
         state = self._state
         if state.store is None:
             return state
@@ -398,7 +397,7 @@ class Batches:
 
 
 def _acquire(lock: Any, end: float, problem: str) -> None:
-    """Take a lock, unless it is taken already."""
+    """Acquire a lock, unless this process has it already."""
     try:
         if not lock.is_locked:
             lock.acquire(timeout=max(0, end - time.monotonic()))
@@ -407,7 +406,7 @@ def _acquire(lock: Any, end: float, problem: str) -> None:
 
 
 def _has_begun(file: CacheFile) -> bool:
-    """Return whether another process has taken its file and emptied it of what a killed run left."""
+    """Return whether another process has locked its file and emptied it of the remains of a killed run."""
     return _is_locked(file) and not is_finished(file.path)
 
 
@@ -423,7 +422,7 @@ def _is_locked(file: CacheFile) -> bool:
 
 
 def _spelled(query: Any) -> bytes:
-    """Return an id as bytes that are equal if ids are: hexadecimal digits, or others behind a mark of their kind."""
+    """Return an id as bytes that are equal if ids are: hexadecimal digits, or text after a mark for its kind."""
     kind = id_kind(type(query))
     if kind == "text":
         text: bytes = query.encode("utf-8", "surrogatepass")  # str() would drop NUL from the end of NumPy's text
@@ -437,7 +436,7 @@ def _spelled(query: Any) -> bytes:
 
 
 def _readable_id(spelled: bytes) -> str:
-    """Return an id for people."""
+    """Return an id as a message shows it."""
     mark, rest = spelled[:1], spelled[1:]
     if mark == b'"':
         return shown(rest)
@@ -445,12 +444,12 @@ def _readable_id(spelled: bytes) -> str:
 
 
 def _unmatched(*batches: Batch | BatchState) -> str | None:
-    """Return what is wrong with what they exclude; empty if one of them has a query that it names."""
+    """Return the error in what they exclude; empty if one of them has a query of `exclude`."""
     return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
 
 
 def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:
-    """Refuse a query that two processes have added."""
+    """Raise an error for a query that two processes have added."""
     seen = [(0, ids) for ids in own]
     for process, tables in enumerate(rest, 1):
         columns = (table["query_id"] for table in tables)
@@ -463,7 +462,7 @@ def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.
 
 
 def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
-    """Return the two sides of tables as one; where their numbers differ in type, in the wider, without padding."""
+    """Concatenate the two sides of tables; if the types differ, in the wider type, without padding."""
     filled = [table.select(SIDES) for table in tables if table.num_rows] or [NO_QUERIES]
     schema = pa.schema([(side, _widest({table[side].type for table in filled})) for side in SIDES])
     return pa.concat_tables(
@@ -473,7 +472,7 @@ def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Tabl
 
 
 def _widest(kinds: set[pa.DataType]) -> pa.DataType:
-    """Return the one type of lists that there is; of several float64 if it is among them, else float32."""
+    """Return the type of the lists; if there are several, float64 if it is among them, else float32."""
     if len(kinds) == 1:
         return next(iter(kinds))
     return pa.list_(pa.float64() if pa.list_(pa.float64()) in kinds else pa.float32())

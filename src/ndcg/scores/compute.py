@@ -1,4 +1,4 @@
-"""The measure of rankings, wherever they lie: in memory, in files, in frames, on Spark."""
+"""The function `compute` of the package: rankings in memory, in files, in DataFrames or on Spark."""
 
 from typing import Any, Unpack
 
@@ -41,12 +41,12 @@ def compute(
 
     Returns:
         A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
-        for nDCG, or with `use_aggregator=False` a list with the value of each query. For a DataFrame
-        of Spark those values are a DataFrame, as of `compute_spark`.
+        for nDCG, or with `use_aggregator=False` a list with the value of each query. For a Spark
+        DataFrame, the values of queries are a DataFrame, as in `compute_spark`.
 
     Raises:
-        ValueError: names the option, or the argument, query and position at fault.
-        TypeError: an unknown option; names the nearest or all there are.
+        ValueError: an option or a ranking is invalid; names the option, or the argument, query and position.
+        TypeError: an option is unknown; names the nearest, or all options.
 
     >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
     {'nDCG@3': 0.4123818817534531}

@@ -1,7 +1,7 @@
-"""The value of every query, and their mean.
+"""Compute the value of every query, and their mean.
 
-Rankings are read and scored part by part, so that copies of them stay small. What is wrong with
-them is said in the user's terms: the argument, the query and the position.
+Rankings are read and scored part by part, so that copies of them stay small. Errors in them are raised
+in the user's terms: the argument, the query and the position.
 """
 
 import math
@@ -34,10 +34,10 @@ NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing
 
 
 def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> dict[str, float | list[float]]:
-    """Return the mean over queries under the name of each result, or a list of all queries' values.
+    """Return the mean over queries under the name of each result, or a list with the value of each query.
 
     Raises:
-        ValueError: names the argument, query and position at fault.
+        ValueError: the rankings are invalid; names the argument, query and position.
     """
     if options.engine == "sklearn":
         return _scores_by_sklearn(inputs, options, sample_weight)
@@ -65,8 +65,8 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
 
     Args:
         part: the rankings.
-        options: how to score them.
-        **other: what to tell the kernel in place of the options.
+        options: the options.
+        **other: kernel arguments that override the options.
     """
     scored = score_queries(**part.arrays(), **{**options.scoring, **other})
     if options.missing == "skip":
@@ -79,13 +79,13 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
 def describe_queries(
     describe: Callable[[Rankings], dict[str, NDArray[Any]]], inputs: Inputs, options: Options, piece: int
 ) -> dict[str, NDArray[Any]]:
-    """Return columns, by name, with a row for each query, which a function makes of each piece of the rankings.
+    """Return columns, by name, with a row for each query: the results of a function for pieces of the rankings.
 
     Args:
         describe: the function.
         inputs: the rankings.
-        options: how they are read and scored.
-        piece: how many documents the function takes at a time, about.
+        options: the options with which they are read and scored.
+        piece: the approximate number of documents in a call of the function.
     """
 
     def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
@@ -104,10 +104,10 @@ def describe_queries(
 
 
 def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings, int], None, None]:
-    """Yield rankings part by part, with how many queries come before each; show a progress bar from the second on.
+    """Yield rankings part by part, with the number of queries before each; show a progress bar from the second on.
 
     Raises:
-        ValueError: there are no queries; a query is missing where `missing="raise"`.
+        ValueError: there are no queries; a query is missing and `missing="raise"`.
     """
     before, bar = 0, None
     with ExitStack() as until_done:
@@ -128,10 +128,10 @@ def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings,
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
-    """Refuse a file with a negative relevance, unless the options allow it.
+    """Raise an error for a file with a negative relevance, unless the options allow it.
 
     Raises:
-        ValueError: names the first line, whichever documents a run has.
+        ValueError: names the first line, whatever documents a run has.
     """
     if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
         return
@@ -148,23 +148,23 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
 
 
 def refuse_missing(rankings: Rankings) -> None:
-    """Refuse rankings that lack a query.
+    """Raise an error if a query is missing from rankings.
 
     Raises:
-        ValueError: names the first, and says how many there are.
+        ValueError: names the first missing query and the number of them.
     """
     if rankings.missing is None or rankings.place is None or not rankings.missing.any():
         return
     query = rankings.place(int(rankings.missing.argmax()), None)
-    hint = 'missing="empty" counts such queries as having retrieved nothing, missing="skip" leaves them out of the mean'
+    hint = 'missing="empty" counts such queries as having retrieved nothing, missing="skip" skips them'
     raise ValueError(f"predictions: {query} is missing ({int(rankings.missing.sum())} such queries); {hint}")
 
 
 def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: Any) -> tuple[Any, ...]:
-    """Return rankings, weights and what else has a value for each query, in place of names the columns of a frame.
+    """Return rankings, weights and other values per query, with the columns of a DataFrame in place of their names.
 
     Raises:
-        ValueError: what `columns_of` refuses.
+        ValueError: as in `columns_of`.
     """
     if data is None and inputs.exclude is None:
         return inputs, sample_weight, *others.values()
@@ -173,16 +173,16 @@ def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: A
 
 
 def columns_of(data: Any, arguments: dict[str, Any], **of_queries: Any) -> tuple[Any, ...]:
-    """Return arguments and what has a value for each query, in place of names the columns of a frame.
+    """Return arguments and values per query, with the columns of a DataFrame in place of their names.
 
     Args:
-        data: the frame.
-        arguments: each the name of a column, or not.
-        **of_queries: likewise `sample_weight` and `by`. A column has a value for each row: that of its
-            query, or with `query_ids` of its document's query.
+        data: the DataFrame.
+        arguments: names of columns, or other values.
+        **of_queries: `sample_weight` and `by`: names of columns, or other values. A column has a value for each
+            row: the value of the query of this row.
 
     Raises:
-        ValueError: what `named_columns` refuses; rows of a query that differ in its weight or slice.
+        ValueError: as in `named_columns`; or rows of a query have different weights or slices.
     """
     exclude = arguments.pop("exclude")
     named = {**arguments, **of_queries}
@@ -196,18 +196,18 @@ def columns_of(data: Any, arguments: dict[str, Any], **of_queries: Any) -> tuple
 
 
 def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return documents to exclude, of a frame its two columns that have the names of `query_ids` and `document_ids`."""
+    """Return documents to exclude; for a DataFrame, its columns with the names of `query_ids` and `document_ids`."""
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
-    if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # no frame
+    if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # not a DataFrame
         return exclude
     if not all(isinstance(name, str) for name in names.values()):
-        problem = "is a frame, but query_ids and document_ids name no columns; name those of data and of exclude"
+        problem = "is a DataFrame, but query_ids and document_ids name no columns; name those of data and of exclude"
         raise ValueError(f"exclude: {problem}, or give {{query: ids}}")
     return Pairs(*named_columns(exclude, "exclude", **names))
 
 
 def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
-    """Return the weight of each query, from a column with that of each row."""
+    """Return the weight of each query, from a column with a weight in each row."""
 
     def place(_: int, row: int | None) -> str:
         return f"row {row}"
@@ -221,7 +221,7 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
 
 
 def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
-    """Return the slice of each query, from a column with that of each row."""
+    """Return the slice of each query, from a column with a slice in each row."""
     values, code = read_slices(rows)
     return Slices(values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
 
@@ -230,7 +230,7 @@ _BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {"sample_weight": _weights_by_
 
 
 def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
-    """Return the first row of each query, if all of its rows have one value."""
+    """Return the first row of each query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
         raise ValueError(f"{argument} has {len(values)} rows and query_ids {len(code)}; give both for every row")
@@ -242,13 +242,13 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
         noun = {"sample_weight": "weight", "by": "slice"}[argument]
         raise ValueError(
             f"{argument}: query {query}: is {text(row)} in row {row} and {text(before)} in row {before}; "
-            f"give all rows of a query one {noun}"
+            f"give all rows of a query the same {noun}"
         )
     return first
 
 
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
-    """Return rankings as `rankings.read` does, files too, if some choice of options could score them."""
+    """Read rankings, also from files, and check that some combination of options could score them."""
     rankings = read(*from_files(inputs), **how)
     with UserTerms(rankings):
         check_queries(**rankings.arrays())
@@ -256,7 +256,7 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
 
 
 def from_files(inputs: Inputs) -> Inputs:
-    """Return what files hold, in place of their paths."""
+    """Replace paths of files by the contents of the files."""
     if not any(map(_is_path, inputs)):
         return inputs
     return Inputs(*(from_file(name, side) for name, side in inputs._asdict().items()))
@@ -267,7 +267,7 @@ def _is_path(side: Any) -> bool:
 
 
 def from_file(argument: str, side: Any) -> Any:
-    """Return what a file holds, if an argument is the path of one; ids of rows are in no file."""
+    """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
     if not _is_path(side) or argument in ("query_ids", "document_ids"):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
@@ -279,17 +279,17 @@ def from_file(argument: str, side: Any) -> Any:
         path = os.fsdecode(side)
         name = path if path.isprintable() and len(path) <= 500 else shown(path)  # it may be a file's content
         is_name = isinstance(error, FileNotFoundError) and os.sep not in path
-        hint = "; if it names a column, give its frame as data" if is_name else ""
+        hint = "; if it names a column, give its DataFrame as data" if is_name else ""
         raise ValueError(f"{argument}: {name}: {problem}{hint}") from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
 
 
 def check_rows(inputs: Inputs, options: Options) -> None:
-    """Check flat rows whose queries may have other rows elsewhere: raise an error only if no others could mend it.
+    """Check flat rows of queries that may have other rows elsewhere: raise only errors that no other row could correct.
 
     Raises:
-        ValueError: names the argument, query and row at fault.
+        ValueError: a row is invalid; names the argument, query and row.
     """
     rankings = read(*inputs, **options.reading)
     with UserTerms(rankings):
@@ -297,10 +297,10 @@ def check_rows(inputs: Inputs, options: Options) -> None:
 
 
 class UserTerms:
-    """Within it, errors of the kernel are told in the user's terms.
+    """A context in which errors of the kernel are raised in the user's terms.
 
     Args:
-        rankings: what is scored.
+        rankings: the rankings that are scored.
         first_query: the index of their first query among all queries.
     """
 
@@ -324,7 +324,7 @@ class UserTerms:
 def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
     """Return a weight for each query, or None if none are given.
 
-    They are scaled by a power of two to at most 1, so that no sum of them overflows.
+    Weights are divided by a power of two so that they are at most 1 and no sum of them overflows.
     """
     if sample_weight is None:
         return None
@@ -355,9 +355,9 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     """Return the mean of a result over the queries that have a value.
 
     Raises:
-        ValueError: no query has one, or their sum overflows.
+        ValueError: no query has a value, or their sum overflows.
     """
-    if weight is None and values.size:  # nearly always all that there is to do
+    if weight is None and values.size:  # nearly always sufficient
         with np.errstate(over="ignore"):
             value = float(values.mean())
         if math.isfinite(value):
@@ -365,9 +365,9 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     valued = ~np.isnan(values)
     values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
-        problem = "no query of positive weight has a value: zero_division=nan leaves out those with nothing relevant"
+        problem = "no query of positive weight has a value: zero_division=nan excludes those with no relevant documents"
         hint = 'give a number for zero_division, or missing="empty"'
-        raise ValueError(f'{name}: {problem}, missing="skip" those that the predictions lack; {hint}')
+        raise ValueError(f'{name}: {problem}, missing="skip" those that are missing from the predictions; {hint}')
     with np.errstate(over="ignore"):
         value = float(np.average(values, weights=weight))
     if not math.isfinite(value):
@@ -376,7 +376,7 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
-    """Return a progress bar for what takes over two seconds: on a terminal, unless those of datasets are disabled."""
+    """Return a progress bar for work of over two seconds: on a terminal, unless those of datasets are disabled."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
@@ -387,7 +387,7 @@ def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
 
 
 def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> dict[str, float | list[float]]:
-    """Return what `sklearn.metrics.ndcg_score` itself answers."""
+    """Return the results of `sklearn.metrics.ndcg_score` itself."""
     try:
         from sklearn.metrics import ndcg_score
     except ImportError:
@@ -413,10 +413,10 @@ def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> 
 def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
 
-    Some forms keep excluded documents in their places as such.
+    Some formats keep excluded documents in their places in this way.
 
     Raises:
-        ValueError: scikit-learn does not support what the rankings hold.
+        ValueError: scikit-learn does not support these rankings.
     """
     relevance, score = rankings.relevance, rankings.score
     retrieved = (score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)).reshape(-1)
@@ -441,6 +441,8 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
             name = f"query {query}" if rankings.place is None else rankings.place(query, None)
             lengths_text = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
-            raise ValueError(f'engine="sklearn": scikit-learn needs lists of one length, not empty; {lengths_text}')
+            raise ValueError(
+                f'engine="sklearn": scikit-learn needs lists of the same length, not empty; {lengths_text}'
+            )
         relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives

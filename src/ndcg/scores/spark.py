@@ -1,9 +1,9 @@
-"""The measure over a Spark DataFrame, where one machine is too small.
+"""Score Spark DataFrames, for rankings that do not fit on one machine.
 
-Rows are collected into lists by query where they lie, before they are shuffled: a list costs Spark
-little more than a row. The executors hand the lists to the kernel through Arrow and sum up the
-values: the driver gets a row of sums per partition and million documents. Executors need NumPy and
-pyarrow only; the modules that read and score rankings travel with the job.
+Rows are collected into lists by query before they are shuffled: a list costs Spark little more than
+a row. The executors pass the lists to the kernel through Arrow and sum the values: the driver
+receives a row of sums per partition and million documents. Executors need only NumPy and pyarrow;
+the modules that read and score rankings are pickled with the job.
 """
 
 import math
@@ -37,36 +37,36 @@ def compute_spark(
     use_aggregator: bool = True,
     **options: Unpack[QueryOptions],
 ) -> Any:
-    """Score a Spark DataFrame where its rows are, as `compute` scores what is in memory.
+    """Score a Spark DataFrame on its executors, as `compute` scores rankings in memory.
 
-    A row is a document, with the id of its query, or, where `prediction` and `reference` are
+    A row is a document, with the id of its query, or, if `prediction` and `reference` are
     arrays, a query. A null prediction marks a document that was not retrieved, a null
-    reference one that was not judged: so the full outer join of a run and qrels is scored
-    as it is, each query that only the run has as one with nothing relevant. The executors
-    need NumPy and pyarrow only. Works in classic and Spark Connect sessions.
+    reference a document that was not judged. So the full outer join of a run and qrels can be
+    scored directly; a query that only the run has then has no relevant documents. The executors
+    need only NumPy and pyarrow. It works in classic and Spark Connect sessions.
 
     Args:
         df: the DataFrame; its rows in any order.
         prediction: the column of scores.
         reference: the column of relevances.
-        query: the column of query ids, integers or strings; needed where a row is a document.
-        document: the column of document ids, for `ties="docid"`; then a document that a query
-            has twice is refused.
+        query: the column of query ids, integers or strings; needed if a row is a document.
+        document: the column of document ids, for `ties="docid"`; then a document that appears
+            twice in a query is rejected.
         sample_weight: the column of weights, the same in all rows of a query.
-        exclude: a DataFrame with columns of the names of `query` and `document`: documents that
-            take no rank and are in no ideal.
+        exclude: a DataFrame in which the id columns have the same names as `query` and `document`:
+            documents to remove from rankings and ideals.
         k: the cutoff or cutoffs.
         use_aggregator: the means over all queries (default) or, if False, a DataFrame with a
-            row for each query: its id, and its values in columns named as the results.
-        **options: of `compute`, but `engine` and `query_ids`. Rows have no order, so `ties`
-            may be `"first"` or `"last"` only in arrays.
+            row for each query: its id, and its values in columns with the names of the results.
+        **options: the options of `compute`, except `engine`. Rows have no order, so `ties` may be
+            `"first"` or `"last"` only in arrays.
 
     Returns:
-        The means by name, as of `compute`, or the DataFrame, which is computed when it is used.
+        The means by name, as in `compute`, or the DataFrame, which is computed when it is used.
 
     Raises:
-        ValueError: what `compute` refuses, with the id of the query; a column that is missing
-            or of a wrong type. Of a DataFrame of values, when it is used, as Spark's error.
+        ValueError: as in `compute`, with the id of the query; or a column is missing or has a wrong
+            type. For a DataFrame of values, when it is used, as an error of Spark.
         ImportError: PySpark is missing.
 
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
@@ -81,16 +81,16 @@ def compute_spark(
     frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
     if not parsed.use_aggregator:
         if query is None:
-            raise ValueError("query must name the column of query ids where every query's values are asked for")
+            raise ValueError("query must name the column of query ids if use_aggregator=False")
         return by_query(frame, parsed)
     return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
 
 
 def means(frame: Any, options: Options) -> dict[str, float]:
-    """Return of each result the mean over all queries of what `prepare` returns: nan if none has a value.
+    """Return the mean of each result over all queries in the result of `prepare`: nan if no query has a value.
 
     Raises:
-        ValueError: the first, in alphabetical order, of what the executors refuse; weights that are all 0; no queries.
+        ValueError: the first error of the executors, in alphabetical order; all weights are 0; there are no queries.
     """
     schema = "queries long, scale double, sums array<double>, weights array<double>, problem string"
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
@@ -109,7 +109,7 @@ def means(frame: Any, options: Options) -> dict[str, float]:
 
 
 def by_query(frame: Any, options: Options) -> Any:
-    """Return a DataFrame with the values of every query of what `prepare` returns; it is computed when it is used."""
+    """Return a DataFrame with the values of every query in the result of `prepare`, computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
     columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
     return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
@@ -118,18 +118,17 @@ def by_query(frame: Any, options: Options) -> Any:
 def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
     """Return the columns that the executors read, with a row for each query.
 
-    Where a row was a document, `missing` has a number for each of the query's: bit i is set where the i-th
-    column of lists was null, which Spark's lists leave out.
+    If a row was a document, `missing` has a number for each document of the query: bit i is set if the i-th column
+    of lists was null, since Spark's lists omit nulls.
 
     Args:
         frame: the DataFrame.
-        columns: of each argument of `compute_spark` that names a column its name.
+        columns: the name of the column for each argument of `compute_spark` that names one.
         ties: the order of ties.
-        exclude: the DataFrame of documents to leave out.
+        exclude: the DataFrame of documents to exclude.
 
     Raises:
-        ValueError: a column that is missing or of another type than it should be; an order of
-            ties that Spark's rows do not have.
+        ValueError: a column is missing or has a wrong type; rows of Spark do not have this order of ties.
         ImportError: PySpark is missing.
     """
     try:
@@ -140,13 +139,15 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: A
     nested = _are_nested(frame, given)
     chosen = frame.select([functions.col(_quoted(column)).alias(name) for name, column in given.items()])
     if exclude is not None and (nested or "document" not in given):
-        raise ValueError("exclude is for a row per document: name the columns of ids as query and document")
+        raise ValueError("exclude needs one row per document; name the columns of ids as query and document")
     if nested:
         if "document" in given:
-            raise ValueError("document is for a row per document; in arrays, documents of ascending ids serve as well")
+            raise ValueError(
+                "document needs one row per document; in arrays, put the documents in ascending order of id instead"
+            )
         return chosen
     if "query" not in given:
-        raise ValueError("query must name the column of query ids where each row is a document")
+        raise ValueError("query must name the column of query ids if each row is a document")
     if ties == "docid" and "document" not in given:
         raise ValueError('ties="docid" needs the ids of documents: name their column as document')
     if ties in ("first", "last"):
@@ -169,7 +170,7 @@ def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
     from pyspark.sql import functions
 
     if not hasattr(exclude, "mapInArrow"):
-        raise ValueError(f"exclude: beside a DataFrame of Spark it must be one too; got {type(exclude).__name__}")
+        raise ValueError(f"exclude: must be a Spark DataFrame if data is one; got {type(exclude).__name__}")
     ids = {name: given[name] for name in ("query", "document")}
     for name, column in ids.items():
         if exclude.columns.count(column) != 1:
@@ -179,14 +180,14 @@ def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
         kinds = ["integer" if each in QUERY_TYPES and each != "string" else each for each in types]
         if kinds[0] != kinds[1]:
             both = f"{types[0]}, and in the rankings {types[1]}"
-            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give one type for both")
+            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give both the same type")
     columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
     pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
     return pairs.withColumn("excluded", functions.lit(True))
 
 
 def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
-    """Return whether predictions and references are arrays; refuse columns that are missing or of another type."""
+    """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
     if not hasattr(frame, "mapInArrow"):
         raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
     for name, column in given.items():
@@ -225,7 +226,7 @@ QUERY_TYPES = ("tinyint", "smallint", "int", "bigint", "string")
 
 
 def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
-    """Return a function that Spark sends with all that it needs of the package, which executors do not have."""
+    """Return a function that Spark pickles with the modules it needs, since executors do not have the package."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__.removesuffix(".scores.spark")])
@@ -244,7 +245,7 @@ def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
 
 
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Sum over queries, by weights of at most 1 and their scale; yield what is refused as a sentence."""
+    """Sum over queries, with weights of at most 1 and their scale; yield errors as sentences."""
     for table in _tables(batches):
         row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "problem": None}
         try:
@@ -272,7 +273,7 @@ SUMS = pa.schema(
 
 
 def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Put batches together, as many as hold `PART` documents."""
+    """Combine batches until they have `PART` documents."""
     pending: list[pa.RecordBatch] = []
     documents = 0
     for batch in batches:
@@ -335,7 +336,7 @@ def _scored(
 
 
 def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """Return the columns with a row for each document, and nulls again where `missing` says so."""
+    """Return the columns with a row for each document, with the nulls that `missing` records."""
     missing = columns["missing"].flatten().to_numpy()
     lists = {name: each.flatten() for name, each in columns.items() if name not in ("query", "missing")}
     if missing.any():
@@ -345,14 +346,14 @@ def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
 
 
 def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]) -> dict[str, pa.Array]:
-    """Return the columns with the documents of each query, so many, in ascending order of their ids."""
+    """Return the columns with the documents of each query in ascending order of their ids."""
     keys = {"query": np.repeat(np.arange(len(lengths)), lengths), "document": columns["document"]}
     order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
     return {name: each.take(order) for name, each in columns.items()}
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
-    """Raise an error for a query without a list on one side, or with lists of two lengths."""
+    """Raise an error for a query without a list on one side, or with lists of different lengths."""
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
             query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
@@ -368,7 +369,7 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
 
 def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]) -> NDArray[np.float64]:
     """Return a weight for each query, which all of its rows must have."""
-    values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN where missing
+    values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN if missing
     lengths = np.diff(np.append(begins, len(values)))
     weights = np.asarray(values[begins])
     if (wrong := ~((values >= 0) & (values < math.inf))).any():
@@ -386,11 +387,11 @@ def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int],
 
 
 def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.int64]) -> None:
-    """Raise an error for a document that is in a query twice, or has no id."""
+    """Raise an error for a document that appears twice in a query, or has no id."""
     same = np.zeros(len(documents), bool)
     same[1:] = pc.fill_null(pc.equal(documents[1:], documents[:-1]), False).to_numpy(zero_copy_only=False)
     same[begins] = False
-    for wrong, problem in ((same, "is there twice"), (documents.is_null().to_numpy(zero_copy_only=False), "has no id")):
+    for wrong, problem in ((same, "appears twice"), (documents.is_null().to_numpy(zero_copy_only=False), "has no id")):
         if wrong.any():
             row = int(np.argmax(wrong))
             query = queries[int(np.searchsorted(begins, row, side="right")) - 1].as_py()

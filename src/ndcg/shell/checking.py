@@ -16,7 +16,7 @@ def check_function(args: argparse.Namespace) -> Listing:
     """Return what a function computes."""
     (k, *others) = args.k or [10]
     if others:
-        raise ValueError("-k must be one cutoff, since each ranking is asked about once")
+        raise ValueError("-k must be one cutoff, since the function is called once for each ranking")
     function = _imported(args.function)
     result = check(function, k=k, form=args.form, convention=args.convention, cases=args.cases, seed=args.seed)
     tables = result.tables() or [[["convention", "rankings that agree"]]]

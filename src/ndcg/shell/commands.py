@@ -31,10 +31,10 @@ def answer(args: argparse.Namespace) -> Listing:
         OSError: a file cannot be read.
     """
     if args.output == "junit" and args.command != "gate":
-        raise ValueError("only ndcg gate writes -o junit; take another format")
+        raise ValueError("only ndcg gate writes -o junit; choose another format")
     signature_alone = getattr(args, "signature", False)
     if args.output == "junit" and signature_alone:
-        raise ValueError("--signature has no test cases for -o junit; take another format")
+        raise ValueError("--signature has no test cases for -o junit; choose another format")
     whole("places", getattr(args, "places", 4), 0, PLACES)
     try:
         if signature_alone:
@@ -48,8 +48,8 @@ def answer(args: argparse.Namespace) -> Listing:
 def _in_words_of_the_shell(problem: str) -> str:
     """Return an error with its options as the shell spells them.
 
-    >>> _in_words_of_the_shell('zero_division=nan leaves it out, missing="skip" too')
-    '--zero-division nan leaves it out, --missing skip too'
+    >>> _in_words_of_the_shell('zero_division=nan excludes it, missing="skip" too')
+    '--zero-division nan excludes it, --missing skip too'
     >>> _in_words_of_the_shell("discount lists 2 ranks, but 3 count; list more, or give k=2")
     'discount lists 2 ranks, but 3 count; list more, or give -k 2'
     """
@@ -57,7 +57,7 @@ def _in_words_of_the_shell(problem: str) -> str:
     problem = re.sub(r"^references: (.*?: (?:line|row|query) \S+: query )", r"\1", problem)  # the file says which side
     problem = re.sub(r"\bk=(\w+)", r"-k \1", problem).replace("report gives", "ndcg score gives")
     problem = problem.replace('"keep" as it is', 'negative_relevance="keep" as it is')
-    problem = problem.replace("ignore_index leaves", "--ignore-index leaves")
+    problem = problem.replace("ignore_index removes", "--ignore-index removes")
     names = "|".join(OF_COMPUTE)
     return re.sub(rf'\b({names})="?([\w.]+)"?', lambda match: f"--{match[1].replace('_', '-')} {match[2]}", problem)
 

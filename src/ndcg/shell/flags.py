@@ -133,7 +133,7 @@ class Argument(NamedTuple):
         sentence: what it is or does.
         default: its value if it is not given, False for a switch. The convention sets the values of scoring options.
         words: the words it accepts.
-        besides: a phrase on the other values it accepts, after these.
+        others: a phrase on the other values it accepts, after these.
     """
 
     name: str
@@ -141,15 +141,15 @@ class Argument(NamedTuple):
     sentence: str
     default: Any = None
     words: Sequence[str] = ()
-    besides: str = ""
+    others: str = ""
 
 
-def _of_python(name: str, commands: Sequence[str], besides: str = "", words: Sequence[str] | None = None) -> Argument:
+def _of_python(name: str, commands: Sequence[str], others: str = "", words: Sequence[str] | None = None) -> Argument:
     """Return an option of `compute` as an argument, in the words of the table of options."""
     option = OPTIONS[name]
     sentence = re.sub('[`"]', "", option.meaning.partition(": `")[0])
     default = False if option.is_flag else None
-    return Argument(name, commands, sentence, default, tuple(words or option.words), besides)
+    return Argument(name, commands, sentence, default, tuple(words or option.words), others)
 
 
 CHECK = ("check",)
@@ -356,8 +356,8 @@ def parser() -> argparse.ArgumentParser:
 
 def _add(group: Any, argument: Argument, is_scoring: bool) -> None:
     """Add an argument to a parser, or to a group of one."""
-    name, _, sentence, default, words, besides = argument
-    how: dict[str, Any] = {"help": (f"{sentence}: {', '.join(words)}" if words else sentence) + besides}
+    name, _, sentence, default, words, others = argument
+    how: dict[str, Any] = {"help": (f"{sentence}: {', '.join(words)}" if words else sentence) + others}
     if default is False:
         how["action"] = "store_true"
     else:

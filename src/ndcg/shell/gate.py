@@ -161,7 +161,7 @@ def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
             continue
         needed = math.ceil(math.log2(len(rows) / criteria.alpha))
         least = f"with {differing_text(row['differing'])}, p (Holm) is at least {p_text(row['least_p_holm'])}"
-        sure = "; the interval, by Student's t, takes more for granted" if row["high"] < 0 else ""
+        sure = "; the interval, Student's t, assumes more" if row["high"] < 0 else ""
         notes.append(f"{row['measure']}: {least}. It takes {needed} to be at most {criteria.alpha:g}{sure}.")
     return notes
 
@@ -246,7 +246,7 @@ def _saved_report(file: str, saved: dict[str, Any]) -> tuple[Report, str]:
         report, judgments = Report.from_dict(saved), str(saved["judgments"])
         report.queries.select(["query", "retrieved", "judged", "relevant"])
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException):
-        problem = "is not the result of one run as ndcg score -o json has saved it, whole and unchanged"
+        problem = "is not the result of one run, whole and unchanged, as saved by ndcg score -o json"
         raise ValueError(f"{file}: {problem}; save it again") from None
     return report, judgments
 
@@ -267,7 +267,7 @@ def _same_queries(
     )
     if before["query"].tolist() != after["query"].tolist():
         lacking, extra = (set(one["query"]) - set(other["query"]) for one, other in ((before, after), (after, before)))
-        problem = f"{_some(lacking)} only there, {_some(extra)} only in {args.qrels}"
+        problem = f"{_some(lacking)} only in the saved result, {_some(extra)} only in {args.qrels}"
         raise ValueError(f"{args.baseline}: was saved with other queries: {problem}; score both with the same qrels")
     for name in ("judged", "relevant"):
         if (other := np.flatnonzero(before[name] != after[name])).size:
@@ -278,7 +278,7 @@ def _same_queries(
     lacking = (before["retrieved"] > 0) & (after["retrieved"] == 0)
     if lacking.any() and args.missing is None:
         problem = f"is missing {_some(after['query'][lacking])} that {args.baseline} ranks"
-        hint = "--missing empty counts them as 0, --missing skip leaves them out"
+        hint = "--missing empty counts them as 0, --missing skip skips them"
         raise ValueError(f"{args.run}: {problem}; {hint}")
     return before, after
 

@@ -99,7 +99,7 @@ def _columns(args: argparse.Namespace, file: str, kind: str) -> Columns:
     try:
         return read_columns(path_of(file), kind, names=names)
     except UnknownColumnError as error:
-        hint = "" if error.what in names else f"; or give its name as --{error.what}"
+        hint = "" if error.column in names else f"; or give its name as --{error.column}"
         raise ValueError(f"{error}{hint}") from None
 
 
@@ -117,7 +117,7 @@ def _names(files: Sequence[str]) -> list[str]:
     if len(set(names)) < len(names) or not COLUMNS.isdisjoint(names):
         names = [os.path.join(".", file) if file in COLUMNS else file for file in files]
     if len(set(names)) < len(names):
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)}: is given twice; give each run once")
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)}: is given twice; pass each run once")
     return names
 
 

@@ -1,7 +1,7 @@
-"""Several systems on the same queries: which of them ranks better, and how sure that is.
+"""The comparison of several systems on the same queries, with intervals and tests.
 
-A comparison is a plain value, with ways to show it: text, Markdown, HTML, LaTeX, a plot, and a
-dict that JSON can hold and that makes the same comparison again.
+A comparison is a plain value. It can be shown as text, Markdown, HTML, LaTeX or a plot, and saved as a
+dict in JSON types, from which the same comparison can be restored.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -83,12 +83,12 @@ ONE_SIDED = (
 
 
 class ComparedSlice(NamedTuple):
-    """How systems differ in the queries that have one value of `by`.
+    """How systems differ on the queries with the same value of `by`.
 
     Attributes:
-        queries: how many there are.
-        scores: by system, then by name.
-        pairs: the differences, by measure; p-values are corrected for those of all slices.
+        queries: the number of these queries.
+        scores: the scores by system, then by name.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices.
     """
 
     queries: int
@@ -98,20 +98,20 @@ class ComparedSlice(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison(Readable):
-    """Which of several systems is better, and how sure that is.
+    """Several systems compared on the same queries.
 
     Attributes:
         signature: every choice that the scores depend on.
-        scores: by system, then by name.
-        pairs: the differences, by measure.
+        scores: the scores by system, then by name.
+        pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
-        queries: a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
-            under each score's name the query's value (null where it has none).
-        resampling: how intervals and tests were found.
-        testing: what the tests ask.
-        notes: what the reader should know besides.
-        slices: by each value of `by`, ascending, but those of fewer than two queries; queries without
-            one, None, come last.
+        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
+            under each score's name the query's value (null if it has none).
+        resampling: the confidence of the intervals, and the options of the test.
+        testing: the hypotheses of the tests.
+        notes: sentences on what else the reader should know.
+        slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
+            without a value, None, come last.
     """
 
     signature: str
@@ -137,19 +137,19 @@ class Comparison(Readable):
         n: int | None = 10,
         only: Literal["losses", "gains"] | None = None,
     ) -> pa.Table:
-        """Return the queries in which two systems differ most: ``query``, both values and the ``difference``.
+        """Return the queries on which two systems differ most: ``query``, both values and the ``difference``.
 
-        The greatest difference comes first. Queries in which both have the same value are left out.
+        The greatest difference comes first. Queries on which both have the same value are omitted.
 
         Args:
-            system: the one.
-            other: the one it is compared with.
+            system: the first system.
+            other: the system it is compared with.
             measure: the name of a result; by default the first.
-            n: how many queries; None for all that differ.
-            only: "losses", the queries in which the one scores lower, or "gains", in which it scores higher.
+            n: the number of queries; None for all that differ.
+            only: "losses", the queries on which the first system scores lower, or "gains", on which it scores higher.
 
         Raises:
-            ValueError: an unknown system or measure, a number of queries below 0, another word.
+            ValueError: a system or measure is unknown, `n` is negative, or `only` is another word.
         """
         measure = self.measures[0] if measure is None else measure
         n = None if n is None else whole("n", n, 0)
@@ -213,7 +213,7 @@ class Comparison(Readable):
         return table
 
     def _exactness(self) -> str:
-        """Return for how many pairs p is exact, and how near it is for the others."""
+        """Return the number of pairs with an exact p, and the precision of p for the others."""
         pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
@@ -235,16 +235,16 @@ class Comparison(Readable):
         ]
 
     def to_latex(self, places: int = 4) -> str:
-        """Return the systems' scores as a LaTeX tabular, after comments on what its marks mean.
+        """Return the scores of the systems as a LaTeX tabular, after comments that explain its marks.
 
         A superscript names the systems that one is significantly better than (with a margin, not
         worse than), with a corrected p below 0.05; the highest score of each measure is bold.
 
         Args:
-            places: how many decimal places the scores have.
+            places: the number of decimal places.
 
         Raises:
-            ValueError: places are not an integer from 0 to 16.
+            ValueError: `places` is not an integer from 0 to 16.
         """
         places = whole("places", places, 0, PLACES)
         marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
@@ -267,7 +267,7 @@ class Comparison(Readable):
         return "\n".join([*lines, *tabular("ll" + "c" * len(self.measures), rows)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has."""
+        """Return the comparison in JSON types."""
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
@@ -294,13 +294,13 @@ class Comparison(Readable):
         """Return the comparison that `to_dict` was called on, in this version or in 1.0.
 
         Every entry must have its type and range. Means, differences, wins and corrected p-values must follow from the
-        values of the queries, up to rounding; intervals and tests only if this version found them, and p-values that
+        values of the queries, up to rounding; intervals and tests only if this version computed them, and p-values that
         were sampled up to six standard errors. These cannot be checked: ids, notes, the signature after its measures,
-        and what a score rests on besides (`worst`, `best`, `chance`, `tied`, `ranked`, `unjudged`). Since weights are
+        and other figures of a score (`worst`, `best`, `random_order`, `tied`, `ranked`, `unjudged`). Since weights are
         not saved, a weighted mean need only lie among the values, and within its interval.
 
         Raises:
-            ValueError: the values are others; names the entry.
+            ValueError: the values do not follow from those of the queries; names the entry.
         """
         resampling, signature = saved_resampling(values["resampling"]), values["signature"]
         of_1_0: dict[str, Any] = {"exact": resampling.exact, "permutations": resampling.resamples}
@@ -355,7 +355,7 @@ class Comparison(Readable):
             raise ValueError("resampling: exact: must be True if all pairs are exact, else False")
         if slices is None:
             return
-        weighted = "|weights:given" in self.signature  # then other slices may be left out
+        weighted = "|weights:given" in self.signature  # then other slices may be missing
         again = _compared_slices(contest, slices, columns, None)
         if not (set(self.slices) <= set(again) if weighted else list(self.slices) == list(again)):
             raise ValueError("slices: must be the slices of the queries")
@@ -374,7 +374,7 @@ class Comparison(Readable):
         columns: Mapping[str, PerQuery],
         place: str,
     ) -> None:
-        """Raise an error unless the figures of some queries are those found again, as far as these tell."""
+        """Raise an error unless the saved figures of some queries equal those computed again."""
         if list(saved.scores) != list(scores):
             raise ValueError(f"{place}scores: must be those of {', '.join(scores)}")
         for system, of_system in saved.scores.items():
@@ -393,13 +393,13 @@ class Comparison(Readable):
         """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
 
         Args:
-            measure: such as ``"nDCG@10"``, or ``"nDCG"`` for the first of its cutoffs; by default the first of all.
+            measure: a result, such as ``"nDCG@10"``, or ``"nDCG"`` for its first cutoff; by default the first result.
             ax: Matplotlib Axes to draw into: one for the differences, or a list for these and the slices. By default
                 a new figure has both.
             figsize: width and height of a new figure in inches.
 
         Raises:
-            ValueError: an unknown measure; other axes, or another size.
+            ValueError: the measure is unknown; `ax` or `figsize` has another type.
         """
         of_measure = [name for name in self.measures if measure in (None, name, measure_of(name))]
         if not of_measure:
@@ -409,7 +409,7 @@ class Comparison(Readable):
         panels = [self._plot_pairs, *[self._plot_slices] * bool(self.slices)]
         lines = len(pairs) * max(1, min(len(self.slices), SHOWN) / 2)
         figure, axes = figure_of(len(panels), 1.2 + 0.4 * lines, 7, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # of fewer axes each has its panel
+        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
             draw(each, pairs)
         return figure
 
@@ -444,7 +444,7 @@ class Comparison(Readable):
 def query_rows(
     comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
 ) -> list[tuple[Any, float, float, float]]:
-    """Return the queries in which the first system of a pair loses or gains most: query, both values, difference."""
+    """Return the queries on which the first system of a pair loses or gains most: query, both values, difference."""
     table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
@@ -464,12 +464,12 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
 
 
 def _mark_of_difference(pair: Pair) -> Mark:
-    """Return a difference as plots show it."""
+    """Return the mark of a difference in plots."""
     return Mark(pair.difference, pair.low, pair.high, pair.p_holm < SIGNIFICANT)
 
 
 def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
-    """Return some columns of a table of pairs, the first of which has a name."""
+    """Return a table of pairs with some columns, and a name for the first one."""
     cells = ((pair, pair.cells(level)) for pair in pairs)
     rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
     return [[name, "measure", *columns], *rows]
@@ -495,39 +495,39 @@ def compare(
     corrected_over: Literal["measure", "all"] = "measure",
     **options: Unpack[QueryOptions],
 ) -> Comparison:
-    """Tell which of several systems ranks better on the same queries, and how sure that is.
+    """Compare several systems on the same queries, with intervals and tests.
 
     Each pair of systems, or each system and the baseline, is compared query by query: the
-    difference with its interval, a paired randomization test and a paired t-test,
-    both also corrected by Holm.
+    difference with its interval, a paired randomization test and a paired t-test, both also with
+    Holm's correction.
 
     Args:
-        systems: the predictions of each system by its name, in any form of `compute`.
-        references: the relevances that all of them are scored by.
+        systems: the predictions of each system by its name, in any format that `compute` accepts.
+        references: the relevances, the same for all systems.
         k: the cutoff or cutoffs.
         baseline: the system to compare all others with; None for every pair.
         sample_weight: one weight per query for the means.
-        query_ids: for flat predictions and references.
-        document_ids: with `query_ids`.
-        data: a frame; then the arguments above, and each system's predictions, may be names of its columns.
-        exclude: documents to leave out, as in `compute`.
-        by: a value per query, as in `report`: the queries that share one are compared as a slice, with
-            p-values corrected for those of all slices.
-        confidence: of the intervals, between 0 and 1.
-        resamples: the least number of permutations of a test that is not exact; values below 1,048,576 have no
+        query_ids: the query id of each row, for flat predictions and references.
+        document_ids: the document id of each row, with `query_ids`.
+        data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
+        exclude: documents to remove from rankings and ideals, as in `compute`.
+        by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
+            p-values corrected for all slices.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        resamples: the minimum number of permutations of a test that is not exact; values below 1,048,576 have no
             effect.
         seed: the random seed; the same seed gives the same comparison.
-        alternative: what the tests ask of a pair: "two-sided", do the systems differ; "greater",
-            is the first better; "less", is it worse.
-        margin: with "greater", ask whether the first is worse by less than this (non-inferiority),
-            with "less" whether it is better by less; in units of the measure.
+        alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
+            ("greater"), or it is worse ("less").
+        margin: with "greater", test whether the first is worse by less than this (non-inferiority); with "less",
+            whether it is better by less than this; in units of the measure.
         corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
-        **options: of `compute`, but `use_aggregator` and `engine`. By default a judged query that one
-            system lacks and another has is refused; `missing="skip"` leaves it out for all.
+        **options: the options of `compute`, except `use_aggregator` and `engine`. By default a judged query that is
+            missing from one system but not from another is an error; `missing="skip"` skips it for all systems.
 
     Raises:
-        ValueError: what `compute` refuses, with the system's name; fewer than two systems or
-            queries; systems with rankings of different queries; an unknown baseline.
+        ValueError: as in `compute`, with the system's name; or there are fewer than two systems or
+            queries; systems have rankings of different queries; the baseline is unknown.
         ImportError: SciPy is missing.
 
     >>> comparison = compare(
@@ -572,7 +572,7 @@ def comparison_of(
     testing: Testing,
     signature: str,
 ) -> Comparison:
-    """Return the comparison of systems by what is known of each query, of values alone too."""
+    """Return the comparison of systems from the columns of their queries, which may be values without rankings."""
     contest = Contest(options, baseline, resampling, testing)
     ((scores, pairs),) = contest.results(columns, weight)
     pairs = testing.corrected(pairs)
@@ -608,7 +608,7 @@ def comparison_of(
 def _compared_slices(
     contest: Contest, slices: Slices, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None
 ) -> dict[Value, ComparedSlice]:
-    """Return how systems differ in each slice in which every system has two values or more of each measure."""
+    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for piece in in_pieces(slices):
@@ -645,13 +645,13 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> 
 def _columns_of_systems(
     names: Sequence[str], arguments: Mapping[str, Any], options: Options, same_queries: bool
 ) -> dict[str, PerQuery]:
-    """Return what a report says of each query, for each system; each input is read once.
+    """Return the columns of queries for each system; each input is read once.
 
     Args:
-        names: of the systems.
+        names: the names of the systems.
         arguments: each system's predictions, in the order of the names; then what is the same for all.
-        options: how to score them.
-        same_queries: refuse a system without a ranking for a judged query that another ranks.
+        options: the options.
+        same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
     """
     read = settled(**{argument: from_file(argument, side) for argument, side in arguments.items()})
     sides = dict(zip(arguments, read, strict=True))
@@ -670,7 +670,7 @@ def _columns_of_systems(
 
 
 def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
-    """Refuse a system that, by ids, has no ranking for a judged query that another ranks."""
+    """Raise an error for a system that, by ids, has no ranking for a judged query that another system ranks."""
 
     def queries(side: Any) -> set[Any] | None:
         if isinstance(side, Columns):
@@ -689,7 +689,7 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
             other = next(each for each, queries_of_other in ranked.items() if query in queries_of_other)
             problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
             hint = (
-                'missing="empty" counts it as having retrieved nothing there, missing="skip" leaves the query out for '
+                'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
                 "all systems"
             )
             raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")

@@ -1,4 +1,4 @@
-"""How results are drawn by Matplotlib: values with their intervals, in panels side by side."""
+"""Draw results with Matplotlib: values with their intervals, in panels side by side."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,13 +10,13 @@ from ..measure.options import is_real
 
 
 class Mark(NamedTuple):
-    """A value as plots show it: a dot on the line of its interval.
+    """A value in a plot: a dot on the line of its interval.
 
     Attributes:
-        value: where the dot is.
-        low: lower end of the interval; nan where there is none.
-        high: upper end.
-        filled: whether the dot is.
+        value: the place of the dot.
+        low: the lower end of the interval; nan if there is none.
+        high: the upper end.
+        filled: whether the dot is filled.
     """
 
     value: float
@@ -28,12 +28,12 @@ class Mark(NamedTuple):
 def figure_of(
     panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
 ) -> tuple[Any, list[Any]]:
-    """Return a figure that belongs to no window, with its axes in one row; or axes that are given, with their figure.
+    """Return a figure without a window, with its axes in one row; or the axes that are given, with their figure.
 
     Args:
-        panels: how many there are to draw.
-        height: of a figure in inches.
-        width: of each of its panels in inches.
+        panels: the number of panels to draw.
+        height: the height of a figure in inches.
+        width: the width of each of its panels in inches.
         ax: axes to draw the first panels into.
         figsize: width and height in inches, in place of those above.
 
@@ -76,9 +76,9 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
     """Draw rows of values with their intervals, the first on top.
 
     Args:
-        axes: where to.
-        rows: the name of each with its values, close to each other, each of another color.
-        labels: what a legend calls the values of a row.
+        axes: the axes to draw into.
+        rows: the name of each row with its values, which are close to each other and have different colors.
+        labels: the names of the values of a row in a legend.
     """
     for at, (_, marks) in enumerate(rows):
         for number, mark in enumerate(marks):

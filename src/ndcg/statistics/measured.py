@@ -1,7 +1,7 @@
-"""What is known of each query of one or several systems, and the scores that follow from it.
+"""The columns of each query of one or several systems, and the scores computed from them.
 
-Columns have a row for each query: how many documents it has, and for each result its value, the range of the value
-over the orders of ties, and the value of a random order. Scores are their means over all queries, or over slices.
+Columns have a row for each query: its numbers of documents, and for each result its value, the range of the value
+over the orders of ties, and the expected value of a random order. Scores are means over all queries, or over slices.
 """
 
 import math
@@ -27,33 +27,33 @@ from .significance import Intervals, differences, intervals
 from .tables import Table, count_text, counted_text, interval_text, level_text, number_text
 
 COUNTS = ("retrieved", "judged", "relevant")
-# So many documents are sorted in less time than they are scored in the worst and in the best order.
+# Up to this number, documents are sorted in less time than they are scored in the worst and the best order.
 SORTED = 2_000
-EXCLUDED = ("excluded retrieved", "excluded judged")  # documents, if any are to be excluded
-SHOWN = 50  # slices, at most, in tables and plots
-PIECE = 1 << 19  # documents that are described at a time: what is made of them is small, and its memory used again
-SLICED = 1 << 14  # queries, about so many, whose slices are computed at a time: their arrays stay small
+EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, with `exclude`
+SHOWN = 50  # the most slices in tables and plots
+PIECE = 1 << 19  # documents that are described at a time: few, so that their memory is used again
+SLICED = 1 << 14  # about the number of queries in slices that are computed at a time: their arrays stay small
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
 
 class Score(NamedTuple):
-    """A mean over queries, and how sure it is.
+    """A mean over queries, its confidence interval, and figures on ties, judgments and a random order.
 
     Attributes:
         value: the mean.
-        low: lower end of its confidence interval; nan where there is none.
-        high: upper end.
-        standard_error: of the mean.
-        worst: the mean if every tie were ordered in the worst way.
-        best: the mean if every tie were ordered in the best way.
-        tied: queries whose value depends on how ties are ordered.
-        ranked: documents within the cutoff, over all queries.
-        unjudged: those of them that were not judged; an expectation where ties leave open which they are.
-        random_order: the mean that a random order of the same documents has on average: that of equal scores.
-        queries: how many queries the mean is over; None in a result that an earlier version saved.
+        low: the lower end of its confidence interval; nan if there is none.
+        high: the upper end.
+        standard_error: the standard error of the mean.
+        worst: the mean under the worst order of all ties.
+        best: the mean under the best order of all ties.
+        tied: the number of queries with a value that depends on the order of ties.
+        ranked: the number of documents within the cutoff, over all queries.
+        unjudged: the number of these that were not judged; an expected value if ties make it uncertain.
+        random_order: the expected mean of a random order of the same documents.
+        queries: the number of queries in the mean; None in a result that an earlier version saved.
 
-    Queries of weight 0, or without a value, are not counted.
+    Queries with weight 0, or without a value, are not counted.
     """
 
     value: float
@@ -69,16 +69,16 @@ class Score(NamedTuple):
     queries: int | None = None
 
     def left_out(self, queries: int) -> int | None:
-        """Return how many of all queries are not in the mean."""
+        """Return the number of queries that are not in the mean."""
         return None if self.queries is None else queries - self.queries
 
     def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
-        """Return the cells of tables by their headings; that of the interval is its level.
+        """Return the cells of tables by their headings; the heading of the interval is its level.
 
         Args:
-            level: what the interval is called.
-            places: how many decimal places numbers have.
-            queries: how many queries there are, in the mean or not.
+            level: the heading of the interval.
+            places: the number of decimal places.
+            queries: the number of queries, in the mean or not.
         """
         return {
             "queries": counted_text(self.queries, queries),
@@ -95,12 +95,12 @@ class Score(NamedTuple):
 def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4) -> list[list[list[str]]]:
     """Return the cells of means and their intervals, a list for each measure of a row, their headings first.
 
-    Before a mean stands how many queries it is over; only before the first if the measures of each row have as many.
+    Each mean follows the number of its queries; only the first one if all measures of a row have the same number.
 
     Args:
-        rows: scores by name, with how many queries there are.
-        level: what intervals are called.
-        places: how many decimal places numbers have.
+        rows: scores by name, each with the number of queries.
+        level: the heading of intervals.
+        places: the number of decimal places.
     """
     alike = all(len({score.queries for score in scores.values()}) == 1 for scores, _ in rows)
 
@@ -124,11 +124,11 @@ def mean_table(
 
 
 class Slice(NamedTuple):
-    """The scores of the queries that have one value of `by`.
+    """The scores of the queries with the same value of `by`.
 
     Attributes:
-        queries: how many there are.
-        scores: by name; without an interval if fewer than two of the queries have a value.
+        queries: the number of these queries.
+        scores: the scores by name; without an interval if fewer than two of the queries have a value.
     """
 
     queries: int
@@ -139,9 +139,9 @@ class Resampling(NamedTuple):
     """The confidence of intervals, and how a comparison's randomization test is made; a report has no test.
 
     Attributes:
-        confidence: of the intervals.
-        resamples: the least number of permutations of scores that the test tries.
-        seed: of its random numbers.
+        confidence: the confidence level of the intervals.
+        resamples: the minimum number of permutations of the test.
+        seed: the random seed of the test.
         exact: whether all permutations were tried.
     """
 
@@ -152,10 +152,10 @@ class Resampling(NamedTuple):
 
     @classmethod
     def parse(cls, confidence: Any, resamples: Any = 10_000, seed: Any = 0) -> "Resampling":
-        """Check how intervals and tests are to be found.
+        """Check the options of intervals and tests.
 
         Raises:
-            ValueError: names the option, what it was and what it may be.
+            ValueError: a value is not allowed; names the option, the value and the allowed values.
         """
         return cls(
             between_0_and_1("confidence", confidence, 0.95),
@@ -165,7 +165,7 @@ class Resampling(NamedTuple):
 
     @property
     def level(self) -> str:
-        """What the intervals are called, such as "95% interval"."""
+        """The name of the intervals, such as "95% interval"."""
         return level_text(self.confidence)
 
     def __str__(self) -> str:
@@ -175,8 +175,8 @@ class Resampling(NamedTuple):
 def query_columns(inputs: Inputs, options: Options) -> PerQuery:
     """Return the columns of a report's table of queries.
 
-    `query` is there only where queries have ids; `ideal`, the highest IDCG of all that was judged, tells those
-    with nothing relevant.
+    It has `query` only if queries have ids. `ideal`, the highest IDCG of all judged documents, is 0 for queries with
+    no relevant documents.
     """
     return describe_queries(partial(_describe, options), inputs, options, PIECE)
 
@@ -205,7 +205,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
     ideal = scored["IDCG"]
-    if options.ideal != "judged" or options.missing == "skip":  # it may be of nothing where something is relevant
+    if options.ideal != "judged" or options.missing == "skip":  # it may be 0 although there are relevant documents
         how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
@@ -213,7 +213,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
 
 
 def _may_tie(part: Rankings) -> bool:
-    """Return whether retrieved documents of a query have equal scores; of many documents, that they may."""
+    """Return whether retrieved documents of a query have equal scores; for many documents, assume that they do."""
     if len(part.score) > SORTED:
         return True
     retrieved = part.score > -np.inf if part.retrieved is None else part.retrieved & (part.score > -np.inf)
@@ -228,23 +228,23 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
         return np.zeros((len(options.cutoffs), part.queries))
-    # the CG where each of them has a gain of 1, and the others none
+    # the CG if each of them has a gain of 1 and the others have none
     arrays = {**part.arrays(), "relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
     ties = options.scoring["ties"]
-    # of tied documents those not judged, without gain, come last in the best order
+    # in the best order, unjudged documents, which have no gain, come last among tied ones
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
     how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
     return np.asarray(score_queries(**arrays, **how)["CG"])
 
 
 def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
-    """Return which queries have documents, all of which that were retrieved or judged are relevant."""
+    """Return a mask of queries with documents, if all that were retrieved or judged are relevant."""
     is_judged = counts["retrieved and judged"] == counts["retrieved"]
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
 
 
 def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.float64]]) -> PerQuery:
-    """Return the columns of queries of which only the values are known, by the name of each result."""
+    """Return the columns of queries for which only the values are known, by the name of each result."""
     columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
     for name, each in values.items():
         columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
@@ -253,9 +253,10 @@ def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.fl
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
-    """Leave a query that has no value for one system out of the means of all, so that they are over the same queries.
+    """Exclude a query without a value for one system from the means of all systems, so that they have the same queries.
 
-    It is one that a system lacks, of those that are skipped, or of which it retrieved nothing, if the ideal is of that.
+    A query has no value for a system if it is missing from it and missing queries are skipped, or if the system
+    retrieved nothing for it and the ideal depends on the retrieved documents.
     """
     for name in names:
         lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
@@ -266,7 +267,7 @@ def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> No
 
 
 def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
-    """Return columns with the slice of each query as the first."""
+    """Return the columns, with the slice of each query as the first one."""
     return {"slice": np.array(parts.values, object)[parts.code], **columns}
 
 
@@ -281,7 +282,7 @@ def query_table(columns: PerQuery) -> pa.Table:
 
 
 def _saved_ids(ids: NDArray[Any]) -> pa.Array:
-    """Return ids as integers of 64 bits if all are, else as text, in which what is no Unicode is spelled out."""
+    """Return ids as 64-bit integers if all are, else as text, in which invalid Unicode is escaped."""
     values = ids.tolist()
     kinds = set(map(type, values))
     with suppress(OverflowError, UnicodeError, pa.ArrowException):
@@ -299,12 +300,12 @@ def scored(
     confidence: float,
     parts: Parts | None = None,
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name: of each part of the queries, or of all queries as the only one.
+    """Return the scores of a system by name, for each part of the queries, or for all queries as the only part.
 
     A single query has a score without an interval.
 
     Raises:
-        ValueError: without parts, no query has a value.
+        ValueError: no query has a value, and there are no parts.
     """
     values = np.stack([columns[name] for name in options.names])
     split = Parts([values.shape[1]]) if parts is None else parts
@@ -320,7 +321,7 @@ def scored(
 def scored_slices(
     parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
 ) -> dict[Value, Slice]:
-    """Return the scores of each slice, as its queries alone have them."""
+    """Return the scores of each slice, computed from its queries alone."""
     slices: list[Slice] = []
     for part in in_pieces(parts):
         own = {name: column[part.queries] for name, column in columns.items()}
@@ -339,7 +340,7 @@ def scores_of(
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
 
-    They are those of each part of the queries, or of all queries as the only one.
+    The scores are those of each part of the queries, or of all queries as the only part.
     """
     queries = len(columns["ideal"])
     parts = Parts([queries]) if parts is None else parts
@@ -349,7 +350,7 @@ def scores_of(
         k = options.cutoffs[row]
         worst, best = columns[f"worst {name}"], columns[f"best {name}"]
         counted = ~np.isnan(columns[name]) & (True if weight is None else weight > 0)
-        none = np.zeros(queries)  # of values alone, whose rankings are unknown
+        none = np.zeros(queries)  # for values without rankings
         retrieved = columns.get("retrieved", none)
         ranked = np.minimum(retrieved, retrieved if k is None else min(k, 2**62))
         value = _means(name, columns[name], weight, counted, parts)
@@ -373,14 +374,14 @@ def scores_of(
 
 
 def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return for each query whether its value depends on how ties are ordered."""
+    """Return for each query whether its value depends on the order of ties."""
     return differences(best, worst) > 0
 
 
 def _means(
     name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None, counted: NDArray[np.bool_], parts: Parts
 ) -> NDArray[np.float64]:
-    """Return the mean of each part over the queries that have a value, nan if none of these is counted.
+    """Return the mean of each part over the queries that have a value; nan if none of these is counted.
 
     Raises:
         ValueError: the sum of a part overflows.
@@ -413,9 +414,9 @@ class Piece(NamedTuple):
     """Some slices that follow each other.
 
     Attributes:
-        values: of the slices.
-        queries: all queries of theirs, slice after slice.
-        parts: where each slice begins.
+        values: the values of the slices.
+        queries: all their queries, slice after slice.
+        parts: the slices as parts of these queries.
     """
 
     values: list[Value]
@@ -424,7 +425,7 @@ class Piece(NamedTuple):
 
 
 def in_pieces(slices: Slices) -> Iterator[Piece]:
-    """Yield slices with their queries, as many slices at a time as have few queries together.
+    """Yield slices with their queries, several slices at a time if they have few queries.
 
     >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
     >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
@@ -440,5 +441,5 @@ def in_pieces(slices: Slices) -> Iterator[Piece]:
 
 
 def plain_list(figures: NDArray[Any], missing: float | None = math.nan) -> list[Any]:
-    """Return figures as numbers of Python, with the same object for each nan, so that equal figures are equal."""
+    """Return figures as Python numbers, with the same object for each nan, so that equal figures compare equal."""
     return [missing if each != each else each for each in figures.tolist()]

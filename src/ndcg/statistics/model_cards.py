@@ -1,4 +1,4 @@
-"""What the Hugging Face Hub and experiment trackers take of a report: the metadata of model cards, and flat numbers."""
+"""Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -8,11 +8,12 @@ from ..measure.messages import missing_library, shown
 from .measured import Score
 from .tables import count_text, interval_text, level_text
 
-ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]  # a slice or None for all, its queries, its scores
+# The slice, or None for all queries; the number of queries; the scores.
+ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]
 
 
 def flat_scores(parts: ScoresByPart) -> dict[str, float]:
-    """Return scores with the ends of their intervals as trackers log them, each by a name of its own.
+    """Return scores with the ends of their intervals, each under a name of its own, as trackers log them.
 
     Raises:
         ValueError: two values would have the same name.
@@ -79,7 +80,7 @@ def eval_results(
     measure: str | None,
     fields: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """Return what a file in `.eval_results/` holds, as `Report.to_eval_results` describes it."""
+    """Return the contents of a file in `.eval_results/`, as `Report.to_eval_results` describes it."""
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     except ImportError:
@@ -91,7 +92,7 @@ def eval_results(
         raise ValueError(f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}")
     score = scores[measure]
     interval = "" if math.isnan(score.low) else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
-    left = f", {count_text(left)} left out" if (left := score.left_out(queries)) else ""
+    left = f", {count_text(left)} excluded" if (left := score.left_out(queries)) else ""
     count = f"{count_text(score.queries)} {'query' if score.queries == 1 else 'queries'}"
     notes = f"{measure}{interval}, {count}{left}; {signature}"
     entry = EvalResultEntry(dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields})

@@ -1,4 +1,4 @@
-"""What the reader of a report or a comparison should know besides its figures, in sentences."""
+"""Notes: sentences on what the reader of a report or a comparison should know in addition to its figures."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ from .tables import number_text
 
 
 def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
-    """Return what the reader should know besides: a cutoff that cuts nothing off, ids that never meet, few queries."""
+    """Return notes on cutoffs without effect, ids that never match, only relevant documents, and few queries."""
     few = _few_queries(systems, options, weight)
-    if "retrieved" not in systems[0]:  # values alone, whose rankings are unknown
+    if "retrieved" not in systems[0]:  # values without rankings
         return few
     longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
     sentences = [
@@ -39,7 +39,7 @@ def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.floa
 def _few_queries(
     systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
 ) -> tuple[str, ...]:
-    """Return a sentence on queries that are few, if they are."""
+    """Return a sentence on the number of queries, if it is small."""
     shares = np.ones(len(systems[0]["ideal"])) if weight is None else weight
     of_results = [shares[~np.isnan(each[name])] for each in systems for name in options.names]
     fewest = min(of_results, key=_counted_as)
@@ -55,14 +55,14 @@ def _few_queries(
 
 
 def _counted_as(weight: NDArray[np.float64]) -> float:
-    """Return how many queries of equal weight tell as much (Kish, 1965)."""
+    """Return the effective number of queries: of equal weight, with the same precision (Kish, 1965)."""
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
 def left_out_notes(
     systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
 ) -> list[str]:
-    """Return sentences on the queries that are in no mean, or not in those of some measures, and why."""
+    """Return sentences on the queries that are excluded from all means or from some, and why."""
     queries = len(systems[0]["ideal"])
     without = {name: np.any([np.isnan(each[name]) for each in systems], axis=0) for name in options.names}
     skipped, nothing = np.zeros(queries, bool), systems[0]["ideal"] <= 0
@@ -90,7 +90,7 @@ def left_out_notes(
 
 
 def exclusion_notes(columns: PerQuery) -> list[str]:
-    """Return a sentence on how many documents were excluded, if any were to be."""
+    """Return a sentence on the number of excluded documents, with `exclude`."""
     if EXCLUDED[0] not in columns:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
@@ -102,7 +102,7 @@ def exclusion_notes(columns: PerQuery) -> list[str]:
 
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
-    if "missing" not in columns:  # values alone, whose rankings are unknown
+    if "missing" not in columns:  # values without rankings
         return []
     sentences, queries, missing = [], len(columns["ideal"]), columns["missing"]
     if (count := np.count_nonzero(missing)) and options.missing != "skip":
@@ -117,7 +117,7 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
-    """Return for each score that may be by chance, or is below it, a sentence that says so."""
+    """Return a sentence on each score that may be no better than a random order, or is worse."""
     sentences = []
     for name, score in scores.items():
         differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
@@ -137,25 +137,25 @@ def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
 
 
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
-    """Return a sentence on the slices of few queries, if there are any."""
+    """Return a sentence on the slices with few queries, if there are any."""
     few = sum(each.queries < FEW for each in slices.values())
     problem = f"have fewer than {FEW} queries: intervals may miss the true value more often than they say"
     return [f"{few:,} of {len(slices):,} slices {problem}."] if few else []
 
 
 def first_slices(slices: Mapping[Value, Any]) -> list[str]:
-    """Return a sentence on the slices that tables leave out, if there are any."""
+    """Return a sentence on the slices that tables omit, if there are any."""
     return [f"The first {SHOWN} of {len(slices):,} slices are shown."] if len(slices) > SHOWN else []
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
-    """Return the least corrected p-value that each pair could have, given how many of its queries differ."""
+    """Return the lowest corrected p-value that each pair could have with its number of differing queries."""
     sides = 2 if testing.alternative == "two-sided" else 1
     return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs])
 
 
 def differing_text(least: int, most: int | None = None) -> str:
-    """Return how many queries differ, in words.
+    """Return the number of queries that differ, in words.
 
     >>> differing_text(1), differing_text(4), differing_text(3, 5)
     ('1 query that differs', '4 queries that differ', '3 to 5 queries that differ')
@@ -166,7 +166,7 @@ def differing_text(least: int, most: int | None = None) -> str:
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Say which pairs no difference could make significant, and what could; and which are too near to tell."""
+    """Return notes on pairs that cannot be significant, and on p-values that are too close to the level."""
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
     least = least_p_values(pairs, testing)
@@ -195,13 +195,13 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
 
 
 def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slices: int) -> list[str]:
-    """Say over what the p-values of slices are corrected, and how many slices are not compared.
+    """Return notes on the correction of p-values in slices, and on slices that are not compared.
 
     Args:
-        pairs: of all queries.
-        testing: what the tests ask.
-        compared: how many slices are compared.
-        slices: how many there are.
+        pairs: the pairs of all queries.
+        testing: the hypotheses of the tests.
+        compared: the number of slices that are compared.
+        slices: the number of slices.
     """
     sentences = []
     if compared:

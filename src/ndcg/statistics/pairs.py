@@ -16,18 +16,19 @@ from .significance import Intervals, differences, holm, intervals, paired_tests,
 from .tables import count_text, interval_text, number_text, p_text
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-COLUMNS = {"query", "difference"}  # of a table beside those of the systems, so that none has their names
+COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names
 
-ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # of some queries: scores by system, name, and pairs
+ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # scores by system and name, and pairs
 
 
 class Testing(NamedTuple):
-    """What the tests of a comparison ask.
+    """The hypotheses of the tests of a comparison.
 
     Attributes:
         alternative: whether two systems differ ("two-sided"), the first is better ("greater") or worse ("less").
-        margin: by how much, in units of the measure, the first may yet be worse ("greater") or better ("less").
-        corrected_over: the p-values that Holm corrects together: those of a "measure", or "all".
+        margin: the amount, in units of the measure, by which the first may still be worse ("greater") or better
+            ("less").
+        corrected_over: the p-values that Holm's correction covers: those of a "measure", or "all".
     """
 
     alternative: str = "two-sided"
@@ -36,10 +37,10 @@ class Testing(NamedTuple):
 
     @classmethod
     def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
-        """Check what the tests are to ask.
+        """Check the options of the tests.
 
         Raises:
-            ValueError: names the option, what it was and what it may be.
+            ValueError: a value is not allowed; names the option, the value and the allowed values.
         """
         choice("alternative", alternative, ("two-sided", "greater", "less"))
         margin = in_units("margin", margin)
@@ -49,14 +50,14 @@ class Testing(NamedTuple):
         return cls(alternative, margin, choice("corrected_over", corrected_over, ("measure", "all")))
 
     def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
-        """Return the indices of the pairs in each family: Holm corrects the p-values of a family together."""
+        """Return the indices of the pairs in each family: Holm's correction covers the p-values of a family."""
         families: dict[str, list[int]] = {}
         for at, pair in enumerate(pairs):
             families.setdefault("all" if self.corrected_over == "all" else pair.measure, []).append(at)
         return list(families.values())
 
     def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float]) -> list[float]:
-        """Return the p-values of pairs, corrected by Holm in their families."""
+        """Return the p-values of pairs, with Holm's correction in their families."""
         corrected = np.array(p_values, float)
         for family in self.families(pairs):
             corrected[family] = holm(corrected[family])
@@ -69,11 +70,11 @@ class Testing(NamedTuple):
 
     @property
     def relation(self) -> str:
-        """What a small p-value says of the system that is ahead."""
+        """The relation of two systems that a small p-value supports."""
         return "not worse than" if self.margin else "better than"
 
     def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
-        """Return the system that a small p-value is in favor of, and the other one."""
+        """Return the system that a small p-value favors, and the other one."""
         ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
         return (system, other) if ahead else (other, system)
 
@@ -89,21 +90,21 @@ class Pair(NamedTuple):
 
     Attributes:
         measure: the name of the result, such as ``"nDCG@10"``.
-        system: the one.
-        other: the one it is compared with.
-        difference: the mean of ``system`` less that of ``other``.
-        low: lower end of its confidence interval.
-        high: upper end.
-        standard_error: of the difference.
-        p: of the randomization test, of what the comparison's `testing` asks.
-        p_holm: the same, corrected by Holm for all pairs of this measure, or of all measures.
-        p_t: of the paired t-test.
+        system: the first system.
+        other: the system it is compared with.
+        difference: the mean of ``system`` minus the mean of ``other``.
+        low: the lower end of its confidence interval.
+        high: the upper end.
+        standard_error: the standard error of the difference.
+        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`.
+        p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
+        p_t: the p-value of the paired t-test.
         p_t_holm: the same, corrected.
-        wins: queries, of those with any weight, in which ``system`` scores higher.
-        ties: queries in which both score the same, up to rounding.
-        losses: queries in which ``system`` scores lower.
-        exact: whether the randomization test tried all permutations of scores.
-        permutations: how many it tried.
+        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher.
+        ties: the number on which both score the same, up to rounding.
+        losses: the number on which ``system`` scores lower.
+        exact: whether the randomization test tried all permutations.
+        permutations: the number of permutations that it tried.
         min_detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries
             detects at the 5% level with 80% power; None if it is unknown.
         queries_needed: the number of queries with which such a test would detect the observed difference; None if no
@@ -131,21 +132,21 @@ class Pair(NamedTuple):
 
     @property
     def p_error(self) -> float:
-        """The standard error of `p`, from trying only some of the permutations."""
+        """The standard error of `p`, since only some of the permutations were tried."""
         return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.permutations)
 
     @property
     def queries(self) -> int:
-        """How many queries the difference is a mean over."""
+        """The number of queries in the mean difference."""
         return self.wins + self.ties + self.losses
 
     @property
     def title(self) -> str:
-        """What tables and plots call it: the names of both systems."""
+        """The name of the pair in tables and plots: the names of both systems."""
         return f"{self.system} – {self.other}"
 
     def cells(self, level: str, places: int = 4) -> dict[str, str]:
-        """Return the cells of tables by their headings; that of the interval is its level."""
+        """Return the cells of tables by their headings; the heading of the interval is its level."""
         return {
             "difference": number_text(self.difference, places, "+"),
             level: interval_text(self.low, self.high, places, "+"),
@@ -160,7 +161,7 @@ class Pair(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """How to compare systems: in what, with whom, and by which intervals and tests."""
+    """How to compare systems: the options, the baseline, the intervals and the tests."""
 
     options: Options
     baseline: str | None
@@ -170,7 +171,7 @@ class Contest(NamedTuple):
     def results(
         self, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None, parts: Parts | None = None
     ) -> list[ScoresAndPairs]:
-        """Return what each part of the queries says, or all of them as the only part, before Holm's correction."""
+        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
         names = self.options.names
         values = np.stack([each[name] for each in columns.values() for name in names])
         row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
@@ -210,7 +211,7 @@ class Contest(NamedTuple):
         ends: Intervals,
         parts: Parts | None,
     ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield for each pair of rows the fields of a `Pair` that rest on the values, in each part."""
+        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
         resamples, seed = self.resampling.resamples, self.resampling.seed
         tests = paired_tests(values, weight, pairs, **how, resamples=resamples, seed=seed)
@@ -237,10 +238,10 @@ class Contest(NamedTuple):
 
 
 def system_names(systems: Any, baseline: Any) -> list[str]:
-    """Return the names of systems that can be compared.
+    """Check the names of systems, and return them.
 
     Raises:
-        ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
+        ValueError: there are fewer than two, a name is not plain text, or the baseline is not one of them.
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
         given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__

@@ -1,4 +1,4 @@
-"""Queries in parts, whose figures are computed for many parts at once."""
+"""Queries in parts, such as slices: figures are computed for many parts at once."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -10,12 +10,12 @@ from ..measure.ties import Floats
 
 
 class Block(NamedTuple):
-    """Parts in which equally many queries count.
+    """Parts with the same number of queries that count.
 
     Attributes:
-        parts: their indices.
-        queries: an index that makes of values by query a row for each of the parts.
-        size: how many queries count in each.
+        parts: the indices of the parts.
+        queries: an index from values by query to a row for each of the parts.
+        size: the number of queries that count in each part.
     """
 
     parts: NDArray[np.intp]
@@ -26,11 +26,11 @@ class Block(NamedTuple):
 class Parts:
     """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
 
-    What is computed for many parts at once is, to the last bit, what it is for each alone: parts of one size are
-    the rows of an array.
+    Figures that are computed for many parts at once equal those of each part alone to the last bit: parts of the same
+    size are the rows of an array.
 
     Args:
-        sizes: how many queries each part has, at least one.
+        sizes: the number of queries in each part, at least one.
 
     >>> parts = Parts([2, 1, 2])
     >>> [(block.parts.tolist(), block.queries.tolist()) for block in parts.blocks(np.array([1, 1, 1, 0, 1], bool))]
@@ -59,7 +59,7 @@ class Parts:
         return np.repeat(figures, self.sizes, axis=-1)
 
     def blocks(self, counted: NDArray[np.bool_]) -> list[Block]:
-        """Return all parts, those in which equally many queries count together."""
+        """Return all parts, in blocks of parts with the same number of queries that count."""
         key = counted.tobytes()
         if key not in self._blocks:
             self._blocks[key] = list(self._blocks_of(counted))

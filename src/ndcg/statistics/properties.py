@@ -1,4 +1,4 @@
-"""What queries have in common on which two definitions of nDCG differ."""
+"""Properties that queries have in common on which two definitions of nDCG differ."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..inputs.rankings import Rankings
 from ..measure.ties import Mask
 
-SHOWN_PROPERTIES = 2  # others often go with these
+SHOWN_PROPERTIES = 2  # other properties often go with these
 TELLING = 0.05  # the highest probability that as many would have a property by chance
 
 
@@ -48,7 +48,7 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
 
 
 def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
-    """Return for every two retrieved documents with equal scores that are next to each other their query.
+    """Return the query of every two adjacent retrieved documents with equal scores.
 
     >>> queries_of_ties(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
     [0]
@@ -64,12 +64,12 @@ def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
 
 
 def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
-    """Yield what those have in common that differ from the nearest definition; the most telling property first.
+    """Yield the properties of those that differ from the nearest definition, in sentences, the most telling first.
 
     Args:
-        properties: those that have each property.
-        differing: those that differ.
-        noun: they are, such as "queries".
+        properties: for each property, a mask of the queries that have it.
+        differing: a mask of the queries that differ.
+        noun: the word for them, such as "queries".
         nearest: the nearest definition.
     """
     own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))

@@ -206,7 +206,7 @@ class Report(Readable):
         `de` the same three under `nDCG@10/slice=de`. Values and intervals that a slice does not have are omitted.
 
         Raises:
-            ValueError: two values would have one name, by slices such as `de` and `de/low`.
+            ValueError: two values would have the same name, for slices such as `de` and `de/low`.
         """
         return flat_scores(self._parts())
 
@@ -337,7 +337,7 @@ def report(
     confidence: float = 0.95,
     **options: Unpack[QueryOptions],
 ) -> Report:
-    """Score as `compute` does, and say how sure the scores are and what they rest on.
+    """Score as `compute` does, with confidence intervals and the figures that help to judge the scores.
 
     A single query has a score without an interval.
 

@@ -1,4 +1,4 @@
-"""What somebody reported: a score, scores at several cutoffs, or a value per query; and how close a match must be."""
+"""Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match."""
 
 import math
 import os
@@ -15,15 +15,15 @@ from ..measure.messages import shown
 from ..measure.options import is_real
 from .search import Evidence
 
-# What a score may differ by, however many digits it has: some libraries compute in 32 bits.
+# The tolerance of a score with any number of digits: some libraries compute in 32 bits.
 PRECISION = 1e-6
 
 
 class Reported(NamedTuple):
-    """What somebody reported.
+    """Scores that somebody reported.
 
     Attributes:
-        words: it, as it was given.
+        words: the scores in words, as they were given.
         score: the score, or the first of several; nan for the values of queries.
         percent: whether the score was given in percent.
         scale: 100 if the score was read in percent although it has no percent sign; else 1.
@@ -45,7 +45,7 @@ class Reported(NamedTuple):
         """Read what was reported: a score, scores by name, or the value of each query, also as a file or its lines.
 
         Raises:
-            ValueError: it is none of these.
+            ValueError: it is not one of these.
         """
         if isinstance(got, str) and "\n" in got:
             got = _values_in("got", got.splitlines(), k)
@@ -84,7 +84,7 @@ class Reported(NamedTuple):
         ]
 
     def evidence(self, rankings: Rankings) -> list[Evidence]:
-        """Return what a combination of options must match.
+        """Return the evidence that a combination of options must match.
 
         Raises:
             ValueError: the values of queries are not those of the queries of the rankings.
@@ -132,8 +132,8 @@ def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str]
     """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
 
     Args:
-        name: of the file, for errors.
-        lines: of it.
+        name: the name of the file, for errors.
+        lines: the lines of the file.
         k: the cutoff of the measure to read.
 
     Raises:

@@ -20,7 +20,7 @@ SAVED = 1e-9  # relative to the values, what saved figures may differ by from th
 
 @contextmanager
 def as_saved(kind: str) -> Iterator[None]:
-    """Reject values that `to_dict` has not given, in one kind of error."""
+    """Reject values that are not a result of `to_dict`, always with a ValueError."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
@@ -29,7 +29,7 @@ def as_saved(kind: str) -> Iterator[None]:
 
 
 def without_nan(value: Any) -> Any:
-    """Return a value in types that JSON has: a named tuple as a dict, and None for a number that is not finite.
+    """Return a value in JSON types: a named tuple as a dict, and None for a number that is not finite.
 
     >>> without_nan({"a": [0.5, math.nan], "b": {"c": math.inf}})
     {'a': [0.5, None], 'b': {'c': None}}
@@ -47,7 +47,7 @@ def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signa
     """Return saved scores by their names."""
     read = {}
     for name, score in scores.items():
-        if is_of_this_version(signature) and "random_order" not in score:  # which 1.0 did not have
+        if is_of_this_version(signature) and "random_order" not in score:  # 1.0 did not save it
             raise ValueError(f"{place}: {name}: random_order is missing")
         kinds = dict.fromkeys(("tied", "ranked", "queries"), saved_count)
         checked: dict[str, Any] = {
@@ -112,7 +112,7 @@ def saved_signature(signature: Any, names: Iterable[str]) -> str:
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
-    """Return how saved intervals were found."""
+    """Return the saved options of intervals and tests."""
     resampling = Resampling(**values)
     if not isinstance(resampling.exact, bool):
         raise ValueError(f"resampling: exact: must be True or False; got {shown(resampling.exact)}")
@@ -120,7 +120,7 @@ def saved_resampling(values: Mapping[str, Any]) -> Resampling:
 
 
 def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
-    """Return a saved difference, once its fields are of their types and ranges."""
+    """Return a saved pair, after checking the types and ranges of its fields."""
     pair = Pair(**values)
     at = f"{place}: {shown(pair.system)} - {shown(pair.other)}, {shown(pair.measure)}"
     checked: dict[str, Any] = {}
@@ -142,7 +142,7 @@ def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
 
 
 def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
-    """Return columns of a saved table, nan for those that it does not have."""
+    """Return the columns of a saved table; columns that it does not have are nan."""
     nothing = np.full(len(table), np.nan)
     columns = {
         each: table[each].to_numpy().copy() if each in table.column_names else nothing
@@ -154,7 +154,7 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
 
 
 def saved_slices(table: pa.Table, values: Iterable[Value], left_out: bool = False) -> Slices | None:
-    """Return the slices of a saved table, if it has any, which must be those of the values, or have left some out."""
+    """Return the slices of a saved table, if it has any; check that they are those of the values, or some of them."""
     slices = read_slices(table["slice"]) if "slice" in table.column_names else None
     known = [] if slices is None else [(type(each), each) for each in slices.values]
     given = [(type(each), each) for each in values]
@@ -164,14 +164,14 @@ def saved_slices(table: pa.Table, values: Iterable[Value], left_out: bool = Fals
 
 
 def is_of_this_version(signature: str) -> bool:
-    """Return whether figures were found by the methods of this version."""
+    """Return whether figures were computed by this version."""
     return f"|v:{__version__}" in signature
 
 
 def check_scores(
     scores: Mapping[str, Score], again: Mapping[str, Score], columns: PerQuery, signature: str, place: str
 ) -> None:
-    """Raise an error unless saved scores are those found again from the values of queries, as far as these tell."""
+    """Raise an error unless saved scores equal those computed again from the values of queries."""
     if list(scores) != list(again):
         raise ValueError(f"{place}: must be {', '.join(again)}; got {', '.join(map(shown, scores))}")
     for name, score in scores.items():
@@ -205,7 +205,7 @@ def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size
 
 
 def check_figures(saved: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
-    """Raise an error unless saved figures are those found again, up to rounding of numbers of some size."""
+    """Raise an error unless saved figures equal those computed again, up to rounding relative to a size."""
     for name in fields:
         one, other = (math.nan if each is None else each for each in (getattr(saved, name), getattr(again, name)))
         if not (
@@ -222,15 +222,15 @@ def check_pairs(
     signature: str,
     place: str,
 ) -> None:
-    """Raise an error unless saved differences are those found again from the values of queries, as far as these tell.
+    """Raise an error unless saved pairs equal those computed again from the values of queries.
 
     Args:
-        pairs: that were saved.
-        again: that were found again.
-        scores: that were saved, by system and name.
-        queries: how many they are about.
-        signature: that was saved.
-        place: where they were saved.
+        pairs: the saved pairs.
+        again: the pairs computed again.
+        scores: the saved scores, by system and name.
+        queries: the number of queries.
+        signature: the saved signature.
+        place: the place of the pairs in the saved result.
     """
     if [pair[:3] for pair in pairs] != [pair[:3] for pair in again]:
         raise ValueError(f"{place}pairs: must be the pairs of the systems, for each measure")

@@ -22,7 +22,7 @@ from .properties import queries_of_ties
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
-WIDER = 100  # how many times as wide the range is in which scores are counted, to tell how many match by chance
+WIDER = 100  # the width of the range in which scores are counted to estimate matches by chance, in tolerances
 
 
 class Evidence(NamedTuple):
@@ -30,7 +30,7 @@ class Evidence(NamedTuple):
 
     Attributes:
         scores: the mean, as an array of one, or the value of each query; nan for a query without one.
-        precision: what a match may differ by.
+        precision: the tolerance of a match.
         cutoff: the cutoff of the score, as a tuple of one; empty if it is to be found.
         of_queries: whether these are the values of the queries.
     """
@@ -102,13 +102,13 @@ def _shell_text(value: Any) -> str:
 
 
 class SearchResult(NamedTuple):
-    """What a search found.
+    """The result of a search.
 
     Attributes:
-        combinations: those that match, with the fewest changes of a convention first.
+        combinations: the combinations that match, with the fewest changes of a convention first.
         tried: the number of combinations that were tried.
-        by_chance: how many of these would match by chance, from the scores near the reported one; nan if unknown.
-        distinct: how many of those that match differ in the value of some query.
+        by_chance: the number that would match by chance, from the scores near the reported one; nan if unknown.
+        distinct: the number of matching combinations that differ in the value of some query.
         nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
         agreeing: the queries that have the same value under the nearest combination.
     """
@@ -122,14 +122,14 @@ class SearchResult(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """What is searched, and for what.
+    """The rankings, the known options and the evidence of a search.
 
     Attributes:
         read: returns the rankings under some options.
         given: the options that are known.
-        k: the cutoff that was asked for.
+        k: the cutoff of the caller.
         weight: the weight of each query.
-        evidence: what was reported; a combination must match all of it.
+        evidence: the reported scores; a combination must match all of them.
     """
 
     read: Callable[[Options], Rankings]
@@ -149,7 +149,7 @@ class Searched(NamedTuple):
         return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
 
     def has_evidence(self, values: Floats) -> bool:
-        """Return whether values of queries, at the named cutoffs or the one that was asked for, match all evidence."""
+        """Return whether values of queries, at the named cutoffs or that of the caller, match all evidence."""
         if self.of_queries is not None:
             return bool(_near(values[0], self.of_queries).all())
         return bool(_matching_scores(_means_of(values, self.weight), self.named_cutoffs or [self.k], self.evidence)[0])
@@ -171,11 +171,11 @@ def search(searched: Searched) -> SearchResult:
 
 
 class _Queries(NamedTuple):
-    """What tells how queries count in a mean.
+    """Masks of queries that determine how queries count in a mean.
 
     Attributes:
-        missing: those that are missing from the run.
-        perfect_if_empty: those with no relevant documents for which nothing was retrieved.
+        missing: the queries that are missing from the run.
+        perfect_if_empty: the queries with no relevant documents for which nothing was retrieved.
     """
 
     missing: Mask
@@ -211,9 +211,9 @@ def _values_at(
 def _sums_of(
     searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
 ) -> Floats | None:
-    """Return the DCG or the ideal DCG of each query at all cutoffs; None if these rankings have none by these options.
+    """Return the DCG or the ideal DCG of each query at all cutoffs; None if these options give none.
 
-    An ideal that is full has none without a cutoff: that is nan.
+    A full ideal has no DCG without a cutoff: its values are nan.
     """
     known = [cutoff for cutoff in cutoffs if not (cutoff is None and chosen.get("ideal") == "full")]
     if not known:
@@ -224,7 +224,7 @@ def _sums_of(
         rankings = searched.read(options)
         with UserTerms(rankings):
             summed = score_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError:  # as the answers of the conventions say
+    except ValueError:  # the results of the conventions have the error
         return None
     sums = np.full((len(cutoffs), rankings.queries), np.nan)
     turned = sign(discounts(1, options.log_base, options.discount))  # so that an ideal DCG is above 0
@@ -241,7 +241,7 @@ def _queries_of(searched: Searched, chosen: Mapping[str, Any]) -> _Queries:
 
 
 class _Matches:
-    """The combinations that match, and what else is told of all that were tried; no values are kept."""
+    """The combinations that match, and counts of all that were tried; no values are kept."""
 
     def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
         self.searched, self.cutoffs = searched, cutoffs
@@ -252,7 +252,7 @@ class _Matches:
         self.agreeing: Mask | None = None
 
     def add(self, chosen: dict[str, Any], values: Floats, queries: _Queries, grid: Mapping[str, Sequence[Any]]) -> None:
-        """Compare values of queries with what was reported, by each way of averaging."""
+        """Compare values of queries with the reported scores, for each way of averaging."""
         averagings = [dict(zip(AVERAGING, each, strict=True)) for each in product(*(grid[name] for name in AVERAGING))]
         known = ~np.isnan(values).all(axis=1)
         rows = 1 if self.searched.named_cutoffs else int(np.count_nonzero(known))
@@ -309,7 +309,7 @@ AVERAGING = ("zero_division", "missing")
 
 
 def _averaged(values: Floats, queries: _Queries, zero_division: float | str, missing: str) -> Floats:
-    """Return values with that of queries with no relevant documents, and without those that are skipped."""
+    """Fill in the value of queries with no relevant documents, and remove queries that are skipped."""
     empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
     if missing == "skip":
@@ -318,7 +318,7 @@ def _averaged(values: Floats, queries: _Queries, zero_division: float | str, mis
 
 
 def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Callable[..., Floats]:
-    """Return a function from a way of averaging to the means at all cutoffs, which adds what it takes only once."""
+    """Return a function from a way of averaging to the means at all cutoffs; the sums are computed only once."""
     shares = np.ones(values.shape[1]) if weight is None else weight
     parts = np.stack([shares, shares * queries.missing], axis=1)
     empty = np.isnan(values)
@@ -405,7 +405,7 @@ def _matching_scores(
 
 
 def _rankings(searched: Searched) -> dict[str, Rankings]:
-    """Return the rankings for each type of scores that makes other ties."""
+    """Return the rankings for each type of scores that gives different ties."""
     known = searched.given.get("score_dtype")
     read_rankings: dict[str, Rankings] = {}
     ties = set()
@@ -421,7 +421,7 @@ def _rankings(searched: Searched) -> dict[str, Rankings]:
 
 
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    """Return the values of each option that may make a difference to these rankings."""
+    """Return the values of each option that may affect the scores of these rankings."""
     counts = rankings.counts()
     judged = np.ones(len(rankings.relevance), bool) if rankings.judged is None else rankings.judged
     has_negative = bool((rankings.relevance[judged] < 0).any())
@@ -440,7 +440,7 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
 
 
 def _cutoffs(k: int | None, rankings: Iterable[Rankings]) -> list[int | None]:
-    """Return the cutoff that was asked for and those next to it, the usual ones, and all of short rankings."""
+    """Return the cutoff of the caller and those next to it, the usual ones, and all cutoffs of short rankings."""
     near: list[int | None] = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
     longest = max((int(np.diff(each.offsets).max()) for each in rankings), default=0)
     return list(dict.fromkeys([*near, *USUAL_CUTOFFS, *range(1, longest + 1 if longest <= SHORT_RANKING else 1)]))
@@ -449,7 +449,7 @@ def _cutoffs(k: int | None, rankings: Iterable[Rankings]) -> list[int | None]:
 def _by_convention(
     chosen: Mapping[str, Any], score: float, searched: Searched, grid: Mapping[str, Sequence[Any]]
 ) -> Combination:
-    """Return a combination by the convention that differs from it in the fewest options."""
+    """Return a combination as changes of the convention that differs from it in the fewest options."""
     given = {name: value for name, value in searched.given.items() if value is not None}
     cutoff = chosen["k"]
 

@@ -1,9 +1,9 @@
-"""How sure a mean over queries is, and whether two means differ: intervals and paired tests.
+"""Confidence intervals of means over queries, and paired tests of the difference of two means.
 
-The queries are taken as a sample of all that might be asked. Intervals are Student's t, those of
-means in the form that Wilson (1927) gave those of proportions; whether two systems differ is
-tested by exchanging their scores query by query (the randomization test of Fisher; Smucker et
-al., CIKM 2007, on why to prefer it in retrieval), with Student's paired t-test beside it.
+The queries are regarded as a sample of all queries that might be asked. Intervals are Student's t
+intervals, for means in the form of Wilson's (1927) for proportions. The difference between two systems
+is tested by exchanging their scores query by query (Fisher's randomization test; Smucker et al., CIKM
+2007, on why to prefer it in retrieval), and with Student's paired t-test.
 """
 
 import math
@@ -19,25 +19,25 @@ from ..measure.messages import missing_library
 from ..measure.ties import Floats
 from .parts import Block, Parts
 
-# Relative to the values, a difference that is only one of rounding.
+# A difference, relative to the values, that may be only rounding.
 ROUNDING = 1e-12
 # Weights further apart than this leave the lighter queries without digits.
 LIGHTEST = 1e-12
-# Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
+# With fewer queries, intervals cover less often than their level (benchmarks/SIMULATIONS.md).
 FEW = 10
 # With up to EXACT queries that differ, the randomization test tries all permutations; with more, it tries 2 ** SAMPLED,
 # SIGNS_AT_A_TIME of them at once, so that their sums fit into the processor's cache.
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
-# What `power` is about: a test at this level finds a difference as often.
+# The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
-MOST_NEEDED = 2.0**40  # more queries than these are as good as none
+MOST_NEEDED = 2.0**40  # more queries than this count as infinitely many
 
 
 class Intervals(NamedTuple):
-    """How sure each mean is: arrays of one shape."""
+    """The interval of each mean: arrays of the same shape."""
 
     low: Floats
     high: Floats
@@ -45,7 +45,7 @@ class Intervals(NamedTuple):
 
 
 class Tests(NamedTuple):
-    """The p-values of each difference: arrays of one shape."""
+    """The p-values of each difference: arrays of the same shape."""
 
     randomization: Floats
     t_test: Floats
@@ -54,14 +54,14 @@ class Tests(NamedTuple):
 
 
 class Power(NamedTuple):
-    """What the queries can tell of each difference: arrays of one shape, nan where that is unknown."""
+    """The power of the test of each difference: arrays of the same shape, nan if unknown."""
 
     min_detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
-    queries_needed: Floats  # to find the difference that these have
+    queries_needed: Floats  # to detect the observed difference
 
 
 def differences(one: Floats, other: Floats) -> Floats:
-    """``one - other``, where what may be only rounding counts as 0.
+    """Return ``one - other``, with 0 for differences that may be only rounding.
 
     >>> differences(np.array([.1 + .2, .5]), np.array([.3, .25])).tolist()
     [0.0, 0.25]
@@ -79,28 +79,28 @@ def intervals(
     confidence: float = 0.95,
     parts: Parts | None = None,
 ) -> Intervals:
-    """Intervals of the mean of each row, and of the differences of some of them.
+    """Return the intervals of the mean of each row, and of the differences of some of them.
 
-    That of a difference is Student's t, as in the paired t-test. That of a mean lets the variance
-    change with the mean: it vanishes towards 0 and the greatest value, as that of 0/1 values does
-    (Wilson, 1927), or changes as the skewness of the values says; each end is the outer one of the two.
+    The interval of a difference is Student's t, as in the paired t-test. In the interval of a mean, the
+    variance changes with the mean: it shrinks towards 0 and the greatest value, as for 0/1 values
+    (Wilson, 1927), or changes with the skewness of the values; each end is the outer one of the two.
 
     Args:
-        values: shape ``(rows, queries)``; nan where a query has no value, which must be the same
-            queries in both rows of a pair. Those take no part.
+        values: shape ``(rows, queries)``; nan for a query without a value, the same queries in both rows
+            of a pair. These queries are ignored.
         weight: one weight per query, not negative; None: all equal.
-        pairs: of each difference, the row and the row that is taken from it.
+        pairs: for each difference, the row and the row that is subtracted from it.
         greatest: the greatest value that a query can have, in all rows or in each; inf: no bound.
-            The least is 0. A row with values beyond is not bounded there.
-        confidence: between 0 and 1.
-        parts: parts of the queries to compute figures of, instead of all queries together.
+            The least is 0. A row with values outside these bounds is not bounded on that side.
+        confidence: the confidence level, between 0 and 1.
+        parts: parts of the queries to compute figures for, instead of all queries together.
 
     Returns:
         Arrays of shape ``(rows + pairs,)``; with parts ``(rows + pairs, parts)``, nan if fewer than two queries of
         a part have a value.
 
     Raises:
-        ValueError: a row has a value for fewer than two queries, without parts; weights are too far apart.
+        ValueError: a row has values for fewer than two queries, and there are no parts; weights are too far apart.
 
     >>> found = intervals(np.array([[1, 1, 1, 0], [1, 1, 1, 1]]))
     >>> found.low.round(2).tolist(), found.high.round(2).tolist()
@@ -132,7 +132,7 @@ def intervals(
 
 
 def _bounds(value: Floats, most: Floats) -> tuple[Floats, Floats]:
-    """Return between which values each mean can be: 0 and the greatest, but for a row that goes beyond."""
+    """Return the bounds of each mean: 0 and the greatest value, except for a row with values outside them."""
     least, greatest = value.min(axis=1), value.max(axis=1)
     bounded = greatest <= most * (1 + ROUNDING)
     return np.where(least >= 0, 0.0, -np.inf), np.where(bounded, np.maximum(most, greatest), np.inf)
@@ -143,12 +143,12 @@ def _interval(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the ends of the interval of each row's mean and its standard error.
 
-    The interval holds each mean that is no further off than Student's t times its standard error,
-    whose square at ``mean + d`` is taken to be that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
+    The interval contains each mean that is not further away than Student's t times its standard error. The
+    square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
     """
     (mean, error, slope), heaviness = _moments(value, share), (share**2).sum(axis=1)
     with np.errstate(all="ignore"):  # what is not finite here is not used below
-        # all values are the same: as many may be at a bound as Wilson's of none leaves
+        # all values are the same: the proportion at a bound is at most that of Wilson's interval for none
         odds = student(math.inf, (1 + confidence) / 2) ** 2 * heaviness
         same = [np.where(np.isfinite(end), mean + (end - mean) * odds / (1 + odds), mean) for end in bounds]
         gaps = (mean - bounds[0], bounds[1] - mean) if of_mean else (np.full(len(mean), np.inf),) * 2
@@ -174,10 +174,10 @@ def _crossings(reach: Floats, rise: Floats, fall: Floats) -> tuple[Floats, Float
 
 
 def _moments(value: Floats, share: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return of each row the mean, its standard error, and the change of the variance with the mean, relative to it.
+    """Return for each row the mean, its standard error, and the relative change of the variance with the mean.
 
-    The error is the larger of two: that of values whose spread has nothing to do with their
-    weights, and that of any others (HC2 of MacKinnon & White, 1985).
+    The error is the larger of two: one for values with a variance independent of their weights, and one for
+    any values (HC2 of MacKinnon & White, 1985).
     """
     mean = value[:, 0] + (share * (value - value[:, :1])).sum(axis=1)
     away = value - mean[:, np.newaxis]
@@ -200,28 +200,28 @@ def paired_tests(
     seed: int = 0,
     parts: Parts | None = None,
 ) -> Tests:
-    """Whether the means of two rows differ, for each pair of rows.
+    """Test whether the means of two rows differ, for each pair of rows.
 
-    The randomization test exchanges the scores of the two systems, query by query, and asks how
-    often the means then differ at least as much. Up to 32 queries that differ, it tries all
-    permutations: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
-    each query's share in the difference of the (weighted) means.
+    The randomization test exchanges the scores of the two systems, query by query, and counts how
+    often the means then differ at least as much. With up to 32 queries that differ, it tries all
+    permutations, and the p-value is exact. Otherwise it tries a random group of 1,048,576. The t-test
+    uses the contribution of each query to the difference of the (weighted) means.
 
     Args:
-        values: as for :func:`intervals`.
-        weight: likewise.
-        pairs: of each difference, the row and the row that is taken from it.
+        values: the values, as in :func:`intervals`.
+        weight: the weights, as in :func:`intervals`.
+        pairs: for each difference, the row and the row that is subtracted from it.
         alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
-        margin: one, or one of each pair; differences must then spread alike to both sides of their mean.
-        resamples: the least number of permutations to try.
-        seed: of the random numbers.
-        parts: as for :func:`intervals`.
+        margin: one margin, or one for each pair; differences must then be symmetric around their mean.
+        resamples: the minimum number of permutations.
+        seed: the random seed.
+        parts: parts of the queries, as in :func:`intervals`.
 
     Returns:
         Arrays of shape ``(pairs,)``; with parts ``(pairs, parts)``.
 
     Raises:
-        ValueError: a row has a value for fewer than two queries, without parts.
+        ValueError: a row has values for fewer than two queries, and there are no parts.
 
     >>> tests = paired_tests(np.array([[.9, .8, .7], [.5, .6, .1]]), pairs=[(0, 1)])
     >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 permutations differ as much
@@ -252,7 +252,7 @@ def paired_tests(
 
 
 def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
-    """Return the tests of each row, but for the p-value of a randomization test that tries some permutations only."""
+    """Return the tests of each row, except p-values of randomization tests that try only some permutations."""
     differing = np.count_nonzero(shares, axis=1)
     exact = differing <= EXACT
     randomization = np.ones(len(shares))
@@ -264,9 +264,9 @@ def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row the share of all permutations whose sum is at least as far from 0, or at least as great.
+    """Return for each row the proportion of all permutations with a sum at least as far from 0, or at least as great.
 
-    Each is an exchange of the first half of the queries with one of the second half.
+    Each permutation combines one of the first half of the queries with one of the second half.
     """
     rows, queries = shares.shape
     step = max(
@@ -291,22 +291,22 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
 def _sampled_p(
     rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, exponent: int, seed: int
 ) -> Floats:
-    """Return the share of a random group of permutations whose sum is at least as far from 0, or at least as great.
+    """Return the proportion of a random group of permutations with a sum at least as far from 0, or at least as great.
 
-    Each query draws a word of ``exponent`` bits, and each exchange of the group is a word too: it
-    exchanges the queries whose words have an odd number of bits in common with it. The permutations
-    that differ in the last bits only are summed at once.
+    Each query draws a word of ``exponent`` bits, and each permutation of the group is also a word: it
+    exchanges the scores of the queries with words that have an odd number of bits in common with it.
+    Permutations that differ only in the last bits are summed at once.
 
-    The share is a valid p-value as it stands, since the group holds the scores as they are and
-    looks the same from each of its permutations (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
+    The proportion is a valid p-value without a correction, since the group contains the scores as they
+    are and looks the same from each of its permutations (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
     Biometrika 2024). Any two permutations are independent, so that its variance is that of a sample.
 
     Args:
-        rows: of weighted values; the last one of the weights.
-        pairs: two rows, and how much to add to their difference.
-        two_sided: count sums as far from 0.
-        exponent: of 2, the size of the group.
-        seed: of the words.
+        rows: the rows of weighted values; the last row has the weights.
+        pairs: two rows, and the amount to add to their difference.
+        two_sided: count sums that are as far from 0 on either side.
+        exponent: the exponent of 2 that gives the size of the group.
+        seed: the random seed of the words.
     """
     words = np.random.default_rng(seed).integers(1 << exponent, size=rows.shape[1])
     last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
@@ -332,9 +332,9 @@ def _sampled_p(
 
 
 def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
-    """Return all sums of cells with signs, a sign being that of the bits common to a cell and a sum, in any order.
+    """Return all signed sums of cells, in any order; the sign is the parity of the bits common to a cell and a sum.
 
-    Sums of neighbours are taken along the longer axis of a square, first of its rows, then of its columns.
+    Sums of neighbors are computed along the longer axis of a square, first of its rows, then of its columns.
     """
     side = math.isqrt(len(cells))
     for _ in range(2):
@@ -350,9 +350,9 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
 
 
 def _t_test(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row how likely its mean is at least as far from 0, or at least as great, by chance.
+    """Return for each row the probability of a mean at least as far from 0, or at least as great, by chance.
 
-    As `scipy.stats.ttest_1samp`, which warns where all values are the same.
+    The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
     queries = shares.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -370,18 +370,19 @@ def power(
     margin: float | Floats = 0.0,
     parts: Parts | None = None,
 ) -> Power:
-    """Return what the queries can tell, by the noncentral t of a paired t-test at the 5% level with 80% power.
+    """Return the difference that the queries detect, and the number of queries needed to detect the observed one.
 
-    With unequal weights, they count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965);
-    less than two tell nothing.
+    Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution. With unequal
+    weights, the queries count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965); fewer than two
+    detect nothing.
 
     Args:
-        values: as for :func:`paired_tests`, like the others.
-        weight: likewise.
-        pairs: likewise.
-        alternative: likewise.
-        margin: likewise.
-        parts: likewise.
+        values: the values, as in :func:`paired_tests`.
+        weight: the weights, as in :func:`paired_tests`.
+        pairs: the pairs of rows, as in :func:`paired_tests`.
+        alternative: the hypothesis, as in :func:`paired_tests`.
+        margin: the margin, as in :func:`paired_tests`.
+        parts: parts of the queries, as in :func:`intervals`.
 
     >>> found = power(np.array([[.9, .8, .7, .6], [.5, .6, .1, .6]]), pairs=[(0, 1)])
     >>> float(found.min_detectable[0].round(4)), int(found.queries_needed[0])
@@ -401,7 +402,7 @@ def power(
             away = (difference - mean[at, own][:, np.newaxis]) ** 2
             deviation[at, own] = np.sqrt((away * weights).sum(axis=1) / total)
     effective[effective < 2] = np.nan
-    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # differences that are all the same tell nothing of others
+    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # equal differences say nothing about others
     two_sided = alternative == "two-sided"
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))
@@ -414,10 +415,10 @@ def power(
 
 
 def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
-    """Return how many queries the t-test needs to find a mean of so many standard deviations; infinity for too many."""
+    """Return the number of queries with which the t-test detects a mean of `effect` standard deviations."""
     special = _special()
     needed = np.ceil(((special.ndtri(1 - LEVEL / (1 + two_sided)) + special.ndtri(POWER)) / effect) ** 2)
-    needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # a z-test needs as many
+    needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # for a z-test
     searched = np.isfinite(needed)
     while searched.any():
         searched[searched] = effect[searched] * np.sqrt(needed[searched]) < _detectable_t(needed[searched], two_sided)
@@ -426,31 +427,33 @@ def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
 
 
 def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
-    """Return how many standard errors a mean must be from 0 for the t-test to find it with the power wanted."""
+    """Return the distance of a mean from 0, in standard errors, at which the t-test detects it with this power."""
     special = _special()
-    distinct, at = np.unique(queries, return_inverse=True)  # parts have few numbers of queries, and each takes long
+    distinct, at = np.unique(
+        queries, return_inverse=True
+    )  # parts have few distinct numbers of queries, and each takes long
     critical = special.stdtrit(distinct - 1, 1 - LEVEL / (1 + two_sided))
     return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
 
 
 def falls_beyond(difference: float, max_drop: float) -> bool:
-    """Return whether a mean falls by more than is tolerated, beyond rounding."""
+    """Return whether a mean drops by more than `max_drop`, beyond rounding."""
     return -difference > max_drop + ROUNDING
 
 
 def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
-    """Return whether a one-sided randomization test, one of so many, can have a corrected p of at most `alpha`."""
+    """Return whether one of several one-sided randomization tests can have a corrected p of at most `alpha`."""
     return 0.5**queries <= alpha / tests
 
 
 def is_regression(difference: float, p: float, *, max_drop: float, alpha: float) -> bool:
-    """Return whether a mean falls by more than is tolerated, and so that it is hardly by chance.
+    """Return whether a mean drops by more than `max_drop` and the drop is significant.
 
     Args:
-        difference: the mean less that of the baseline.
-        p: of a one-sided test of whether it is lower, corrected for their number if several measures are tested.
-        max_drop: the fall that is tolerated.
-        alpha: how often a regression may be found where there is none.
+        difference: the mean minus the mean of the baseline.
+        p: the p-value of a one-sided test of whether it is lower, corrected if several measures are tested.
+        max_drop: the drop that is tolerated.
+        alpha: the significance level of the test.
 
     >>> [is_regression(-0.02, p, max_drop=drop, alpha=0.05) for p, drop in ((0.01, 0.01), (0.01, 0.02), (0.06, 0.01))]
     [True, False, False]
@@ -459,7 +462,7 @@ def is_regression(difference: float, p: float, *, max_drop: float, alpha: float)
 
 
 def holm(p_values: Floats) -> Floats:
-    """P-values corrected for their number, so that the chance of any false discovery stays bounded (Holm, 1979).
+    """Correct p-values for their number, so that the probability of any false discovery is bounded (Holm, 1979).
 
     >>> holm(np.array([.01, .04, .03])).tolist()
     [0.03, 0.06, 0.06]
@@ -471,10 +474,10 @@ def holm(p_values: Floats) -> Floats:
 
 
 def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tuple[Floats, Floats]:
-    """Return rows of values, divided so that no sum or square of them overflows, and what each was divided by.
+    """Return rows of values, divided so that no sum or square of them overflows, and the divisors.
 
-    It is a power of two near the largest value of a part, the same in rows that are compared, so that no digit is
-    lost; its shape is ``(rows, parts)``.
+    A divisor is a power of two near the largest value of a part, the same in rows that are compared, so no digit is
+    lost. The shape of the divisors is ``(rows, parts)``.
     """
     largest = np.maximum.reduceat(np.nan_to_num(np.abs(values)), parts.first, axis=1)
     while grown := [(one, other) for one, other in pairs if (largest[one] != largest[other]).any()]:
@@ -485,7 +488,7 @@ def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tu
 
 
 def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Floats) -> Floats:
-    """Return the margin of each pair in each part, divided as their values are."""
+    """Return the margin of each pair in each part, divided like their values."""
     margins = np.broadcast_to(margin, len(pairs))
     return np.asarray(margins[:, np.newaxis] / scale[[one for one, _ in pairs]])
 
@@ -493,10 +496,10 @@ def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Fl
 def _prepared(
     values: Floats, weight: Floats | None, pairs: Sequence[tuple[int, int]], parts: Parts | None
 ) -> tuple[Parts, list[tuple[list[int], Block]], Floats, Floats]:
-    """Return the parts, all queries being the only one by default, what counts in them, and the values scaled.
+    """Return the parts (by default all queries), the rows and blocks that count, the scaled values and their divisors.
 
     Raises:
-        ImportError: SciPy is missing, even if no figure needs it.
+        ImportError: SciPy is missing, also if no figure needs it.
     """
     _special()
     split = Parts([values.shape[1]]) if parts is None else parts
@@ -504,7 +507,7 @@ def _prepared(
 
 
 def _relative(weight: Floats | None, block: Block) -> Floats:
-    """Return the weights of queries, the largest of each part as 1: a row for each part, or one for all."""
+    """Return the weights of queries, divided by the largest of each part: a row for each part, or one for all."""
     if weight is None:
         return np.ones((1, block.size))
     own = weight[block.queries]
@@ -512,10 +515,10 @@ def _relative(weight: Floats | None, block: Block) -> Floats:
 
 
 def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
-    """Return the rows that have values for the same queries, with each block of parts that have two or more of these.
+    """Return groups of rows with values for the same queries, with each block of parts that has two or more of these.
 
     Raises:
-        ValueError: no parts were asked for, and fewer than two queries have a value.
+        ValueError: fewer than two queries have a value, and there are no parts.
     """
     valued = ~np.isnan(values)
     if weight is not None:
@@ -533,7 +536,7 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
 
 @cache
 def _special() -> Any:
-    """Return SciPy's special functions, which are imported in a third of the time of its statistics."""
+    """Return SciPy's special functions, which take a third of the time of its statistics to import."""
     try:
         return import_module("scipy.special")
     except ImportError:

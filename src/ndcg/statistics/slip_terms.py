@@ -1,4 +1,4 @@
-"""What a slip is, a way in which nDCG goes wrong, and what it makes of a query.
+"""Slips: ways in which nDCG goes wrong, and their effect on a query.
 
 A slip changes one thing about the nDCG of a query: the input that the function makes of its arguments, the options, or
 what it divides by what. So it can be put on any convention, and two slips can be put on one another.
@@ -21,13 +21,13 @@ Documents = Mapping[Any, float]
 
 
 class Query(NamedTuple):
-    """What a function that computes nDCG is given: one query.
+    """The input of a function that computes nDCG: one query.
 
     Attributes:
         run: the score of each retrieved document.
         qrels: the relevance of each judged document.
         k: the cutoff; None for the whole list.
-        missing: whether the run lacks the query, rather than having no documents for it.
+        missing: whether the query is missing from the run, rather than having no documents there.
     """
 
     run: Documents
@@ -44,9 +44,9 @@ class Term(NamedTuple):
     """How a slip computes the DCG, or the value that it is divided by.
 
     Attributes:
-        changes: what it makes of the query, one after the other.
+        changes: the changes of the query, one after the other.
         options: options of `compute`, in place of the convention's.
-        measure: the measure that it takes for it, in place of DCG or IDCG.
+        measure: the measure that it uses in place of DCG or IDCG.
     """
 
     changes: tuple[Change, ...] = ()
@@ -68,11 +68,11 @@ class Slip(NamedTuple):
     Attributes:
         name: a few words for it.
         meaning: one sentence on what is computed.
-        threads: where it was reported.
-        both: how it computes both DCG and IDCG.
-        dcg: what it does to the DCG alone.
-        ideal: what it does to the IDCG alone.
-        rule: makes the values of queries from their DCG, IDCG and nDCG; None for DCG / IDCG.
+        threads: the threads in which it was reported.
+        both: the computation of both DCG and IDCG.
+        dcg: the computation of the DCG alone.
+        ideal: the computation of the IDCG alone.
+        rule: a function from DCG, IDCG and nDCG of queries to their values; None for DCG / IDCG.
     """
 
     name: str
@@ -85,13 +85,13 @@ class Slip(NamedTuple):
 
     @property
     def is_option(self) -> bool:
-        """Whether words of options of `compute` make it."""
+        """Whether options of `compute` with plain values give the same result."""
         words = all(isinstance(value, (str, float, bool, int)) for value in self.both.options.values())
         return not self.both.changes and self.dcg == self.ideal == UNCHANGED and self.rule is None and words
 
     @property
     def reported(self) -> str:
-        """A sentence on how often it was reported, and where; empty if it was not."""
+        """A sentence with the number of reports and an example; empty if there are none."""
         times = f"{len(self.threads)} times, for example" if len(self.threads) > 1 else "once,"
         return f" It was reported {times} in {self.threads[0]}." if self.threads else ""
 
@@ -115,7 +115,7 @@ class Slip(NamedTuple):
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, ideal, queries.scores(options, "nDCG", self.both))
         empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
-        if isinstance(empty, str):  # rightly empty: 1 if nothing was retrieved
+        if isinstance(empty, str):  # 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
@@ -135,13 +135,13 @@ class Queries:
         self._scores: dict[tuple[Any, ...], Floats] = {}
 
     def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
-        """Return what changes make of the queries, one after the other."""
+        """Apply changes to the queries, one after the other."""
         if changes not in self._changed:
             self._changed[changes] = [changes[-1](query) for query in self.changed(changes[:-1])]
         return self._changed[changes]
 
     def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
-        """Return the value of each query, by its own cutoff; nan for a query that is left out of the mean."""
+        """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
         how = {**options, **term.options}
         key = (term.measure or measure, term.changes, *sorted(how.items()))
         if key not in self._scores:

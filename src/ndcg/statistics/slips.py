@@ -334,7 +334,7 @@ SLIPS = (
         both=Term(options={"zero_division": 0.0}),
     ),
     Slip(
-        "no relevant documents left out",
+        "no relevant documents skipped",
         "A query with no relevant documents has no value, so it counts in no mean.",
         ("joaopalotti/trectools#25", "joaopalotti/trectools#51", "elastic/elasticsearch#29267"),
         both=Term(options={"zero_division": float("nan")}),

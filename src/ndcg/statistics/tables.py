@@ -19,19 +19,19 @@ Table = list[list[str]]  # the header first
 
 
 class Readable:
-    """Tables, remarks and the signature of a result, as a person reads them."""
+    """Tables, remarks and the signature of a result, in readable formats."""
 
     signature: str
 
     def tables(self) -> list[Table]:
         """Return tables of text, the header first; the first column holds names.
 
-        Characters that do not print, as ids may have, are spelled out.
+        Characters that do not print, which ids may have, are escaped.
         """
         return [[list(map(visible, row)) for row in table] for table in self._tables()]
 
     def remarks(self) -> list[str]:
-        """Return the sentences below the tables, in which all characters print too."""
+        """Return the sentences below the tables; characters that do not print are escaped."""
         return list(map(visible, self._remarks()))
 
     def _tables(self) -> list[Table]:
@@ -58,7 +58,7 @@ class Readable:
         return "\n\n".join([*tables, "\n".join(_sentences(self))])
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML for notebooks."""
         tables = []
         for header, *rows in self.tables():
             cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
@@ -123,7 +123,7 @@ def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _sentences(result: Readable) -> list[str]:
-    """Return what stands below the tables of plain text."""
+    """Return the sentences below the tables of plain text."""
     return [*result.remarks(), f"Signature: {visible(result.signature)}"]
 
 
@@ -148,7 +148,7 @@ def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> s
 
 
 def level_text(confidence: float) -> str:
-    """Return what an interval is called.
+    """Return the name of an interval.
 
     >>> level_text(0.95)
     '95% interval'
@@ -168,7 +168,7 @@ def count_text(value: float | None) -> str:
 
 
 def counted_text(counted: int | None, queries: int) -> str:
-    """Return how many queries a mean is over, with how many there are if others are left out.
+    """Return the number of queries in a mean, with the number of all queries if some are excluded.
 
     >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
     ('300', '1,274 of 1,300', '–')

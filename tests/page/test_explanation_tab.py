@@ -54,9 +54,9 @@ def test_the_conventions_that_have_the_number_are_named_and_marked(ndcg: evaluat
 def test_a_number_of_no_convention_is_that_of_one_with_a_choice_changed(ndcg: evaluate.Metric) -> None:
     number = ndcg.compute(**CARD_EXAMPLE, k=10, discount="reciprocal")["nDCG@10"]
     html = shown(CARD, f"{number:.6f}")
-    assert f"<h3>No convention has {number:.6f}, but these do:</h3>" in html
+    assert f"<h3>No convention gives {number:.6f}, but these do:</h3>" in html
     assert "<li>sklearn, but discount=reciprocal <code>convention=&#x27;sklearn&#x27;, " in html
-    assert "combinations have it; by chance, about " in html
+    assert "combinations give it; by chance, about " in html
 
 
 def test_scores_at_several_cutoffs_are_explained(ndcg: evaluate.Metric) -> None:
@@ -75,7 +75,7 @@ def test_the_value_of_each_query_is_explained_by_id_or_in_order(ndcg: evaluate.M
     html = shown(RUNS, values="ndcg_cut_10 q 0.6309\nndcg_cut_10 p 1.0000\nndcg_cut_10 all 0.8155", files=files)
     assert html.startswith("<h3>bm25: These values of queries are the nDCG@10 of sklearn")
     html = shown(RUNS, values="q 0.1\np 1.0000", files=files)
-    assert "No convention has these values of queries, nor has any combination of options." in html
+    assert "No convention gives these values of queries, and no combination of options does." in html
     assert "1 query differs: q." in html
 
 
@@ -99,10 +99,14 @@ def test_the_pages_own_cutoffs_and_its_dcg_are_found(ndcg: evaluate.Metric) -> N
     assert "DCG" in shown(RANKING, f"{dcg:.2f}")
 
 
-def test_a_slip_is_named_with_a_link_to_the_page_of_slips(ndcg: evaluate.Metric) -> None:
+def test_a_slip_is_named_with_a_link_to_the_page_of_slips_in_a_space(
+    ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dcg = ndcg.compute(**CARD_EXAMPLE, k=10, measures="DCG")["DCG@10"]
-    html = shown(CARD, f"{dcg:.6f}")
-    assert "<li>sklearn with a slip: <a href='#h-slips'>DCG called nDCG</a></li>" in html
+    assert "<li>sklearn with a slip: DCG called nDCG</li>" in shown(CARD, f"{dcg:.6f}")
+    monkeypatch.setenv("SPACE_ID", "someone/nDCG")
+    address = "https://huggingface.co/spaces/someone/nDCG/blob/main/docs/slips.md"
+    assert f"sklearn with a slip: <a href='{address}' target='_blank'>DCG called nDCG</a>" in shown(CARD, f"{dcg:.6f}")
 
 
 def test_a_file_of_the_server_is_never_read(tmp_path: Path) -> None:
