@@ -12,10 +12,10 @@ from page.batch import batch_tab
 from page.card import card_tab
 from page.choices import CHOICES, CONVENTIONS, LABELS, WORDS, bar_of, convention_of, settings_of
 from page.events import QUIET, follow
+from page.explanation import explanation_tab
 from page.ranking import ranking_tab
 from page.render import CSS, HEAD
 from page.runs import runs_tab
-from page.whose import whose_tab
 
 FONT = ["ui-sans-serif", "system-ui", "sans-serif"]  # no font of another host
 MONO = ["ui-monospace", "Consolas", "monospace"]
@@ -101,7 +101,7 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
         table, title, step, link = ranking_tab(demo, convention, bar)
         files = runs_tab(convention, bar, (table, title, tabs))
         batch = batch_tab(bar)
-        source, got = whose_tab(bar, table, files, batch)
+        source, got = explanation_tab(bar, table, files, batch)
         card_tab()
         api_tab(demo)
     demo.load(None, js=NAMES_AND_KEYS)

@@ -152,7 +152,7 @@ def presets_from(path: str) -> dict[str, dict[str, Any]]:
     for name, preset in runpy.run_path(path)["CONVENTIONS"].items():
         chosen = preset.options
         empty = chosen.pop("zero_division")
-        if empty == "rightly_empty":
+        if empty == "perfect_if_empty":
             empty = "1 if nothing was retrieved, else 0"
         elif math.isnan(empty):
             empty = "left out"

@@ -11,9 +11,9 @@ import pandas as pd
 
 from .choices import LONGEST_RANKING, parse_link, query_of
 from .events import ASK, QUIET, follow, raise_errors
-from .guide import STEPS, is_of_step
-from .ranking import EMPTY, EXAMPLES, FIRST, rows_of
-from .whose import SOURCES
+from .explanation import SOURCES
+from .guide import STEPS, is_begun_with, rows_at
+from .ranking import EMPTY, rows_of
 
 JS = ASK + Path(__file__).with_name("address.js").read_text(encoding="utf-8")
 LINK = "Link to this ranking and these choices"
@@ -92,7 +92,7 @@ def query_shown(
     """Return the address, after its ?, of a tab and the fields of the page, and whether it has the whole ranking."""
     *bar, source, got, batch = fields
     rows = rows_of(table)
-    query, whole = query_of(None if is_of_step(rows, step) else rows, convention, *bar)
+    query, whole = query_of(None if is_begun_with(rows, step) else rows, convention, *bar)
     query = (f"step={step}&" if step else "") + query + (f"&tab={tab}" if tab else "")
     others = {} if source == "ranking" else {"data": source}
     others |= {"got": got} if got else {}
@@ -123,7 +123,7 @@ def batch_at(text: str | None, usual: list[str]) -> list[Any]:
 def shown_at(parameters: Mapping[str, str]) -> list[Any]:
     """Return the step, the table, the convention and the bar that an address asks for."""
     step = parameters["step"] if parameters.get("step") in STEPS else ""
-    rows, convention, bar, unread = parse_link(parameters, STEPS[step].rows if step else EXAMPLES[FIRST])
+    rows, convention, bar, unread = parse_link(parameters, rows_at(step))
     problem = f"Not readable in the link, and left as usual: {', '.join(unread)}. " if unread else "Documents; "
     label = problem + (EMPTY.capitalize() if unread else EMPTY)
     return [step, gr.Dataframe([list(row) for row in rows], label=label), convention, *bar]

@@ -19,10 +19,10 @@ from gradio_client.utils import is_file_obj_with_meta
 
 from .choices import CHOICES, CONVENTIONS, cutoffs_of, option_of
 from .events import Handler, raise_errors
-from .found import RUNS, compare_runs, report_on, run_names
+from .explanation import explanation_of
 from .metric import ROOT, ndcg, tables
+from .run_results import RUNS, compare_runs, report_on, run_names
 from .uploads import Mappings, check_size, read_upload
-from .whose import explanation_of
 
 CALLS = """
 ```python

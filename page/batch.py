@@ -11,9 +11,8 @@ import pandas as pd
 
 from .choices import CHOICES, WORDS, option_of, options_of, snippet
 from .events import QUIET, follow, show_errors
-from .figures import distribution
 from .metric import ndcg
-from .plots import histogram
+from .plots import distribution, histogram
 from .render import csv_link, error_html, score_card, table_html
 from .uploads import BATCH, check_size, read_batch
 

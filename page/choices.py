@@ -21,7 +21,7 @@ CONVENTIONS = tables.CONVENTIONS
 WORDED = ("gain", "discount", "ideal", "score_dtype", "ties")  # of which every word is a choice
 CHOICES = {
     **{name: [*tables.OPTIONS[name].words] for name in WORDED},
-    "zero_division": ["0", "1", "nan", "rightly_empty"],
+    "zero_division": ["0", "1", "nan", "perfect_if_empty"],
     "negative_relevance": [*tables.OPTIONS["negative_relevance"].words],
     "missing": ["empty", "skip"],  # a page that refuses a run would say less
     "judged_only": ["false", "true"],
@@ -41,7 +41,7 @@ WORDS = {  # of a choice on the page, if they are not its name
     ("score_dtype", "given"): "as given",
     ("score_dtype", "float32"): "as 32-bit floats",
     ("zero_division", "nan"): tables.empty_text(math.nan),
-    ("zero_division", "rightly_empty"): tables.empty_text("rightly_empty"),
+    ("zero_division", "perfect_if_empty"): tables.empty_text("perfect_if_empty"),
     ("negative_relevance", "raise"): "refuse",
     ("missing", "skip"): "left out",
     ("missing", "empty"): "nothing retrieved",
@@ -96,7 +96,7 @@ def option_of(name: str, choice: str) -> dict[str, Any]:
     """Return the option of `compute` that a choice of the bar makes."""
     if name == "judged_only":
         return {name: choice == "true"}
-    return {name: float(choice) if name == "zero_division" and choice != "rightly_empty" else choice}
+    return {name: float(choice) if name == "zero_division" and choice != "perfect_if_empty" else choice}
 
 
 def options_of(
@@ -161,12 +161,18 @@ def symbols(options: Mapping[str, Any]) -> str:
     gain = {"linear": "r", "exponential": "(2<sup>r</sup> − 1)", "binary": "[r &gt; 0]"}[options["gain"]]
     formula = html.escape(tables.DISCOUNTS[options["discount"]].formula)
     discount = formula.replace(" / ", " ⁄ ").replace("log_b", f"log<sub>{options['log_base']:g}</sub>")
-    ranks = "at each rank i" if k is None else f"at each rank i up to {k}"
+    ranks = "at each rank i" if k is None else f"at each rank i up to {scrubbed('k', k)}"
     return (
         "<span data-term='dcg'>DCG</span> = Σ <span data-term='gain' title='gain of the document at rank i, of "
         f"relevance r'>{gain}</span> × <span data-term='discount' title='discount of rank i'>"
         f"{discount}</span>, for the relevance r {ranks}"
     )
+
+
+def scrubbed(name: str, text: Any) -> str:
+    """Return a value in a sentence, as HTML, that changes as it is dragged; it is text, and a field has it too."""
+    title = "drag left or right"
+    return f"<span class='scrub' data-scrub='{name}' title='{title}'>{text}</span>"
 
 
 def snippet(inputs: Mapping[str, Any], options: Mapping[str, Any]) -> str:

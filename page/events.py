@@ -19,7 +19,7 @@ QUIET: dict[str, Any] = {
 }
 EACH = {**QUIET, "trigger_mode": "multiple"}  # where an event that waits would be sent with the data of another
 ALOUD: dict[str, Any] = {"queue": True}  # Gradio pops up errors and remarks of events in its queue only
-ASK = Path(__file__).with_name("ask.js").read_text(encoding="utf-8")
+ASK = Path(__file__).with_name("events.js").read_text(encoding="utf-8")
 
 
 def follow(events: Sequence[Any], handler: Handler, inputs: Any, outputs: Any, **how: Any) -> None:

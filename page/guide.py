@@ -7,6 +7,7 @@ import gradio as gr
 
 from .choices import text_of
 from .events import ASK, QUIET, follow
+from .example import FIRST_RANKING, ranked
 
 JS = (
     ASK
@@ -50,47 +51,40 @@ class Step(NamedTuple):
     rows: list[list[str]]
 
 
-def _rows(relevance: str, scores: str = "") -> list[list[str]]:
-    """Return rows of documents d1, d2, … from their relevance and scores; "-" leaves a cell empty."""
-    cells = relevance.split()
-    given = scores.split() or [f"{len(cells) - at}" for at in range(len(cells))]
-    pairs = zip(cells, given, strict=True)
-    return [[f"d{at}", *(each.replace("-", "") for each in pair)] for at, pair in enumerate(pairs, 1)]
-
-
 STEPS = {
     "gain": Step(
         "Gain",
         "The more relevant a document is, the more it gains: dashed bars are as long as gains. Press the third dot of "
-        "d4, which is not relevant: it gains more then, and so does the best order, since d4 now belongs higher up.",
-        "If d4 becomes as relevant as d1, does nDCG rise or fall?",
+        "“Honey cake recipe”, as if it answered the query: it gains more then, and so does the best order, since it "
+        "now belongs higher up.",
+        "If “Honey cake recipe” becomes as relevant as “From nectar to honey”, does nDCG rise or fall?",
         ("It rises", "It falls"),
-        "from 0.9608 to 0.9725: d4 gains at rank 4 nearly what it would gain in the best order.",
-        _rows("3 2 3 0 1 2"),
+        "from 0.9608 to 0.9725: at rank 4 it gains nearly what it would gain in the best order.",
+        FIRST_RANKING,
     ),
     "discount": Step(
         "Discount",
         "People look at the first ranks first, so a gain counts less the lower its rank is: all of it at rank 1, 0.63 "
-        "of it at rank 2, half at rank 3. Move d3 up to rank 1, where its 3 counts fully. That is why swapping two "
-        "documents changes nDCG, and why swapping two that are equally relevant, d1 and d4, does not. "
-        "Why a logarithm? It falls fast at first and then ever more slowly, as attention does: from rank 1 to 2 a "
+        "of it at rank 2, half at rank 3. Move “From nectar to honey” up to rank 1, where its 3 counts fully. That is "
+        "why swapping two documents changes nDCG, and why swapping two that are equally relevant, ranks 1 and 4, does "
+        "not. Why a logarithm? It falls fast at first and then ever more slowly, as attention does: from rank 1 to 2 a "
         "third is lost, from 9 to 10 hardly anything, and no rank counts for nothing. The line across the bars is its "
         "curve. It is a convention rather than a measurement; the options have others.",
         "Which swap wins more?",
-        ("d1 with d3", "d2 with d3"),
-        "nDCG is 0.6480 now; d1 with d3 makes it 1.0000, d2 with d3 only 0.6788: the first ranks are worth most.",
-        _rows("0 2 3 0"),
+        ("Ranks 1 and 3", "Ranks 2 and 3"),
+        "nDCG is 0.6480 now; ranks 1 and 3 make it 1.0000, ranks 2 and 3 only 0.6788: the first ranks are worth most.",
+        ranked("Honey cake recipe; Inside a beehive; From nectar to honey; The Bee Gees"),
     ),
     "ideal": Step(
         "Ideal",
         "The best order has the most relevant documents first, and no order has a higher DCG. nDCG is the DCG of your "
         "order divided by that: 1 is the best there is, whether a query has one relevant document or a hundred. This "
-        "order is the worst of its documents, and still gets more than half; move d4 up to rank 1 and see how much "
-        "comes back.",
+        "order is the worst of its documents, and still gets more than half; move “From nectar to honey” up to rank 1 "
+        "and see how much comes back.",
         "This is the worst order of these four documents. What does it score?",
         ("More than half", "Less than half"),
         "0.6138: every order has all the gains, and the discount of a low rank is far from 0.",
-        _rows("0 1 2 3"),
+        ranked("Honey cake recipe; Bees and flowers; Inside a beehive; From nectar to honey"),
     ),
     "ties": Step(
         "Ties",
@@ -100,28 +94,35 @@ STEPS = {
         "Would another order of the three change this score?",
         ("No", "Yes"),
         "0.9579 in each order. If they are taken as they come, it is anything from 0.9159 to 1.0000.",
-        _rows("3 0 1 2 0", "9 5 5 5 1"),
+        ranked(
+            "From nectar to honey; Honey cake recipe; Bees and flowers; Inside a beehive; The Bee Gees", "9 5 5 5 1"
+        ),
     ),
     "missing": Step(
         "What is missing",
-        "d5 and d6 are relevant and were not retrieved. They gain nothing, but the ideal order has them, so nDCG "
-        "falls: put d5 back into the ranking. d3, hatched, was not judged: nobody knows its relevance, so it counts "
-        "as 0, keeps d4 from rank 3, and is not in the ideal order. The options can remove it.",
+        "“How honey is made” and “Honey bees at work” are relevant and were not retrieved. They gain nothing, but the "
+        "ideal order has them, so nDCG falls: put “How honey is made” back into the ranking. “Beekeeping in town”, "
+        "hatched, was not judged: nobody knows its relevance, so it counts as 0, keeps “Kinds of honey” from rank 3, "
+        "and is not in the ideal order. The options can remove it.",
         "Which wins more?",
-        ("Retrieving d5", "Removing d3"),
-        "nDCG is 0.5036; d5 at rank 1 makes it 0.8469, removing d3 only 0.5150.",
-        _rows("2 1 - 1 3 2", "4 3 2 1 - -"),
+        ("Retrieving “How honey is made”", "Removing “Beekeeping in town”"),
+        "nDCG is 0.5036; “How honey is made” at rank 1 makes it 0.8469, removing “Beekeeping in town” only 0.5150.",
+        ranked(
+            "Inside a beehive; Bees and flowers; Beekeeping in town; Kinds of honey; How honey is made; "
+            "Honey bees at work",
+            "4 3 2 1 - -",
+        ),
     ),
     "exponential": Step(
         "Exponential gain",
         "So far a relevance of r gains r. Many papers and libraries let it gain 2^r − 1: relevance 1 gains 1, 2 gains "
         "3 and 3 gains 7, so one highly relevant document outweighs several that are partly relevant. Choose "
-        "exponential beside the formula and watch d4, the most relevant document, in the last place. The two gains "
-        "give two scores of the same ranking, so a report has to say which it uses.",
+        "exponential beside the formula and watch “How honey is made”, the most relevant document, in the last place. "
+        "The two gains give two scores of the same ranking, so a report has to say which it uses.",
         "With exponential gain, does this ranking score more or less?",
         ("Less", "More"),
         "0.7768 instead of 0.8878, since half of all gains are in the last place.",
-        _rows("2 2 1 3"),
+        ranked("Inside a beehive; Honey bees at work; Bees and flowers; How honey is made"),
     ),
 }
 
@@ -167,6 +168,11 @@ def _step_html(name: str) -> str:
     )
 
 
-def is_of_step(rows: list[list[Any]], step: str) -> bool:
-    """Return whether rows are those that a step begins with."""
-    return step in STEPS and [[text_of(cell) for cell in row] for row in rows] == STEPS[step].rows
+def is_begun_with(rows: list[list[Any]], step: str) -> bool:
+    """Return whether rows are those that the page begins with at a step, or without one."""
+    return [[text_of(cell) for cell in row] for row in rows] == rows_at(step)
+
+
+def rows_at(step: str) -> list[list[str]]:
+    """Return the rows that the page begins with at a step, or without one."""
+    return STEPS[step].rows if step in STEPS else FIRST_RANKING

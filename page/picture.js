@@ -15,7 +15,7 @@ const named = html => [...html.matchAll(/data-document='(.*?)'/g)].map(([, name]
 // What the reader made of the picture. What was drawn before the last edit would take that back, so it is not shown,
 // unless that edit was refused, or other documents were chosen.
 const wanted = { edits: 0, grades: {}, ...order() };
-let refused = 0, shown = props.value, isNew = false;
+let refused = 0, shown = props.value, isNew = false, drawn = new Map();
 const isEdited = () => JSON.stringify(order()) !== JSON.stringify({ ranked: wanted.ranked, missed: wanted.missed });
 const send = () => ask("edit", Object.assign(wanted, order(), { edits: wanted.edits + 1 }));
 globalThis.refuseEdit = () => { refused = wanted.edits; wanted.grades = {}; find(".picture")?.classList.remove("unsummed"); };
@@ -23,10 +23,25 @@ globalThis.pictureToShow = html => {
   if (named(html) !== named(shown)) refuseEdit();
   else if (Number(/data-edits='(.*?)'/.exec(html)?.[1]) < wanted.edits && refused < wanted.edits) return shown;
   isNew = true;
+  drawn = tops();
   return shown = html;
 };
 
-let dragged = null, height = 0;
+let dragged = null, height = 0, hold = 0;  // the card that is held, and where: on the screen, and below its top
+
+// Cards move to where they belong, by whatever they come to be elsewhere, unless the reader wants no motion.
+const tops = () => new Map([...cards()].map(([name, li]) => [name, li.offsetTop - find(".order").offsetTop]));
+const glide = (each, from) => {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  each.animate([{ transform: from }, { transform: "none" }], { duration: 180, easing: "ease-out" });
+};
+const glideFrom = before => {
+  for (const [name, top] of tops()) {
+    const by = before.get(name) - top;
+    if (by && name !== dragged) glide(cards().get(name), `translateY(${by}px)`);
+  }
+};
+const moving = change => { const before = tops(); change(); glideFrom(before); };
 
 // What an order adds up to before it is sent: gains at the discounts of their places, and what is not drawn.
 globalThis.sumsOf = (gains, { discounts, ideal, rest }) => {
@@ -67,8 +82,10 @@ watch("value", () => {
   if (!isNew) return;
   isNew = false;
   Object.assign(wanted, order(), { grades: {} });
-  if (cards().has(dragged)) { before = scored(); place(); sumUp(); }
+  for (const card of element.querySelectorAll(".card")) card.style.transform = "";
+  if (cards().has(dragged)) { before = scored(); place(); sumUp(); follow(); }
   else { dragged = null; find(".picture")?.classList.remove("unsummed"); }
+  glideFrom(drawn);
 });
 
 // Gradio writes what a field begins with, not what it holds.
@@ -86,6 +103,7 @@ element.addEventListener("pointerdown", event => {
   if (event.pointerType !== "mouse" && !grip) return;  // elsewhere, a finger scrolls
   dragged = card.closest("li").dataset.document;
   height = event.clientY;
+  hold = height - card.closest("li").getBoundingClientRect().top;
   before = scored();
   card.closest("li").classList.add("dragged");
   card.querySelector(".grip").focus({ preventScroll: true });
@@ -93,15 +111,10 @@ element.addEventListener("pointerdown", event => {
   event.preventDefault();
 });
 
-// Cards that make room move there, unless the reader wants no motion.
-const moving = change => {
-  const tops = new Map([...cards()].map(([name, li]) => [name, li.offsetTop]));
-  change();
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  for (const [name, li] of cards()) {
-    const by = tops.get(name) - li.offsetTop;
-    if (by && name !== dragged) li.animate([{ transform: `translateY(${by}px)` }, { transform: "none" }], 120);
-  }
+// The card that is held stays under the pointer; its row is where it would be dropped.
+const follow = () => {
+  const li = cards().get(dragged), top = find(".picture").getBoundingClientRect().top + li.offsetTop;
+  li.querySelector(".card").style.transform = `translateY(${height - hold - top}px)`;
 };
 
 const place = () => {
@@ -122,11 +135,15 @@ element.addEventListener("pointermove", event => {
   if (dragged === null) return;
   height = event.clientY;
   if (place()) sumUp();
+  follow();
 });
 
 const drop = () => {
   if (dragged === null) return;
-  cards().get(dragged).classList.remove("dragged");
+  const li = cards().get(dragged), card = li.querySelector(".card");
+  li.classList.remove("dragged");
+  if (card.style.transform) glide(card, card.style.transform);
+  card.style.transform = "";
   dragged = null;
   sumUp();
   find(".change").textContent = "";
@@ -135,6 +152,30 @@ const drop = () => {
 };
 element.addEventListener("pointerup", drop);
 element.addEventListener("pointercancel", drop);
+
+const relevanceOf = li => Number(wanted.grades[li.dataset.document] ?? li.querySelector(".grade").dataset.relevance);
+const grade = (li, relevance) => { wanted.grades[li.dataset.document] = relevance; send(); };
+
+// A value of a sentence grows as it is dragged to the right; its field or its dots do the same by keys.
+let scrubbed = null;
+element.addEventListener("pointerdown", event => {
+  const text = event.target.closest("[data-scrub]"), li = text?.closest("li");
+  if (!text || event.button) return;
+  const value = li ? relevanceOf(li) : Number(text.textContent);
+  scrubbed = { x: event.clientX, start: value, value, document: li?.dataset.document };
+  element.setPointerCapture(event.pointerId);
+  event.preventDefault();
+});
+element.addEventListener("pointermove", event => {
+  if (!scrubbed) return;
+  const [least, most] = scrubbed.document ? [0, Number(find(".picture").dataset.highest)] : [1, Infinity];
+  const value = Math.max(least, Math.min(most, scrubbed.start + Math.round((event.clientX - scrubbed.x) / 12)));
+  if (value === scrubbed.value) return;
+  scrubbed.value = value;
+  if (scrubbed.document) grade(cards().get(scrubbed.document), value);
+  else ask("choose", { name: "k", value: `${value}` });
+});
+for (const end of ["pointerup", "pointercancel"]) element.addEventListener(end, () => { scrubbed = null; });
 
 element.addEventListener("keydown", event => {
   const grip = event.target.closest(".grip");
@@ -159,16 +200,15 @@ element.addEventListener("keydown", event => {
 });
 
 element.addEventListener("click", event => {
-  const grade = event.target.closest(".grade");
-  if (grade) {
-    const name = grade.closest("li").dataset.document;
-    const now = wanted.grades[name] ?? grade.dataset.relevance;
-    const dots = [...grade.querySelectorAll("i")];
+  const button = event.target.closest(".grade");
+  if (button) {
+    const li = button.closest("li");
+    const now = wanted.grades[li.dataset.document] ?? button.dataset.relevance;
+    const dots = [...button.querySelectorAll("i")];
     // a dot sets its own value, or, where that is set, one less; by keys, after the highest comes 0, as after none
     const dot = event.detail && 1 + dots.findLastIndex((each, at) => !at || event.clientX >= each.getBoundingClientRect().left - 2);
     const next = now === "" || now >= Number(find(".picture").dataset.highest) ? 0 : Number(now) + 1;
-    wanted.grades[name] = dot ? dot - (Number(now) === dot && now !== "") : next;
-    send();
+    grade(li, dot ? dot - (Number(now) === dot && now !== "") : next);
   }
   if (!event.target.closest(".advice")) return;
   const [one, other] = [...element.querySelectorAll(".advised")].map(card => card.closest("li"));

@@ -13,28 +13,30 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .choices import CHOICES, cell_of, symbols
+from .choices import CHOICES, cell_of, scrubbed, symbols
+from .contributions import Ranking, best_order, place_discounts, scores_of
 from .events import ASK
-from .figures import Ranking, best_order, place_discounts, scores_of
+from .example import query_of_documents
 
-LIGHT = Path(__file__).with_name("light.js").read_text(encoding="utf-8")
-JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + LIGHT
+HIGHLIGHT = Path(__file__).with_name("highlight.js").read_text(encoding="utf-8")
+JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + HIGHLIGHT
 TEMPLATE = "${(globalThis.pictureToShow ?? String)(value)}"
 DRAWN = 100  # documents of a list; the table has the others
 SEARCHED = 40  # documents that are swapped with each other in search of the best swap
 LEAST_DOTS = 3.0  # so that a relevance up to this can be chosen where all have less
 MOST_DOTS = 4  # the highest relevance that is shown as dots
 SHOWS = 5e-5  # what shows in four digits
-
-
-WORDS = (
-    "<details><summary>Relevance, score, retrieved, judged: what is what?</summary><ul>"
-    "<li><b>Relevance</b> is how well a document answers the query, as people judged it: 0 is not at all.</li>"
-    "<li>The <b>score</b> is what the search system gave the document; the ranking has the highest score first.</li>"
-    "<li><b>Retrieved</b> documents are those that the system returned; it can miss relevant ones.</li>"
-    "<li><b>Judged</b> documents are those of which somebody said how relevant they are; of the others nobody knows."
-    "</li></ul></details>"
+# what the words mean, each where it first stands
+RELEVANCE_AND_SCORE = (
+    "<b>Relevance</b>, in dots: how well a document answers the query, as people judged it; no dot is not at all. "
+    "<b>Score</b>: what the search system gave a document; the highest comes first. "
 )
+JUDGED = "<b>Judged</b>: somebody said how relevant a document is; nobody did of those that are hatched. "
+HOW_TO_READ = (
+    "Bars: gain × discount, the gain alone dashed; the line is the discount. Drag a card to move it, or a value with "
+    "dots below to change it."
+)
+RETRIEVED = "the system returns the <b>retrieved</b> documents, and may miss relevant ones"
 
 
 class Advice(NamedTuple):
@@ -87,15 +89,16 @@ def picture(
     rows = ranks.to_dict("records")
     ranked = [row for row in rows if row["rank"][0].isdigit()]
     ideal = sum(row["ideal"] for row in rows)
-    found = advice(ranking, [row["document"] for row in ranked], options) if ideal > 0 else None
+    advised = advice(ranking, [row["document"] for row in ranked], options) if ideal > 0 else None
     tied = any("–" in row["rank"] for row in ranked)
     highest = max([LEAST_DOTS, *(each for each in ranking.relevance if each is not None)])
-    cards = _Cards.of(ranking, rows, found, highest)
+    cards = _Cards.of(ranking, rows, advised, highest)
     tray = "".join(cards.unranked(row) for row in rows if row["rank"] == "not retrieved")
     removed = "".join(cards.unranked(row) for row in rows if row["rank"] == "removed")
     best = best_order(ranking, ranks, options)[:DRAWN]
     more = len(ranked) - DRAWN
     name, value = next(iter(result.items()))
+    query = query_of_documents(ranking.documents)
     others = [f"<span>{escape(each)} <b>{number:.4f}</b></span>" for each, number in result.items() if each != name]
     return "".join(
         [
@@ -105,19 +108,21 @@ def picture(
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
             f"<span class='sign'>÷</span>{_part('ideal', ideal, 'DCG, ideal order')}</p>",
             f"<p class='others'>{' '.join(others)}</p>" if others else "",
-            f"<p class='said'>{_said(value, ideal, found, tied=tied)} {escape(note)}</p>",
+            f"<p class='said'>{_said(value, ideal, advised, tied=tied)} {escape(note)}</p>",
             f"<p class='formula'>{symbols(options)} {_choices(options)}</p>",
             "<button type='button' class='undo' title='Ctrl+Z'>Undo</button>",
-            "<div class='lists'><section><div class='heads'><h3>Your order<small>: drag, or ↑ ↓</small>",
+            f"<p class='query'>Search: <b>{escape(query)}</b></p>" if query else "",
+            "<div class='lists'><section><div class='heads'><h3>Your order",
             "<small class='shown'>relevance<span>, score</span></small></h3>",
-            "<h3 data-term='dcg'>gain × discount<small>, dashed: gain alone, line: discount</small></h3></div>",
+            "<h3 data-term='dcg'>gain × discount</h3></div>",
             f"<ol class='order'>{''.join(map(cards.row, curved(ranked[:DRAWN])))}</ol>",
             f"<p>{more:,} more documents are in the table below.</p>" if more > 0 else "",
-            f"<div class='tray'><h3>Not retrieved</h3><ul>{tray}</ul><p class='nothing'>drop a document here</p></div>",
+            f"<p class='words'>{RELEVANCE_AND_SCORE}{JUDGED if None in ranking.relevance else ''}{HOW_TO_READ}</p>",
+            f"<div class='tray'><h3>Not retrieved<small>: {RETRIEVED}</small></h3><ul>{tray}</ul>",
+            "<p class='nothing'>drop a document here</p></div>",
             f"<div class='removed'><h3>Removed, since not judged</h3><ul>{removed}</ul></div>" if removed else "",
             "</section><section class='best'><h3 data-term='ideal'>The ideal order</h3>",
-            f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol></section></div>",
-            f"{WORDS}</div>",
+            f"<ol class='ideal'>{''.join(cards.ideal(*each) for each in best)}</ol></section></div></div>",
         ]
     )
 
@@ -190,15 +195,15 @@ def _part(term: str, number: float, what: str) -> str:
     return f"<span class='part' data-term='{term}'><b>{number + 0.0:.4f}</b><small>{what}</small></span>"
 
 
-def _said(value: float, ideal: float, found: Advice | None, *, tied: bool) -> str:
+def _said(value: float, ideal: float, advised: Advice | None, *, tied: bool) -> str:
     """Return how good a score is, and what would help most, in words."""
     if ideal <= 0:
         return "Nothing relevant was judged: this is the value chosen for such queries."
     share = f"{_percent(value)} of what the best order would score." if 0 <= value <= 1 else ""
-    if found is None:
+    if advised is None:
         return f"{share} No swap helps{' while documents are tied' if tied and value < 1 else ''}."
-    swap = f"<button class='advice' type='button'>{escape(found.text)}</button>"
-    return f"{share} Most would be won by this: {swap} <b class='adds'>+{found.adds:.4f}</b>"
+    swap = f"<button class='advice' type='button'>{escape(advised.text)}</button>"
+    return f"{share} Most would be won by this: {swap} <b class='adds'>+{advised.adds:.4f}</b>"
 
 
 def _percent(value: float) -> str:
@@ -227,7 +232,9 @@ class _Cards(NamedTuple):
     advised: tuple[str, ...]
 
     @classmethod
-    def of(cls, ranking: Ranking, rows: Sequence[Mapping[str, Any]], found: Advice | None, highest: float) -> "_Cards":
+    def of(
+        cls, ranking: Ranking, rows: Sequence[Mapping[str, Any]], advised: Advice | None, highest: float
+    ) -> "_Cards":
         """Return the documents of a ranking."""
         return cls(
             dict(zip(ranking.documents, ranking.relevance, strict=True)),
@@ -235,19 +242,19 @@ class _Cards(NamedTuple):
             dict(zip(ranking.documents, ranking.score, strict=True)),
             max([abs(row[name]) for row in rows for name in ("gain", "ideal")]) or 1,
             dots_for([LEAST_DOTS, *ranking.relevance]),
-            found.documents if found else (),
+            advised.documents if advised else (),
         )
 
     def row(self, row: Mapping[str, Any]) -> str:
         """Return a ranked document: its card, its gain × discount as a bar and in numbers, the ranks it shares."""
         document, rank, gain, added = row["document"], row["rank"], row["gain"], row["contribution"]
-        discount = f"{row['discount']:.2f}"
+        discount, grade = f"{row['discount']:.2f}", scrubbed("relevance", f"{gain:g}")
         tied = f"<small>tied {rank}</small>" if "–" in rank else ""
         kind = f" class='tied' data-tied='{rank}'" if tied else ""
         return (
             f"<li data-document='{escape(document)}' data-gain='{gain!r}'{kind}>{self._card(document, f'rank {rank}')}"
             f"{bar_html(gain, added, self.widest, 'dcg', row['curve'])}<span class='sum'><span class='product'>"
-            f"<span data-term='gain'>{gain:g}</span> × <span data-term='discount'>{discount}</span> = </span>"
+            f"<span data-term='gain'>{grade}</span> × <span data-term='discount'>{discount}</span> = </span>"
             f"<span data-term='dcg'>{added + 0.0:.2f}</span>{tied}</span></li>"
         )
 

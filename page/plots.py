@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 
 WIDTH, HEIGHT = 420, 220
@@ -36,6 +37,12 @@ def line_plot(by_rank: pd.DataFrame, top: float, caption: str, finding: str) -> 
         drawn.append(f"<g class='{kind}'><polyline points='{line}'/>{dots}</g>")
     keys = "".join(f" <span class='key {kind}'>{escape(name)}</span>" for name, kind in zip(names, LINES, strict=False))
     return _figure(f"{escape(caption)}{keys if len(names) > 1 else ''}", finding, "".join(drawn), labels, low, high)
+
+
+def distribution(values: Sequence[float], bins: int = 20) -> tuple[list[int], list[float]]:
+    """Return how many values are in each of equal intervals from 0 or below to 1 or above, and their edges."""
+    counts, edges = np.histogram(values, np.linspace(min([0.0, *values]), max([1.0, *values]), bins + 1))
+    return counts.tolist(), edges.tolist()
 
 
 def histogram(counts: Sequence[int], edges: Sequence[float], caption: str, finding: str) -> str:

@@ -22,8 +22,9 @@ from .choices import (
     snippet,
     text_of,
 )
+from .contributions import Ranking, curves, steps
 from .events import EACH, QUIET, follow, raise_errors, show_errors
-from .figures import Ranking, curves, steps
+from .example import FIRST_RANKING, QUERY
 from .guide import guide
 from .metric import ndcg
 from .paste import pasted_rows, with_point
@@ -32,8 +33,8 @@ from .plots import line_plot
 from .render import csv_link, error_html, list_html, table_html
 
 HEADERS = ["document", "relevance", "score"]
-EXAMPLES: dict[str, list[tuple[str, str, str]]] = {
-    "Textbook: 3 2 3 0 1 2": [(f"d{at + 1}", r, str(6 - at)) for at, r in enumerate("323012")],
+EXAMPLES: dict[str, Rows] = {
+    f"Search: {QUERY}": FIRST_RANKING,
     "Perfect": [("d1", "3", "4"), ("d2", "2", "3"), ("d3", "1", "2"), ("d4", "0", "1")],
     "Reversed": [("d1", "0", "4"), ("d2", "1", "3"), ("d3", "2", "2"), ("d4", "3", "1")],
     "All tied": [("d1", "3", "1"), ("d2", "2", "1"), ("d3", "1", "1"), ("d4", "0", "1")],
@@ -44,7 +45,6 @@ EXAMPLES: dict[str, list[tuple[str, str, str]]] = {
         ("d8", "2", ""),
     ],
 }
-FIRST = next(iter(EXAMPLES))
 STEPS_CAPTION = (
     "Each document's share, up to the largest cutoff. Ideal: what the ideal ranking has at this rank; "
     "loss: how much less this one has"
@@ -71,7 +71,7 @@ def ranking_tab(
         bar: the options.
     """
     # what a first visit shows is there before any event
-    first = score_ranking(table_of(EXAMPLES[FIRST]), 0, *(each.value for each in bar))
+    first = score_ranking(table_of(FIRST_RANKING), 0, *(each.value for each in bar))
     with gr.Tab("One ranking", id="ranking"):
         table = _table()
         edits = gr.Number(0, precision=0, visible="hidden")  # of the picture, that the table has
@@ -110,7 +110,7 @@ def ranking_tab(
 def _table() -> gr.Dataframe:
     """Return the table of documents, which is laid out below."""
     return gr.Dataframe(
-        table_of(EXAMPLES[FIRST]),
+        table_of(FIRST_RANKING),
         headers=HEADERS,
         datatype="str",
         column_count=(len(HEADERS), "fixed"),  # type: ignore[arg-type]  # which Gradio reads
@@ -124,7 +124,7 @@ def _table() -> gr.Dataframe:
 def _editor(table: gr.Dataframe, title: gr.HTML) -> None:
     """Lay out the table, with the examples and the buttons that change it."""
     with gr.Row():
-        example = gr.Dropdown(list(EXAMPLES), value=FIRST, label="Examples", min_width=300)
+        example = gr.Dropdown(list(EXAMPLES), value=next(iter(EXAMPLES)), label="Examples", min_width=300)
         paste = gr.Textbox(
             label="Paste: 3 2 3 0 1 2; lines of document, relevance, score; or a query's lines of qrels or of a run",
             lines=2,

@@ -12,11 +12,16 @@ import pandas as pd
 from gradio.processing_utils import save_bytes_to_cache
 from gradio.utils import get_upload_folder
 
-from .beside import BARS, JS, query_bars, side_by_side
 from .choices import options_of, settings_of
 from .events import ALOUD, EACH, QUIET, follow, raise_errors, show_errors
-from .found import (
-    Found,
+from .metric import ndcg
+from .paste import ids_as_run
+from .plots import bars_svg
+from .queries import BARS, JS, query_bars, side_by_side
+from .ranking import ranking_of, table_with
+from .render import csv_link, error_html, file_link, note_html, score_card, table_html
+from .run_results import (
+    RunResults,
     audit_row,
     compare_several,
     look_swapped,
@@ -28,11 +33,6 @@ from .found import (
     run_names,
     score_one,
 )
-from .metric import ndcg
-from .paste import ids_as_run
-from .plots import bars_svg
-from .ranking import ranking_of, table_with
-from .render import csv_link, error_html, file_link, note_html, score_card, table_html
 from .uploads import Mappings, read_groups
 
 AUDIT_CAPTION = (
@@ -40,8 +40,8 @@ AUDIT_CAPTION = (
     "tied: queries whose score depends on the order of ties; unjudged: documents within the cutoff that is shown"
 )
 AUDIT = ["run", "documents", "queries", "not ranked", "not judged", "tied", "unjudged@k"]
-MEANS_CAPTION = "Scores, with 95% intervals, best first; chance: of a random order"
-MEANS = ["run", "measure", "mean", "from", "to", "standard error", "chance", "queries"]
+MEANS_CAPTION = "Scores, with 95% intervals, best first; random order: the expected score of a random order"
+MEANS = ["run", "measure", "mean", "from", "to", "standard error", "random order", "queries"]
 PAIRS = ["measure", "run", "other", "run − other", "95% interval", "p", "p (Holm)", "t-test p", "t-test p (Holm)"]
 PAIRS += ["won, tied, lost"]
 SAMPLES = Path(__file__).with_name("samples")
@@ -87,27 +87,11 @@ def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Datafram
         with gr.Row():
             score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
             sample = gr.Button("Try sample runs", elem_id="sample-runs")
-        score = gr.HTML(js_on_load=BUTTONS_JS, elem_id="runs-score")
-        means = gr.HTML(elem_id="means")
-        measure = gr.Radio(label="Shown query by query", visible=False, elem_id="measure")
-        bars = gr.HTML(js_on_load=JS, apply_default_css=False, elem_id="by-query")
-        beside = gr.HTML(js_on_load=JS, apply_default_css=False, elem_id="beside")
-        slices, pairs, audit = (gr.HTML(elem_id=name) for name in ("slices", "pairs", "audit"))
-        queries = gr.Dataframe(
-            headers=["query", "score"],
-            label="Every query: choose one to open its ranking by the run of that column",
-            interactive=False,
-            elem_id="queries",
-        )
-        signature = gr.Textbox(label="Signature", buttons=["copy"])
-        with gr.Accordion("Take it into a ticket", open=False):
-            file = gr.HTML(elem_id="runs-files")
-            markdown = gr.Textbox(label="As Markdown", lines=6, max_lines=20, buttons=["copy"], elem_id="runs-markdown")
-        only = gr.Textbox(visible="hidden")
+        shown = [*result_fields(), gr.Textbox(visible="hidden")]
         scored = gr.Textbox(visible="hidden")  # the options by which the results were made that are shown
     files = [qrels_file, run_files]
+    score, _, bars, beside, _, _, _, queries, *_, measure, only = shown
     given = [*files, groups, measure, *bar]
-    shown = [score, means, bars, beside, slices, pairs, audit, queries, signature, file, markdown, measure, only]
     filled = [
         sample.click(sample_files, None, [*files, groups], **QUIET),
         score.swap(swap_files, files, files, **{**QUIET, "trigger_mode": "once"}),
@@ -129,6 +113,27 @@ def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Datafram
     for each in opened[:2]:
         each.then(None, js="() => scrollTo(0, 0)")
     return files
+
+
+def result_fields() -> list[Any]:
+    """Lay out the results of runs; return the fields in the order of `score_runs`, without the last, hidden one."""
+    score = gr.HTML(js_on_load=BUTTONS_JS, elem_id="runs-score")
+    means = gr.HTML(elem_id="means")
+    measure = gr.Radio(label="Shown query by query", visible=False, elem_id="measure")
+    bars = gr.HTML(js_on_load=JS, apply_default_css=False, elem_id="by-query")
+    beside = gr.HTML(js_on_load=JS, apply_default_css=False, elem_id="beside")
+    slices, pairs, audit = (gr.HTML(elem_id=name) for name in ("slices", "pairs", "audit"))
+    queries = gr.Dataframe(
+        headers=["query", "score"],
+        label="Every query: choose one to open its ranking by the run of that column",
+        interactive=False,
+        elem_id="queries",
+    )
+    signature = gr.Textbox(label="Signature", buttons=["copy"])
+    with gr.Accordion("Take it into a ticket", open=False):
+        file = gr.HTML(elem_id="runs-files")
+        markdown = gr.Textbox(label="As Markdown", lines=6, max_lines=20, buttons=["copy"], elem_id="runs-markdown")
+    return [score, means, bars, beside, slices, pairs, audit, queries, signature, file, markdown, measure]
 
 
 def paste_fields() -> tuple[list[gr.Textbox], gr.Button, gr.File]:
@@ -234,8 +239,8 @@ def query_html(query: str, runs: Mapping[str, Mappings], qrels: Mappings, option
         rankings[name] = ranking_of(rows_of_query(run, qrels, query, name)[0])
         ranked = {query: run[query]} if query in run else {}
         how = {**options, "measures": ["nDCG", "DCG", "IDCG"], "use_aggregator": False}
-        found = ndcg.compute(predictions=ranked, references={query: qrels[query]}, **how)
-        sums[name] = {each: values[0] for each, values in found.items()}
+        values = ndcg.compute(predictions=ranked, references={query: qrels[query]}, **how)
+        sums[name] = {each: value for each, (value,) in values.items()}
     return side_by_side(query, rankings, sums, options)
 
 
@@ -260,50 +265,50 @@ def score_runs(
         return one_query(qrels, runs, options)
     by = read_groups(groups, qrels) if groups else None
     find = score_one if len(runs) == 1 else compare_several
-    found = find(runs, qrels, options, by, chosen or "")
-    best = list(found.scores)[:2]
-    ranked = found.drawn[~found.drawn["query"].isin(found.lacks)]
-    most = (ranked if len(ranked) else found.drawn).sort_values(
-        found.drawn.columns[1], key=abs, ascending=len(best) < 2
+    results = find(runs, qrels, options, by, chosen or "")
+    best = list(results.scores)[:2]
+    ranked = results.drawn[~results.drawn["query"].isin(results.lacks)]
+    most = (ranked if len(ranked) else results.drawn).sort_values(
+        results.drawn.columns[1], key=abs, ascending=len(best) < 2
     )
     query = str(most["query"].iloc[0])
     suspect = look_swapped(qrels, runs)
     doubt = "" if suspect is None else swap_html(LOOK_SWAPPED, suspect)
-    notes = " ".join([f"{found.report.resampling}.", *found.report.notes])
-    means = pd.DataFrame(means_of(found.scores), columns=MEANS)
+    notes = " ".join([f"{results.report.resampling}.", *results.report.notes])
+    means = pd.DataFrame(means_of(results.scores), columns=MEANS)
     # the measure that is spoken of first, and so the largest number
-    first = means.sort_values("measure", key=lambda each: each != found.measure, kind="stable")
+    first = means.sort_values("measure", key=lambda each: each != results.measure, kind="stable")
     cards = score_card(dict(zip(first["run"] + ": " + first["measure"], first["mean"], strict=True)), notes)
-    audit = [audit_row(name, run, qrels, found.scores[name][found.measure]) for name, run in runs.items()]
-    pairs = pd.DataFrame([pair_row(each) for each in found.report.pairs] if len(best) > 1 else [], columns=PAIRS)
-    measures = list(found.scores[best[0]])
-    verdict = [*found.verdict, *found.tied]
-    caption = f"{found.measure}: {' − '.join(best)}"
+    audit = [audit_row(name, run, qrels, results.scores[name][results.measure]) for name, run in runs.items()]
+    pairs = pd.DataFrame([pair_row(each) for each in results.report.pairs] if len(best) > 1 else [], columns=PAIRS)
+    measures = list(results.scores[best[0]])
+    verdict = [*results.verdict, *results.tied]
+    caption = f"{results.measure}: {' − '.join(best)}"
     return (
         f"<h3 class='verdict' role='status'>{html.escape(' '.join(verdict))}</h3>"
-        f"{AS_TREC_EVAL if found.tied else ''}{doubt}{cards}",
+        f"{AS_TREC_EVAL if results.tied else ''}{doubt}{cards}",
         table_html(MEANS_CAPTION, means),
-        query_bars(found.drawn, caption, best, found.lacks, query),
-        query_html(query, {name: runs[name] for name in best}, qrels, options, found.measure),
-        groups_html(found.groups),
+        query_bars(results.drawn, caption, best, results.lacks, query),
+        query_html(query, {name: runs[name] for name in best}, qrels, options, results.measure),
+        groups_html(results.groups),
         table_html("Paired comparison", pairs) if len(pairs) else None,
         table_html(AUDIT_CAPTION, pd.DataFrame(audit, columns=AUDIT)),
-        found.table.round(4),
-        found.report.signature,
-        files_html(found, caption, best, pd.concat([means, pairs]).astype(object).fillna("")),
-        "\n\n".join([" ".join(verdict), found.report.to_markdown()]),
-        gr.Radio(measures, value=found.measure, visible=len(measures) > 1),
+        results.table.round(4),
+        results.report.signature,
+        files_html(results, caption, best, pd.concat([means, pairs]).astype(object).fillna("")),
+        "\n\n".join([" ".join(verdict), results.report.to_markdown()]),
+        gr.Radio(measures, value=results.measure, visible=len(measures) > 1),
         "",
     )
 
 
-def files_html(found: Found, caption: str, best: list[str], summary: pd.DataFrame) -> str:
+def files_html(results: RunResults, caption: str, best: list[str], summary: pd.DataFrame) -> str:
     """Return links to the summary and to every query as CSV, and to the bars as a picture."""
-    bars = list(found.drawn.head(BARS).itertuples(index=False, name=None))
+    bars = list(results.drawn.head(BARS).itertuples(index=False, name=None))
     sides = [f"{each} better" for each in best] if len(best) > 1 else []
     links = [
         csv_link(summary, "summary.csv", "Summary as CSV"),
-        csv_link(found.report.queries.to_pandas(), "queries.csv", "Every query as CSV"),
+        csv_link(results.report.queries.to_pandas(), "queries.csv", "Every query as CSV"),
         file_link(bars_svg(bars, caption, sides), "queries.svg", "image/svg+xml", "Bars as a picture (SVG)"),
     ]
     return f"<p class='files'>{' '.join(links)}</p>"

@@ -28,7 +28,7 @@ from conftest import ROOT, lean_environment
 from reference import NUMBERS
 
 from page.choices import CHOICES, LABELS, WORDS
-from page.figures import Ranking, place_discounts, steps
+from page.contributions import Ranking, place_discounts, steps
 
 playwright = pytest.importorskip("playwright.sync_api", reason="make check installs Playwright")
 expect = playwright.expect
@@ -50,6 +50,7 @@ ARGUMENTS = [
 PATIENCE = 120_000  # milliseconds
 expect.set_options(timeout=PATIENCE)
 TEXTBOOK = {"predictions": [[6, 5, 4, 3, 2, 1]], "references": [[3, 2, 3, 0, 1, 2]]}
+PLAIN = "?rel=3,2,3,0,1,2"  # the same relevance, of documents d1 to d6
 EVIL = "<img/src=x/onerror=alert(1)>"
 QRELS = f"q1 0 d1 2\nq1 0 d2 0\nq1 0 d9 1\nq2 0 {EVIL} 1\nq3 0 d1 1\nq3 0 d2 0\n"
 RUNS = {
@@ -183,6 +184,8 @@ def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(tabs.url + query)
         page.wait_for_selector("#picture .value, #picture .error", state="attached")  # its tab may be another
+        if query == PLAIN:  # its documents come after those of the first ranking, with the same score
+            expect(page.locator("#picture .document", has_text=re.compile("^d1$")).first).to_be_attached()
         if tab := re.search(r"[?&]tab=(\w+)", query):  # the page opens it after it has read the address
             expect(page.locator(f'[role=tab][data-tab-id="{tab[1]}"]:visible')).to_have_attribute(
                 "aria-selected", "true"
@@ -332,7 +335,7 @@ def test_the_page_opens_with_an_example_scored(visit: Opener, ndcg: evaluate.Met
     *steps, sums = [row for row in cells(page, "#steps") if len(row) == 8]
     exact = ndcg.compute(**TEXTBOOK, k=10, measures=["DCG", "IDCG"])
     assert [float(sums[at]) for at in (5, 6)] == pytest.approx(list(exact.values()), abs=5e-5)
-    assert [row[:3] for row in steps[:2]] == [["1", "d1", "3"], ["2", "d2", "2"]]
+    assert [row[:3] for row in steps[:2]] == [["1", "From nectar to honey", "3"], ["2", "Inside a beehive", "2"]]
     assert sum(float(row[5]) for row in steps) == pytest.approx(exact["DCG@10"], abs=3e-4)
     unfold(page, "Use it in code")
     expect(page.locator("#signature textarea, #signature input")).to_have_value(ndcg.signature(k=10))
@@ -405,7 +408,7 @@ def test_what_is_pasted_from_a_spreadsheet_is_scored(visit: Opener, ndcg: evalua
 
 
 def card(page: Any, document: str) -> Any:
-    return page.locator(f"#picture li[data-document={document}]")
+    return page.locator(f"#picture li[data-document='{document}']")
 
 
 def drag(page: Any, document: str, other: str) -> None:
@@ -424,7 +427,7 @@ def pull(page: Any, document: str, other: str) -> None:
 
 
 def test_a_card_that_is_dragged_is_scored_by_its_new_rank(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit()
+    page = visit(PLAIN)
     drag(page, "d6", "d4")
     wait_for(page, score(ndcg, references=[[3, 2, 3, 2, 0, 1]]))
     shown = page.locator("#picture .order .document").all_inner_texts()
@@ -436,7 +439,7 @@ def test_a_card_that_is_dragged_is_scored_by_its_new_rank(visit: Opener, ndcg: e
 def test_while_a_card_is_held_the_sums_are_those_of_its_rank_and_the_ideal_stays(
     visit: Opener, ndcg: evaluate.Metric
 ) -> None:
-    page = visit()
+    page = visit(PLAIN)
     ideal = page.inner_text("#picture .best")
     pull(page, "d3", "d2")
     held = [page.inner_text("#picture .score .value"), page.locator("#picture .order .sum").all_inner_texts()]
@@ -491,7 +494,7 @@ def order(page: Any) -> list[str]:
 
 
 def test_on_a_slow_line_every_change_counts(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit()
+    page = visit(PLAIN)
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     with on_a_slow_line(page):
         for _ in range(3):
@@ -508,7 +511,7 @@ def test_on_a_slow_line_every_change_counts(visit: Opener, ndcg: evaluate.Metric
 
 
 def test_an_answer_does_not_take_a_card_from_the_hand(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit()
+    page = visit(PLAIN)
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     with on_a_slow_line(page):
         for _ in range(2):
@@ -522,7 +525,7 @@ def test_an_answer_does_not_take_a_card_from_the_hand(visit: Opener, ndcg: evalu
 
 
 def test_each_dot_sets_its_own_relevance_and_once_more_one_less(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit()
+    page = visit(PLAIN)
     grade = card(page, "d4").locator(".grade")
     for dot, relevance in ((3, 3), (1, 1), (2, 2), (2, 1), (1, 0)):
         grade.locator("i").nth(dot - 1).click()
@@ -543,13 +546,12 @@ def test_the_step_of_ties_names_no_card_and_stays_true_when_cards_are_moved(visi
     page = visit("?step=ties&k=10")
     wait_for(page, "share ranks 2 to 4", "#guide")
     expect(page.locator("#picture .order > li.tied")).to_have_count(3)
-    card(page, "d1").locator(".grip").press("ArrowDown")
-    expect(page.locator("#picture .order .document").first).to_have_text("d2")
+    first, second, *_ = order(page)
+    card(page, first).locator(".grip").press("ArrowDown")
+    expect(page.locator("#picture .order .document").first).to_have_text(second)
     come_to_rest(page)
-    named = set(re.findall(r"\bd\d\b", page.inner_text("#guide p")))
-    tied = set(page.locator("#picture .order > li.tied .document").all_inner_texts())
-    assert tied == {"d1", "d3", "d4"}
-    assert named <= tied
+    assert page.locator("#picture .order > li.tied .document").all_inner_texts() == [first, *order(page)[2:4]]
+    assert not [each for each in order(page) if each in page.inner_text("#guide")]
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
@@ -616,7 +618,7 @@ def test_every_number_fits_a_phone(visit: Opener) -> None:
 
 
 def test_screen_readers_hear_names_states_and_units(visit: Opener) -> None:
-    page = visit()
+    page = visit(PLAIN)
     fold = page.get_by_role("button", name="Every number")
     expect(fold).to_have_attribute("aria-expanded", "false")
     fold.click()
@@ -635,7 +637,7 @@ def test_screen_readers_hear_names_states_and_units(visit: Opener) -> None:
 
 
 def test_on_a_slow_line_the_last_of_two_steps_opens(visit: Opener) -> None:
-    page = visit()
+    page = visit(PLAIN)
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     with on_a_slow_line(page):
         for name in ("gain", "ties"):
@@ -646,7 +648,7 @@ def test_on_a_slow_line_the_last_of_two_steps_opens(visit: Opener) -> None:
 
 
 def test_a_finger_drags_a_card_by_its_grip(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit("", 390)
+    page = visit(PLAIN, 390)
     touch = page.context.new_cdp_session(page)
     start, end = card(page, "d6").locator(".grip").bounding_box(), card(page, "d4").bounding_box()
     for kind, y in (("touchStart", start["y"] + 9), ("touchMove", end["y"] + 30), ("touchMove", end["y"] + 2)):
@@ -656,7 +658,7 @@ def test_a_finger_drags_a_card_by_its_grip(visit: Opener, ndcg: evaluate.Metric)
 
 
 def test_keys_move_a_card_out_of_the_ranking_and_back(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit()
+    page = visit(PLAIN)
     card(page, "d1").locator(".grip").focus()
     page.keyboard.press("ArrowDown")
     wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
@@ -672,7 +674,7 @@ def test_keys_move_a_card_out_of_the_ranking_and_back(visit: Opener, ndcg: evalu
 
 
 def test_the_advice_does_what_it_says(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit()
+    page = visit(PLAIN)
     swapped = ndcg.compute(predictions=[[6, 5, 4, 3, 2, 1]], references=[[3, 2, 3, 2, 1, 0]], k=10)["nDCG@10"]
     gained = swapped - ndcg.compute(**TEXTBOOK, k=10)["nDCG@10"]
     expect(page.locator("#picture .adds")).to_have_text(f"+{gained:.4f}")
@@ -712,7 +714,7 @@ def test_the_quotient_is_of_the_measures_at_the_largest_cutoff(visit: Opener, nd
 
 
 def test_parts_of_the_picture_light_each_other_up(visit: Opener) -> None:
-    page = visit()
+    page = visit(PLAIN)
     page.hover("#picture .formula [data-term=discount]")
     expect(page.locator("#picture .sum .lit")).to_have_count(6)
     card(page, "d3").locator(".card").hover()
@@ -799,7 +801,7 @@ def wait_for_address(page: Any, text: str) -> None:
 
 
 def test_the_address_is_short_and_always_names_what_is_shown(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit()
+    page = visit(PLAIN)
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     choose(page, "Convention", "xgboost")
     wait_for_address(page, "convention=xgboost")
@@ -823,7 +825,7 @@ def test_the_address_is_short_and_always_names_what_is_shown(visit: Opener, ndcg
 
 
 def test_back_undoes_a_change_and_forward_makes_it_again(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit()
+    page = visit(PLAIN)
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     time.sleep(1.1)  # what comes sooner belongs to the same step
     card(page, "d1").locator(".grip").focus()
@@ -838,7 +840,7 @@ def test_back_undoes_a_change_and_forward_makes_it_again(visit: Opener, ndcg: ev
 
 
 def test_back_and_forward_at_once_lead_where_they_say(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit()
+    page = visit(PLAIN)
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     orders = ["3,2,3,0,1,2", "2,3,3,0,1,2", "2,3,3,1,0,2"]
     for document, relevance in zip(("d1", "d4"), orders[1:], strict=True):
@@ -861,7 +863,7 @@ def test_back_and_forward_at_once_lead_where_they_say(visit: Opener, ndcg: evalu
 
 @pytest.mark.parametrize("way", ["button", "keys"])
 def test_a_change_of_the_ranking_can_be_undone(visit: Opener, ndcg: evaluate.Metric, way: str) -> None:
-    page = visit()
+    page = visit(PLAIN)
     undo = page.get_by_role("button", name="Undo")
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     expect(undo).to_have_count(0)  # there is nothing to undo
@@ -911,7 +913,7 @@ def test_the_address_names_the_tab(visit: Opener) -> None:
 
 
 def test_the_steps_have_addresses(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit()
+    page = visit(PLAIN)
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     time.sleep(1.1)  # what comes sooner belongs to the same step
     page.get_by_role("link", name="4 Ties").click()
@@ -930,9 +932,9 @@ def test_each_step_asks_for_a_guess_and_leads_to_the_next(visit: Opener, ndcg: e
     wait_for(page, "Guess first: Which swap wins more?", "#guide")
     answer = page.locator("#guide .answer")
     expect(answer).not_to_be_visible()
-    guess = page.get_by_role("button", name="d2 with d3")
+    guess = page.get_by_role("button", name="Ranks 2 and 3")
     guess.click()
-    expect(answer).to_contain_text("d1 with d3: nDCG is 0.6480 now; d1 with d3 makes it 1.0000")
+    expect(answer).to_contain_text("Ranks 1 and 3: nDCG is 0.6480 now; ranks 1 and 3 make it 1.0000")
     expect(guess).to_have_attribute("aria-pressed", "true")
     wait_for(page, "Why a logarithm?", "#guide")
     page.get_by_role("link", name="Next: Ideal").click()
@@ -946,7 +948,7 @@ def test_each_step_asks_for_a_guess_and_leads_to_the_next(visit: Opener, ndcg: e
 
 
 def test_the_curve_of_the_discount_crosses_the_bars_and_stays_with_its_ranks(visit: Opener) -> None:
-    page = visit()
+    page = visit(PLAIN)
     at = "all => all.map(each => Number(each.getAttribute('points').split(' ')[1].split(',')[0]) / 100)"
     expected = [1 / math.log2(rank + 1) for rank in range(1, 7)]
     curve = page.locator("#picture .order polyline")
@@ -957,13 +959,127 @@ def test_the_curve_of_the_discount_crosses_the_bars_and_stays_with_its_ranks(vis
     wait_for_address(page, "ids=d1,d6,d2,")
 
 
-def test_words_are_explained_where_they_stand_and_tied_scores_show_on_a_phone(visit: Opener) -> None:
-    page = visit("?step=ties", 390)
+@pytest.mark.parametrize("width", [1280, 390])
+def test_words_are_explained_where_they_stand_and_tied_scores_show_on_a_phone(visit: Opener, width: int) -> None:
+    page = visit("?step=ties", width)
     wait_for(page, "share ranks 2 to 4", "#guide")
-    expect(card(page, "d2").locator(".at")).to_be_visible()
-    page.locator("#picture summary").click()
-    for word in ("Relevance", "score", "Retrieved", "Judged"):
-        expect(page.locator("#picture details b", has_text=word)).to_be_visible()
+    expect(card(page, "Inside a beehive").locator(".at")).to_be_visible()
+    for word in ("Relevance", "Score", "retrieved"):
+        expect(page.locator("#picture b", has_text=re.compile(f"^{word}$"))).to_be_visible()
+    judged = page.locator("#picture .words b", has_text="Judged")
+    expect(judged).to_have_count(0)  # of documents that are all judged there is nothing to say
+    page.get_by_role("link", name="What is missing").first.click()
+    expect(judged).to_be_visible()
+
+
+def test_the_page_opens_with_a_search_whose_documents_have_titles(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit()
+    said = page.locator("#picture .query")
+    expect(said).to_have_text("Search: how do bees make honey")
+    titles = order(page)
+    assert titles[:2] == ["From nectar to honey", "Inside a beehive"]
+    wait_for_address(page, "?k=10")
+    time.sleep(1.1)  # what comes sooner belongs to the same step
+    card(page, titles[0]).locator(".grip").press("ArrowDown")
+    wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
+    moved = [titles[1], titles[0], *titles[2:]]
+    wait_for_address(page, f"?rel=2,3,3,0,1,2&ids={','.join(moved).replace(' ', '+')}&k=10")
+    again = visit(address(page))
+    expect(again.locator("#picture .order .document")).to_have_text(moved)
+    expect(again.locator("#picture .query")).to_have_text("Search: how do bees make honey")
+    page.bring_to_front()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#picture .order .document")).to_have_text(titles)
+    assert address(page) == "?k=10"
+    unfold(page, "take an example")
+    page.locator("#paste textarea").fill("3 2 3 0 1 2")
+    expect(page.locator("#picture .order .document").first).to_have_text("d1")
+    expect(said).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("step", ["gain", "discount", "ideal", "ties", "missing", "exponential"])
+def test_titles_can_be_read_to_the_end(visit: Opener, step: str, width: int) -> None:
+    page = visit(f"?step={step}", width)
+    expect(page.locator("#guide [aria-current]")).to_have_attribute("data-step", step)
+    come_to_rest(page)
+    cut = "all => all.filter(each => each.scrollHeight > each.clientHeight + 1).map(each => each.innerText)"
+    for where in (".document", ".ideal [data-term^=document]"):
+        assert page.locator(f"#picture {where}").evaluate_all(cut) == []
+
+
+def scrub(page: Any, number: Any, by: int) -> None:
+    """Drag a number of a sentence to the right, or to the left."""
+    box = number.bounding_box()
+    page.mouse.move(box["x"] + 3, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 3 + by, box["y"] + 5, steps=6)
+
+
+def test_values_of_the_sentence_are_dragged(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit(PLAIN)
+    gain = card(page, "d4").locator(".sum [data-scrub]")
+    scrub(page, gain, 24)
+    wait_for(page, score(ndcg, references=[[3, 2, 3, 2, 1, 2]]))  # while it is held
+    page.mouse.move(0, 0)
+    wait_for(page, score(ndcg))  # not below 0
+    page.mouse.up()
+    scrub(page, gain, 500)
+    page.mouse.up()
+    wait_for(page, score(ndcg, references=[[3, 2, 3, 3, 1, 2]]))  # as far as there are dots
+    wait_for_address(page, "?rel=3,2,3,3,1,2&k=10")
+    scrub(page, page.locator("#picture .formula [data-scrub]"), -84)
+    page.mouse.up()
+    wait_for(page, score(ndcg, k=3, references=[[3, 2, 3, 3, 1, 2]]))
+    expect(page.locator(".formula input")).to_have_value("3")
+
+
+def test_a_card_that_is_held_stays_under_the_pointer(visit: Opener) -> None:
+    page = visit(PLAIN)
+    held = card(page, "d6").locator(".card")
+    start = held.bounding_box()
+    page.mouse.move(start["x"] + 60, start["y"] + 8)
+    page.mouse.down()
+    for up in (13, 55, 120):  # rows are 45 high
+        page.mouse.move(start["x"] + 60, start["y"] + 8 - up)
+        assert held.bounding_box()["y"] == pytest.approx(start["y"] - up, abs=1)
+    page.mouse.up()
+    wait_for_address(page, "ids=d1,d2,d3,d6,d4,d5")
+    come_to_rest(page)
+    assert page.locator("#picture [style*=transform]").count() == 0
+
+
+NOTE_MOVES = """() => {
+  window.moved = [];
+  const animate = Element.prototype.animate;
+  Element.prototype.animate = function (frames, ...how) {
+    if (this.matches(".order > li")) window.moved.push(this.dataset.document);
+    return animate.call(this, frames, ...how);
+  };
+}
+"""
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_cards_move_to_their_ranks_whatever_moves_them(visit: Opener, motion: str) -> None:
+    page = visit(PLAIN)
+    page.emulate_media(reduced_motion=motion)
+    page.evaluate(NOTE_MOVES)
+    wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
+    time.sleep(1.1)  # what comes sooner belongs to the same step
+
+    def moved() -> set[str]:
+        come_to_rest(page)
+        names = set(page.evaluate("() => window.moved.splice(0)"))
+        return names if motion == "no-preference" else names | {"still"}
+
+    card(page, "d1").locator(".grip").press("ArrowDown")
+    expected = {"d1", "d2"} if motion == "no-preference" else {"still"}
+    assert moved() == expected
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#picture .order .document").first).to_have_text("d1")
+    assert moved() == expected
+    page.emulate_media(reduced_motion="no-preference")
 
 
 def test_the_open_step_is_in_sight_on_a_phone(visit: Opener) -> None:
@@ -977,9 +1093,10 @@ def test_a_step_can_be_left(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit("?step=ties&k=10")
     tied = {"predictions": [[9, 5, 5, 5, 1]], "references": [[3, 0, 1, 2, 0]]}
     wait_for(page, score(ndcg, **tied))
-    card(page, "d2").locator(".grade i").first.click()
+    card(page, "Honey cake recipe").locator(".grade i").first.click()
     wait_for(page, score(ndcg, **{**tied, "references": [[3, 1, 1, 2, 0]]}))
-    wait_for_address(page, "?step=ties&rel=3,1,1,2,0&scores=9,5,5,5,1&k=10")
+    wait_for_address(page, "?step=ties&rel=3,1,1,2,0&ids=From+nectar+to+honey,Honey+cake+recipe,")
+    wait_for_address(page, "&scores=9,5,5,5,1&k=10")
 
 
 def columns(rows: list[list[str]]) -> str:
@@ -1353,7 +1470,7 @@ def test_whose_number_it_is(visit: Opener, ndcg: evaluate.Metric, files: Path) -
     page.get_by_label("The search runs").check()
     for name in RUNS:
         run = {"predictions": files / f"{name}.run", "references": files / "qrels.txt"}
-        numbers = ndcg.explain(**run, k=10).numbers
+        numbers = ndcg.explain(**run, k=10).scores
         wait_for(page, f"{name}: No convention has 0.9488", "#whose")
         wait_for(page, f"{numbers['trec_eval']:.4f}", "#whose")
 
@@ -1687,7 +1804,7 @@ def test_a_tool_of_an_agent_answers_in_json(server: Server, ndcg: evaluate.Metri
         ({"convention": "nobody"}, "convention must be one of"),
         ({"judged_only": "kept"}, "judged_only must be True or False"),
         ({"log_base": 0}, "log_base"),
-        ({"zero_division": "x"}, 'zero_division must be a number, or one of "0", "1", "nan", "rightly_empty"'),
+        ({"zero_division": "x"}, 'zero_division must be a number, or one of "0", "1", "nan", "perfect_if_empty"'),
         ({"negative_relevance": "ignore"}, 'negative_relevance must be one of "", "raise", "clip", "keep"'),
         ({"predictions": [[1, 2]]}, "2 predictions and 6 references"),
         ({"references": [["a"] * 6]}, "predictions hold integers and references text"),

@@ -36,7 +36,7 @@ VECTORS: dict[str, Any] = json.loads((KIT / "vectors.json").read_text(encoding="
 CASES: list[dict[str, Any]] = VECTORS["cases"]
 SETTINGS: dict[str, dict[str, Any]] = VECTORS["settings"]
 MEASURES = ["CG", "DCG", "IDCG", "nDCG"]
-EMPTY = {"left out": math.nan, "1 if nothing was retrieved, else 0": "rightly_empty"}
+EMPTY = {"left out": math.nan, "1 if nothing was retrieved, else 0": "perfect_if_empty"}
 
 
 def of_compute(setting: str) -> dict[str, Any]:

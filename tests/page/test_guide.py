@@ -1,4 +1,4 @@
-"""The five steps: what their texts say of their rankings is so."""
+"""The six steps: what their texts say of their rankings is so."""
 
 import math
 import re
@@ -9,7 +9,8 @@ import pytest
 
 from page.address import shown_at
 from page.choices import bar_of, query_of
-from page.guide import STEPS, guide_html, is_of_step, take_step
+from page.example import QUERY, RELEVANCE, query_of_documents
+from page.guide import STEPS, guide_html, is_begun_with, rows_at, take_step
 from page.ranking import ranking_of
 
 
@@ -50,9 +51,10 @@ def test_tied_documents_share_their_ranks_and_other_rules_can_be_lucky(ndcg: eva
 
 def test_what_is_missing_costs(ndcg: evaluate.Metric) -> None:
     rows = STEPS["missing"].rows
-    assert [row[0] for row in rows if not row[2]] == ["d5", "d6"]
-    assert [row[0] for row in rows if not row[1]] == ["d3"]
-    assert scored(ndcg, rows) < scored(ndcg, [*rows[:4], ["d5", "3", "5"], rows[5]])
+    missed, unjudged = [row[0] for row in rows if not row[2]], [row[0] for row in rows if not row[1]]
+    assert (missed, unjudged) == (["How honey is made", "Honey bees at work"], ["Beekeeping in town"])
+    assert all(f"“{each}”" in STEPS["missing"].text for each in (*missed, *unjudged))
+    assert scored(ndcg, rows) < scored(ndcg, [*rows[:4], [*rows[4][:2], "5"], rows[5]])
     ideal = 3 + 2 / math.log2(3) + 2 / 2 + 1 / math.log2(5) + 1 / math.log2(6)  # of all but d3
     assert scored(ndcg, rows) == pytest.approx((2 + 1 / math.log2(3) + 1 / math.log2(5)) / ideal)
     assert scored(ndcg, rows, judged_only=True) == pytest.approx((2 + 1 / math.log2(3) + 1 / 2) / ideal)
@@ -60,8 +62,8 @@ def test_what_is_missing_costs(ndcg: evaluate.Metric) -> None:
 
 def test_the_answer_to_each_guess_is_what_the_metric_says(ndcg: evaluate.Metric) -> None:
     gain, discount, missing = (STEPS[name].rows for name in ("gain", "discount", "missing"))
-    graded = [*gain[:3], ["d4", "3", "3"], *gain[4:]]
-    retrieved = [*missing[:4], ["d5", "3", "5"], missing[5]]
+    graded = [*gain[:3], [gain[3][0], "3", "3"], *gain[4:]]
+    retrieved = [*missing[:4], [*missing[4][:2], "5"], missing[5]]
     ties, last = STEPS["ties"].rows, STEPS["exponential"].rows
     scores = {
         "gain": [scored(ndcg, gain), scored(ndcg, graded)],
@@ -79,11 +81,23 @@ def test_the_answer_to_each_guess_is_what_the_metric_says(ndcg: evaluate.Metric)
     assert gains[-1] == sum(gains) / 2
 
 
+@pytest.mark.parametrize("name", ["", *STEPS])
+def test_each_step_ranks_documents_of_the_one_search_that_its_text_calls_by_their_titles(name: str) -> None:
+    rows = rows_at(name)
+    assert [RELEVANCE[document] for document, _, _ in rows] == [row[1] for row in rows]
+    assert query_of_documents(row[0] for row in rows) == QUERY
+    if name:
+        step = STEPS[name]
+        titles = re.findall("“(.*?)”", f"{step.text} {step.guess} {step.choices} {step.answer}")
+        assert {*titles} <= {row[0] for row in rows}
+    assert query_of_documents([*RELEVANCE, "d1"]) == ""
+
+
 @pytest.mark.parametrize("name", STEPS)
 def test_each_step_has_an_address_of_its_own(name: str) -> None:
     step, table, *_ = shown_at({"step": name})
     assert step == name
-    assert is_of_step(table.value["data"], name)
+    assert is_begun_with(table.value["data"], name)
     assert query_of(None, "sklearn", *bar_of("sklearn")) == ("k=10", True)
     query, _ = query_of([["d1", "1", "1"]], "sklearn", *bar_of("sklearn"))
     step, table, *_ = shown_at({"step": name, **dict(urllib.parse.parse_qsl(query))})

@@ -7,7 +7,7 @@ import evaluate
 import pytest
 
 from page.choices import bar_of, options_of
-from page.figures import Ranking, scores_of, steps
+from page.contributions import Ranking, scores_of, steps
 from page.picture import advice, picture
 from page.ranking import ranking_of, reordered
 

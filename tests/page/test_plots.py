@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from page.plots import BOTTOM, LEFT, RIGHT, TOP, histogram, line_plot
+from page.plots import BOTTOM, LEFT, RIGHT, TOP, distribution, histogram, line_plot
 from page.ranking import plot_of_scores, plot_of_sums
 
 
@@ -42,3 +42,17 @@ def test_a_plot_says_what_it_shows_to_eyes_and_to_screen_readers() -> None:
     ):
         assert f"<p class='note'>{said}</p>" in plot
         assert f"role='img' aria-label='{said}'" in plot
+
+
+@given(st.lists(st.floats(-5, 20), min_size=1, max_size=50))
+def test_a_distribution_counts_every_query_once(values: list[float]) -> None:
+    counts, edges = distribution(values)
+    assert sum(counts) == len(values)
+    assert edges == sorted(set(edges))
+    assert edges[0] <= 0
+
+
+def test_a_value_is_counted_in_its_interval() -> None:
+    counts, edges = distribution([0, 0.04, 0.05, 1], bins=20)
+    assert counts == [2, 1, *[0] * 17, 1]
+    assert edges == pytest.approx([at / 20 for at in range(21)])

@@ -15,13 +15,13 @@ from .output import Listing
 SHOWN_FUNCTIONS = 12  # in an error
 
 
-def check_function(asked: argparse.Namespace) -> Listing:
+def check_function(args: argparse.Namespace) -> Listing:
     """Return what a function computes."""
-    (k, *others) = asked.k or [10]
+    (k, *others) = args.k or [10]
     if others:
         raise ValueError("-k must be one cutoff, since each ranking is asked about once")
-    function = _imported(asked.function)
-    result = check(function, k=k, form=asked.form, convention=asked.convention, cases=asked.cases, seed=asked.seed)
+    function = _imported(args.function)
+    result = check(function, k=k, form=args.form, convention=args.convention, cases=args.cases, seed=args.seed)
     rows = [{"convention": name, "agreeing": count} for name, count in result.agreeing.items()]
     answer = result.to_dict()
     return Listing(result.tables(), result.remarks(), result.signature, rows, answer, status=result.status)

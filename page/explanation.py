@@ -12,12 +12,13 @@ import pandas as pd
 from .batch import batch_of
 from .choices import LABELS, largest, options_of
 from .events import follow, show_errors
-from .found import read_files
+from .guide import is_begun_with
 from .metric import ndcg, tables
 from .paste import HOW, pasted_rows
 from .picture import SHOWS
-from .ranking import EXAMPLES, FIRST, ranking_of, rows_of, table_of
+from .ranking import ranking_of, rows_of
 from .render import list_html, table_html
+from .run_results import read_files
 
 SOURCES = {
     "ranking": "The ranking of the first tab",
@@ -35,7 +36,7 @@ ALLOWED = re.compile(r"[-+\d.eE%@, ]+|nan")  # never the path of a file of the s
 LONGEST = 200_000  # characters of values of queries
 
 
-def whose_tab(
+def explanation_tab(
     bar: list[Any], table: gr.Dataframe, files: list[gr.File], batch: list[gr.Textbox]
 ) -> tuple[gr.Radio, gr.Textbox]:
     """Lay out the tab, which explains a number of the table of the first tab, of files, a batch or an example.
@@ -68,17 +69,17 @@ def whose_tab(
             max_length=LONGEST,
             elem_id="own",
         )
-        found = gr.HTML(elem_id="whose")
+        shown = gr.HTML(elem_id="whose")
         with gr.Accordion("What each convention chooses", open=False):
             gr.Markdown(tables.convention_notes())
     inputs = [source, got, values, own, table, *files, *batch, *bar]
     events = [tab.select, *(each.change for each in (source, got, values, own)), *(each.change for each in bar)]
-    follow(events, find_owner, inputs, found, queue=True)
+    follow(events, explain_reported, inputs, shown, queue=True)
     return source, got
 
 
 @show_errors(1)
-def find_owner(
+def explain_reported(
     source: str,
     got: str,
     values: str,
@@ -94,7 +95,7 @@ def find_owner(
     given: Mapping[str, Mapping[str, Any]]
     if source == "ranking":
         rows = pasted_rows(own) if own.strip() else rows_of(table)
-        is_example = table_of(rows).equals(table_of(EXAMPLES[FIRST]))
+        is_example = is_begun_with(rows, "")
         given = {"The page's example" if is_example else "": ranking_of(rows).ids()}
     elif source == "runs":
         qrels, runs = read_files(qrels_file, run_files)
@@ -123,82 +124,83 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
     return ndcg.explain(**given, **known, got=got)
 
 
-def _explained(name: str, found: Any) -> str:
+def _explained(name: str, explanation: Any) -> str:
     """Return an explanation as HTML."""
     numbers: dict[str, list[str]] = {}  # by the number as it is shown, the lowest first
-    for number, convention in sorted((n, c) for c, n in found.numbers.items() if n is not None):
+    for number, convention in sorted((n, c) for c, n in explanation.scores.items() if n is not None):
         numbers.setdefault(f"{number:.4f}", []).append(convention)
-    values = [float(each) for each in numbers] + ([] if found.got is None else [found.got])
+    values = [float(each) for each in numbers] + ([] if explanation.got is None else [explanation.got])
     low, high = min(values), max(values)
 
     def place(value: float) -> str:
         return f"{100 * (value - low) / ((high - low) or 1):.4g}%"
 
-    line = "" if found.got is None else f"<i style='left:{place(found.got)}'></i>"
+    line = "" if explanation.got is None else f"<i style='left:{place(explanation.got)}'></i>"
     rows = []
     for text, names in numbers.items():
-        yours = set(names) & set(found.matches)
+        yours = set(names) & set(explanation.matches)
         dot = f"<b{' class=yours' if yours else ''} style='left:{place(float(text))}'></b>"
         mark = "<strong>yours</strong>" if yours else ""
         cells = (escape(", ".join(names)), text, f"<span class='dots' aria-hidden='true'>{line}{dot}</span>", mark)
         rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     title = f"{name}: " if name else ""
-    heads = "".join(f"<th scope='col'>{each}</th>" for each in ("conventions", found.measure, "", ""))
-    ways = "".join(f"<li>{each}</li>" for each in _ways(found))
+    heads = "".join(f"<th scope='col'>{each}</th>" for each in ("conventions", explanation.measure, "", ""))
+    ways = "".join(f"<li>{each}</li>" for each in _ways(explanation))
     parts = [
-        f"<h3>{escape(title + _conclusion(found))}</h3>{f'<ul>{ways}</ul>' if ways else ''}",
+        f"<h3>{escape(title + _conclusion(explanation))}</h3>{f'<ul>{ways}</ul>' if ways else ''}",
         f"<table class='owners'><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>",
     ]
-    if found.choices:
-        one, other = found.between
-        matter = [each for each in found.choices if abs(each.adds) >= SHOWS]
-        lines = [[LABELS[each.name], _text(each.before), _text(each.after), each.adds] for each in matter]
-        lines.append(["together", "", "", sum(each.adds for each in found.choices)])
-        columns = ["choice", one, other, "adds"]
+    if explanation.choices:
+        one, other = explanation.between
+        matter = [each for each in explanation.choices if abs(each.effect) >= SHOWS]
+        lines = [[LABELS[each.name], _text(each.before), _text(each.after), each.effect] for each in matter]
+        lines.append(["total", "", "", sum(each.effect for each in explanation.choices)])
+        columns = ["choice", one, other, "effect"]
         parts.append(table_html(f"Why {other} differs from {one}", pd.DataFrame(lines, columns=columns)))
-    if found.refused:
-        parts.append(list_html("No number", [f"{who}: {why}" for who, why in found.refused.items()]))
+    if explanation.errors:
+        parts.append(list_html("No score", [f"{who}: {why}" for who, why in explanation.errors.items()]))
     return "".join(parts)
 
 
-def _conclusion(found: Any) -> str:
+def _conclusion(explanation: Any) -> str:
     """Return whose number it is, in a sentence."""
-    if found.got is None:
-        different = len({f"{each:.4f}" for each in found.numbers.values() if each is not None})
+    if explanation.got is None:
+        different = len({f"{each:.4f}" for each in explanation.scores.values() if each is not None})
         return f"The conventions make {different} different numbers of this. Give the one you got."
-    reported = found.reported[0].upper() + found.reported[1:]
-    if found.matches:
-        return f"{reported} {_be(found)} the {found.measure} of {_listed(found.matches)}."
-    if found.combinations or found.slips:
-        return f"No convention has {found.reported}, but these do:"
-    return f"No convention has {found.reported}, nor has any combination of options."
+    reported = explanation.reported[0].upper() + explanation.reported[1:]
+    if explanation.matches:
+        return f"{reported} {_be(explanation)} the {explanation.measure} of {_listed(explanation.matches)}."
+    if explanation.combinations or explanation.slips:
+        return f"No convention has {explanation.reported}, but these do:"
+    return f"No convention has {explanation.reported}, nor has any combination of options."
 
 
-def _be(found: Any) -> str:
-    return "are" if " and " in found.reported or found.reported.endswith("queries") else "is"
+def _be(explanation: Any) -> str:
+    return "are" if " and " in explanation.reported or explanation.reported.endswith("queries") else "is"
 
 
-def _ways(found: Any) -> list[str]:
+def _ways(explanation: Any) -> list[str]:
     """Return what gives the reported scores as items of a list, in HTML; or which queries differ from the nearest."""
-    few = [each for each in found.combinations if len(each.changed) <= 1]
+    few = [each for each in explanation.combinations if len(each.changed) <= 1]
     slips = [
-        f"{escape(convention)} with a slip: <a href='{SLIPS}'>{escape(slip)}</a>" for slip, convention in found.slips
+        f"{escape(convention)} with a slip: <a href='{SLIPS}'>{escape(slip)}</a>"
+        for slip, convention in explanation.slips
     ]
-    ways = [_way(each) for each in few] + slips + [_way(each) for each in found.combinations[len(few) :]]
+    ways = [_way(each) for each in few] + slips + [_way(each) for each in explanation.combinations[len(few) :]]
     items = ways[:SHOWN_WAYS]
     if len(ways) > SHOWN_WAYS:
         items.append(f"and {len(ways) - SHOWN_WAYS:,} more")
-    if found.combinations:
-        by_chance = "" if math.isnan(found.by_chance) else f"; by chance, about {found.by_chance:.1f} would"
-        items.append(f"{len(found.combinations):,} of {found.tried:,} combinations have it{by_chance}.")
-    if found.nearest is not None:
-        some = ", ".join(map(str, found.disagreeing[:SHOWN_WAYS]))
-        more = ", …" if len(found.disagreeing) > SHOWN_WAYS else ""
-        count = len(found.disagreeing)
+    if explanation.combinations:
+        by_chance = "" if math.isnan(explanation.by_chance) else f"; by chance, about {explanation.by_chance:.1f} would"
+        items.append(f"{len(explanation.combinations):,} of {explanation.tried:,} combinations have it{by_chance}.")
+    if explanation.nearest is not None:
+        some = ", ".join(map(str, explanation.disagreeing[:SHOWN_WAYS]))
+        more = ", …" if len(explanation.disagreeing) > SHOWN_WAYS else ""
+        count = len(explanation.disagreeing)
         differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-        items.append(escape(f"The nearest is {found.nearest}; {differ}: {some}{more}."))
-        items += map(escape, found.in_common)
-    if not found.matches and found.got is not None:
+        items.append(escape(f"The nearest is {explanation.nearest}; {differ}: {some}{more}."))
+        items += map(escape, explanation.in_common)
+    if not explanation.matches and explanation.got is not None:
         items.append(f"All <a href='{SLIPS}'>known slips</a> of implementations, with rankings that show them")
     return items
 
@@ -209,7 +211,7 @@ def _way(combination: Any) -> str:
 
 def _text(value: Any) -> str:
     """Return a choice in the words of the page."""
-    return tables.empty_text(value) if isinstance(value, float) or value == "rightly_empty" else str(value)
+    return tables.empty_text(value) if isinstance(value, float) or value == "perfect_if_empty" else str(value)
 
 
 def _listed(names: Sequence[str], last: str = "and") -> str:

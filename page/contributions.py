@@ -1,4 +1,4 @@
-"""What the page shows of rankings, as numbers: the steps of one, its curves, and counts of queries.
+"""What each document of a ranking adds to DCG, and the ranking's sums at every cutoff.
 
 Every number is asked of the metric: the page has no formula of its own.
 """
@@ -197,9 +197,3 @@ def curves(ranking: Ranking, options: dict[str, Any]) -> pd.DataFrame:
     columns = {"DCG": "DCG", "ideal DCG": "IDCG", "nDCG": "nDCG"}
     sums = {name: ranking.sums(measure, options) for name, measure in columns.items()}
     return pd.DataFrame({"k": range(1, len(ranking.score) + 1), **sums})
-
-
-def distribution(values: Sequence[float], bins: int = 20) -> tuple[list[int], list[float]]:
-    """Return how many values are in each of equal intervals from 0 or below to 1 or above, and their edges."""
-    counts, edges = np.histogram(values, np.linspace(min([0.0, *values]), max([1.0, *values]), bins + 1))
-    return counts.tolist(), edges.tolist()

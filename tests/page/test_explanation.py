@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 
 from page.choices import bar_of
+from page.example import FIRST_RANKING
+from page.explanation import CARD_EXAMPLE, SOURCES, explain_reported
 from page.metric import ndcg as loaded
-from page.ranking import EXAMPLES, FIRST, table_of
-from page.whose import CARD_EXAMPLE, SOURCES, find_owner
+from page.ranking import table_of
 
 RANKING, RUNS, BATCH, CARD = SOURCES
-TEXTBOOK = table_of(EXAMPLES[FIRST])
+TEXTBOOK = table_of(FIRST_RANKING)
 
 
 def shown(
@@ -25,7 +26,7 @@ def shown(
     own: str = "",
     table: pd.DataFrame = TEXTBOOK,
 ) -> str:
-    return find_owner(source, got, values, own, table, *files, *batch, *bar_of("sklearn"))
+    return explain_reported(source, got, values, own, table, *files, *batch, *bar_of("sklearn"))
 
 
 def owners(html: str) -> dict[str, str]:
@@ -36,7 +37,7 @@ def owners(html: str) -> dict[str, str]:
 
 def test_each_convention_has_its_number(ndcg: evaluate.Metric) -> None:
     found = owners(shown(CARD))
-    assert set(found) == set(ndcg.explain(**CARD_EXAMPLE, k=10).numbers)
+    assert set(found) == set(ndcg.explain(**CARD_EXAMPLE, k=10).scores)
     for name, number in found.items():
         assert number == f"{ndcg.compute(**CARD_EXAMPLE, k=10, convention=name)['nDCG@10']:.4f}"
 
@@ -90,7 +91,7 @@ def test_the_ranking_is_the_visitors_or_is_called_the_example(ndcg: evaluate.Met
 
 
 def test_the_pages_own_cutoffs_and_its_dcg_are_found(ndcg: evaluate.Metric) -> None:
-    relevance = [float(each[1] or 0) for each in EXAMPLES[FIRST]]
+    relevance = [float(each[1] or 0) for each in FIRST_RANKING]
     judged = {"predictions": [[6, 5, 4, 3, 2, 1]], "references": [relevance]}
     at_4 = ndcg.compute(**judged, k=4)["nDCG@4"]
     assert "k=4" in shown(RANKING, f"{at_4:.4f}")

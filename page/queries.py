@@ -13,11 +13,11 @@ from typing import Any
 
 import pandas as pd
 
+from .contributions import Ranking, steps
 from .events import ASK
-from .figures import Ranking, steps
-from .picture import LIGHT, bar_html, dots_for, grade_html
+from .picture import HIGHLIGHT, bar_html, dots_for, grade_html
 
-JS = ASK + Path(__file__).with_name("beside.js").read_text(encoding="utf-8") + LIGHT
+JS = ASK + Path(__file__).with_name("queries.js").read_text(encoding="utf-8") + HIGHLIGHT
 BARS = 1000  # queries that are drawn
 DRAWN = 20  # documents of a ranking
 MISSED = 8  # relevant documents that are named
@@ -86,7 +86,7 @@ def side_by_side(
     dots = dots_for(grades.values())
     columns = []
     for name, rows in ranks.items():
-        others = {other: found for other, found in places.items() if other != name}
+        others = {other: placed for other, placed in places.items() if other != name}
         ranked = [row for row in rows if row["document"] in places[name]]
         missed = [row for row in rows if row["rank"] == "not retrieved" and row["gain"] > 0]
         (measure, value), (_, dcg), (_, ideal) = sums[name].items()
@@ -118,7 +118,7 @@ def _row(
 ) -> str:
     """Return a document at its rank: its relevance, what it adds, and where another run has it."""
     document, added = escape(row["document"]), row["contribution"]
-    elsewhere = "".join(_elsewhere(row, name, found.get(row["document"])) for name, found in others.items())
+    elsewhere = "".join(_elsewhere(row, name, placed.get(row["document"])) for name, placed in others.items())
     tied = f" class='tied' data-tied='{row['rank']}'" if "–" in row["rank"] else ""
     kind, judged = (" unjudged", "not judged") if relevance is None else ("", f"relevance {relevance:g}")
     return (

@@ -1,4 +1,4 @@
-"""What is found of uploaded runs: their names, their scores, which is better, and how sure that is."""
+"""Results of uploaded runs: their names, their scores, which is better, and how sure that is."""
 
 import itertools
 import re
@@ -10,17 +10,16 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from .choices import CONVENTIONS, DOCUMENTS, LABELS, cell_of
-from .metric import ndcg
+from .metric import ndcg, tables
 from .uploads import Mappings, read_upload
 
-SIGNIFICANT = 0.05
 RESAMPLES = 2000
 RUNS = 5
 FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
 
 
-class Found(NamedTuple):
-    """What was found of runs.
+class RunResults(NamedTuple):
+    """The results of runs.
 
     Attributes:
         report: of one run, or the comparison of several, whose differences are those of a better run less a worse one.
@@ -45,8 +44,10 @@ class Found(NamedTuple):
     table: pd.DataFrame
 
 
-def score_one(runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], by: Any, chosen: str) -> Found:
-    """Return what is found of one run, its worst queries first."""
+def score_one(
+    runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], by: Any, chosen: str
+) -> RunResults:
+    """Return the results of one run, its worst queries first."""
     ((name, run),) = runs.items()
     report = report_on(run, qrels, {**options, "by": by})
     measure = chosen if chosen in report.scores else next(iter(report.scores))
@@ -55,13 +56,13 @@ def score_one(runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, 
     table = report.queries.to_pandas()[["query", *report.scores, "retrieved", "judged", "relevant"]]
     drawn = table[["query", measure]].sort_values(measure)
     groups = {group: {name: each.scores} for group, each in report.slices.items()}
-    return Found(report, verdict, tied, {name: report.scores}, groups, measure, drawn, {}, table)
+    return RunResults(report, verdict, tied, {name: report.scores}, groups, measure, drawn, {}, table)
 
 
 def compare_several(
     runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], by: Any, chosen: str
-) -> Found:
-    """Return what is found of several runs, the queries first in which the best is behind most."""
+) -> RunResults:
+    """Return the results of several runs, the queries first in which the best is behind most."""
     report = compare_runs(runs, qrels, {**options, "by": by})
     measure = chosen if chosen in report.measures else report.measures[0]
     report = best_first(report, measure)
@@ -77,7 +78,7 @@ def compare_several(
     lacks = {query: name for name in (one, other) for query in qrels.keys() - runs[name].keys()}
     groups = {group: each.scores for group, each in report.slices.items()}
     table = _table_of(values, list(runs), list(scores))
-    return Found(report, verdict, tied, scores, groups, measure, drawn, lacks, table)
+    return RunResults(report, verdict, tied, scores, groups, measure, drawn, lacks, table)
 
 
 def best_first(report: Any, measure: str) -> Any:
@@ -111,7 +112,7 @@ def _table_of(values: pd.DataFrame, runs: Sequence[str], best: Sequence[str]) ->
 def means_of(scores: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
     """Return the means of runs with their intervals as rows of a table."""
     return [
-        [system, name, score.value, score.low, score.high, score.standard_error, score.chance, score.queries]
+        [system, name, score.value, score.low, score.high, score.standard_error, score.random_order, score.queries]
         for system, each in scores.items()
         for name, score in each.items()
     ]
@@ -123,9 +124,9 @@ def verdict_on(pair: Any, corrected: bool) -> str:
     counts = f"won {pair.wins}, tied {pair.ties}, lost {pair.losses}"
     sure = f"(95% interval {pair.low:.3f} to {pair.high:.3f}, p = {p:.2g}; {counts})"
     better, worse, by = pair.system, pair.other, f"{abs(pair.difference):.3f}"
-    if p < SIGNIFICANT:
+    if p < tables.SIGNIFICANT:
         return f"{better} beats {worse} by {by} in {pair.measure} {sure}."
-    return f"{better} is {by} above {worse} in {pair.measure}, which may be chance {sure}."
+    return f"{better} is {by} above {worse} in {pair.measure}, which may be due to chance {sure}."
 
 
 def missing_texts(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from page.figures import STEPS, Ranking, curves, distribution, steps
+from page.contributions import STEPS, Ranking, curves, steps
 
 TEXTBOOK = Ranking([f"d{at}" for at in range(6)], [3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1])
 DOCUMENTS = st.lists(
@@ -74,17 +74,3 @@ def test_curves_are_the_measures_at_every_cutoff(ndcg: evaluate.Metric) -> None:
     for k, dcg, ideal, value in table.itertuples(index=False):
         expected = ndcg.compute(**TEXTBOOK.inputs, gain="exponential", k=k, measures=["DCG", "IDCG", "nDCG"])
         assert (dcg, ideal, value) == tuple(expected.values())
-
-
-@given(st.lists(st.floats(-5, 20), min_size=1, max_size=50))
-def test_a_distribution_counts_every_query_once(values: list[float]) -> None:
-    counts, edges = distribution(values)
-    assert sum(counts) == len(values)
-    assert edges == sorted(set(edges))
-    assert edges[0] <= 0
-
-
-def test_a_value_is_counted_in_its_interval() -> None:
-    counts, edges = distribution([0, 0.04, 0.05, 1], bins=20)
-    assert counts == [2, 1, *[0] * 17, 1]
-    assert edges == pytest.approx([at / 20 for at in range(21)])
