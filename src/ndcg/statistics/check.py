@@ -257,7 +257,7 @@ def check(
     values = np.array([answer.value for answer in answers])
     answered = np.array([_is_comparable(*each) for each in zip(queries, answers, strict=True)])
     habits = tuple(
-        f"It {name}: {habit.count:,} of {cases:,} rankings{habit.example and ', such as '}{habit.example}."
+        f"It {name}: {habit.times:,} of {cases:,} rankings{habit.example and ', such as '}{habit.example}."
         for name, habit in asker.habits.items()
     )
     if asker.relevance_first:

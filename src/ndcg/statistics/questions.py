@@ -47,12 +47,12 @@ class Habit(NamedTuple):
     """What a function does besides returning scores.
 
     Attributes:
-        count: on how many rankings.
+        times: on how many rankings.
         size: the number of documents of the smallest of them.
         example: what it returns for that ranking, or else its arguments; empty if the ranking does not matter.
     """
 
-    count: int
+    times: int
     size: int
     example: str
 
@@ -98,7 +98,7 @@ class Asker:
     def _count(self, habit: str, size: int, example: str) -> None:
         known = self.habits.get(habit, Habit(0, size, example))
         smallest = known if known.size <= size else Habit(0, size, example)
-        self.habits[habit] = smallest._replace(count=known.count + 1)
+        self.habits[habit] = smallest._replace(times=known.times + 1)
 
     def value(self, query: Query, form: str) -> float:
         """Return the score that it gives a ranking, without counting habits; nan if there is none."""
