@@ -686,12 +686,12 @@ def _padded(
     narrow = np.min_scalar_type(longest)  # compared faster
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     last = len(score) - longest
-    late = np.flatnonzero(starts > last)  # no such number of documents follows
+    first = np.minimum(starts, last)
+    late = np.flatnonzero(first < starts)  # no such number of documents follows
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
-        values = np.ascontiguousarray(values)
-        windows = np.ndarray((last + 1, longest), values.dtype, values, strides=values.strides * 2)  # one at each place
-        rows: NDArray[Any] = windows[np.minimum(starts, last)]
+        whole = np.ascontiguousarray(values)
+        rows: NDArray[Any] = np.ndarray((last + 1, longest), whole.dtype, whole, strides=whole.strides * 2)[first]
         for row in late:
             rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
         return rows

@@ -8,9 +8,8 @@ For a query whose documents are ranked by descending score, rank ``i`` from 1:
     nDCG@k = DCG@k / IDCG@k
 
 (Järvelin & Kekäläinen, ACM TOIS 2002; exponential gain: Burges et al., ICML 2005.)
-Documents of equal score share their ranks, so each of them counts with the mean
-gain of its group: the expectation over all orders of the group (McSherry & Najork,
-ECIR 2008). That is why the kernel below speaks of *the gain at a rank*.
+Documents of equal score share their ranks, so each of them counts with the mean gain of its group: the expectation
+over all orders of the group (McSherry & Najork, ECIR 2008). That is why the kernel speaks of *the gain at a rank*.
 
 Each block of queries goes through three steps: the gain of every document; the gain
 at ranks 1..k in the order of the scores; the gain at ranks 1..k in the ideal order.
@@ -372,12 +371,12 @@ def _padded(
     narrow = np.min_scalar_type(longest)  # compared faster
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     last = len(score) - longest
-    late = np.flatnonzero(starts > last)  # no such number of documents follows
+    first = np.minimum(starts, last)
+    late = np.flatnonzero(first < starts)  # no such number of documents follows
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
-        values = np.ascontiguousarray(values)
-        windows = np.ndarray((last + 1, longest), values.dtype, values, strides=values.strides * 2)  # one at each place
-        rows: NDArray[Any] = windows[np.minimum(starts, last)]
+        whole = np.ascontiguousarray(values)
+        rows: NDArray[Any] = np.ndarray((last + 1, longest), whole.dtype, whole, strides=whole.strides * 2)[first]
         for row in late:
             rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
         return rows
