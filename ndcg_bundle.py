@@ -22,11 +22,12 @@ import tempfile
 import textwrap
 import threading
 import time
+import warnings
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, nullcontext, redirect_stdout, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
@@ -6554,8 +6555,12 @@ LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\t
 Table = list[list[str]]  # the header first
 
 
+FOLDED = 8  # characters to which the first column of a terminal's table may be folded
+RICH_PADDING = 3  # characters beside a column of Rich
+
+
 class Readable:
-    """Tables, remarks and the signature of a result, in readable formats."""
+    """Tables, remarks and the signature of a result, if it has one, in readable formats."""
 
     signature: str
 
@@ -6583,14 +6588,13 @@ class Readable:
             header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
             tables.append("\n".join([header, "|---" + "|---:" * (len(table[0]) - 1) + "|", *rows]))
         remarks = map(markdown_text, self.remarks())
-        return "\n\n".join([*tables, *remarks, f"Signature: `{visible(self.signature)}`"])
+        signature = [f"Signature: `{visible(self.signature)}`"] if self.signature else []
+        return "\n\n".join([*tables, *remarks, *signature])
 
     def __str__(self) -> str:
         tables = []
         for table in self.tables():
-            widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-            rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
-            tables.append("\n".join("  ".join(row).rstrip() for row in rows))
+            tables.append(_plain(table))
         return "\n\n".join([*tables, "\n".join(_sentences(self))])
 
     def _repr_html_(self) -> str:
@@ -6601,7 +6605,20 @@ class Readable:
             cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
             tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
         remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
-        return "".join(tables) + remarks + f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>"
+        signature = f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>" if self.signature else ""
+        return "".join(tables) + remarks + signature
+
+
+def _plain(table: Table) -> str:
+    """Return a table as plain text."""
+    widths = _widths(table)
+    rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
+    return "\n".join("  ".join(row).rstrip() for row in rows)
+
+
+def _widths(table: Table) -> list[int]:
+    """Return the number of characters of each column."""
+    return [max(map(len, column)) for column in zip(*table, strict=True)]
 
 
 def latex_of(result: Readable) -> str:
@@ -6620,7 +6637,7 @@ def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def rich_of(result: Readable) -> str:
-    """Return tables for a terminal, as wide as it is.
+    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text.
 
     Raises:
         ImportError: Rich is missing.
@@ -6632,7 +6649,12 @@ def rich_of(result: Readable) -> str:
 
     console = Console(highlight=False)
     with console.capture() as captured:
-        for header, *rows in result.tables():
+        for cells in result.tables():
+            first, *others = _widths(cells)
+            if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
+                console.print(Text(f"{_plain(cells)}\n"), soft_wrap=True)
+                continue
+            header, *rows = cells
             table = RichTable(box=box.SIMPLE_HEAD)
             for at, name in enumerate(header):
                 table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
@@ -6640,7 +6662,7 @@ def rich_of(result: Readable) -> str:
                 table.add_row(*map(Text, row))
             console.print(table)
         for sentence in _sentences(result):
-            console.print(Text(sentence), soft_wrap=True)
+            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # what is to be copied stays a line
     return captured.get().rstrip("\n")
 
 
@@ -6660,7 +6682,7 @@ def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _sentences(result: Readable) -> list[str]:
     """Return the sentences below the tables of plain text."""
-    return [*result.remarks(), f"Signature: {visible(result.signature)}"]
+    return [*result.remarks(), *([f"Signature: {visible(result.signature)}"] if result.signature else [])]
 
 
 def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
@@ -11902,7 +11924,15 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
 
 NDCGFunction = Callable[..., Any]
 
-FUNCTION_FORMS = ("mappings", "lists", "arrays", "ranked")
+FUNCTION_FORMS = {  # the arguments of each form
+    "mappings": "{document: score}, {document: relevance}, k",
+    "lists": "scores, relevance, k",
+    "arrays": "scores, relevance, k",
+    "ranked": "ids, {document: relevance}, k",
+    "sets": "ids, {relevant ids}, k",
+}
+WITHOUT_SCORES = ("ranked", "sets")
+CUTOFF_NAMES = ("k", "top_k", "topk", "at", "at_k", "cutoff", "n")  # of parameters that are given by keyword
 FLOAT32 = 2e-6  # what a value may differ by: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 
@@ -11913,23 +11943,46 @@ class Answer(NamedTuple):
     Attributes:
         value: the score; nan if there is none.
         problem: what the function does instead of returning a score, in words; empty if it returns one.
+        returned: what it returns instead of a number, or says of an error, as text.
     """
 
     value: float
     problem: str = ""
+    returned: str = ""
+
+
+class Habit(NamedTuple):
+    """What a function does besides returning scores.
+
+    Attributes:
+        times: on how many rankings.
+        size: the number of documents of the smallest of them.
+        example: what it returns for that ranking, or else its arguments; empty if the ranking does not matter.
+    """
+
+    times: int
+    size: int
+    example: str
 
 
 class Asker:
     """Asks a function, and keeps what else it does.
 
     Attributes:
-        habits: what else it does, in words, with the number of rankings.
+        habits: what else it does, in words.
+        relevance_first: whether it takes the relevance before the scores or ids.
     """
 
     def __init__(self, function: NDCGFunction, k: int | None) -> None:
         self.function = function
-        self.habits: dict[str, int] = {}
-        self.takes_k = k is not None or _takes_three_arguments(function)
+        self.habits: dict[str, Habit] = {}
+        self.relevance_first = False
+        self._cutoff = _cutoff_parameter(function, k)
+
+    @property
+    def takes_cutoff(self) -> bool:
+        """Whether it takes a cutoff, rather than only a ranking."""
+        return self._cutoff is not None
 
     def answer(self, query: Query, form: str) -> Answer:
         """Ask for one ranking, twice, and count habits."""
@@ -11939,41 +11992,69 @@ class Asker:
             habits.add("gives another answer when it is asked twice")
         if first.value > 1 + FLOAT32:
             habits.add("returns a value above 1")
+        if first.value < -FLOAT32:
+            habits.add("returns a value below 0")
+        size = len({*query.run, *query.qrels})
+        for habit in sorted(habits):
+            self._count(habit, size, "")
         if first.problem:
-            habits.add(first.problem)
-        for habit in habits:
-            self.habits[habit] = self.habits.get(habit, 0) + 1
+            raised = first.problem.startswith("raises")
+            ranking = "" if first.returned and not raised else arguments_text(query, form)
+            self._count(first.problem, size, " for ".join(filter(None, (first.returned, ranking))))
         return first
+
+    def _count(self, habit: str, size: int, example: str) -> None:
+        known = self.habits.get(habit, Habit(0, size, example))
+        smallest = known if known.size <= size else Habit(0, size, example)
+        self.habits[habit] = smallest._replace(times=known.times + 1)
 
     def value(self, query: Query, form: str) -> float:
         """Return the score that it gives a ranking, without counting habits; nan if there is none."""
         return self._ask(_arguments(query, form), query.k, set()).value
 
-    def counts_duplicates(self) -> bool:
+    def counts_duplicates(self, form: str) -> bool:
         """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
-        once, twice = (self._ask((ids, {"d1": 1, "d2": 0}), 3, set()) for ids in (["d1", "d2"], ["d1", "d1", "d2"]))
+        relevance = _arguments(Query({}, {"d1": 1, "d2": 0}, 3), form)[1]
+        once, twice = (self._ask((ids, relevance), 3, set()) for ids in (["d1", "d2"], ["d1", "d1", "d2"]))
         return twice.value > once.value + FLOAT32
+
+    def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
+        """Return what the function returns."""
+        first, second = reversed(arguments) if self.relevance_first else arguments
+        if not self.takes_cutoff:
+            return self.function(first, second)
+        return self.function(first, second, **{self._cutoff: k}) if self._cutoff else self.function(first, second, k)
 
     def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: set[str]) -> Answer:
         before, printed = copy.deepcopy(arguments), io.StringIO()
-        try:
-            with redirect_stdout(printed), np.errstate(all="ignore"):
-                returned = self.function(*arguments, k) if self.takes_k else self.function(*arguments)
-            answer = _read_answer(returned)
-        except Exception as error:  # noqa: BLE001  # what a function raises is its answer
-            answer = Answer(math.nan, f"raises {type(error).__name__}: {in_short(error)[:80]}")
+        with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                with np.errstate(all="ignore"):
+                    answer = _read_answer(self._called(arguments, k))
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # what a function raises is its answer
+                answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
         if printed.getvalue():
             habits.add("prints")
+        habits.update(
+            f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})" for each in warned
+        )
         if not all(map(_are_equal, arguments, before)):
             habits.add("changes its arguments")
         return answer
 
 
-def _takes_three_arguments(function: NDCGFunction) -> bool:
+def _cutoff_parameter(function: NDCGFunction, k: int | None) -> str | None:
+    """Return the keyword by which a function takes the cutoff, "" for the third place, or None if it takes none."""
     with suppress(ValueError, TypeError):  # of a built-in function nothing is known
-        inspect.signature(function).bind(None, None, None)
-        return True
-    return False
+        signature = inspect.signature(function)
+        for arguments, name in [((None,) * 3, ""), *(((None,) * 2, name) for name in CUTOFF_NAMES)]:
+            with suppress(TypeError):
+                signature.bind(*arguments, **({name: k} if name else {}))
+                return name
+        signature.bind(None, None)
+        return None
+    return None if k is None else ""
 
 
 def _arguments(query: Query, form: str) -> tuple[Any, Any]:
@@ -11982,14 +12063,30 @@ def _arguments(query: Query, form: str) -> tuple[Any, Any]:
         return dict(query.run), dict(query.qrels)
     if form == "ranked":
         return ranked(query), dict(query.qrels)
+    if form == "sets":
+        return ranked(query), {document for document, relevance in query.qrels.items() if relevance > 0}
     sides = [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
     return (np.array(sides[0]), np.array(sides[1])) if form == "arrays" else sides
+
+
+def arguments_text(query: Query, form: str) -> str:
+    """Return a ranking as the arguments of a function, to paste.
+
+    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
+    'scores = [2.0], relevance = [1], k = 3'
+    """
+    names = {"mappings": ("run", "qrels"), "ranked": ("ids", "relevance"), "sets": ("ids", "relevant")}
+    one, other = names.get(form, ("scores", "relevance"))
+    first, second = _arguments(query, "lists" if form == "arrays" else form)
+    if form == "sets":
+        second = f"{{{', '.join(map(repr, sorted(second)))}}}" if second else "set()"
+    return f"{one} = {first}, {other} = {second}, k = {query.k}"
 
 
 def _are_equal(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other)
-    return bool(one == other) and list(one) == list(other)  # with the order of a mapping
+    return bool(one == other) and (isinstance(one, set) or list(one) == list(other))  # with the order of a mapping
 
 
 def _read_answer(returned: Any) -> Answer:
@@ -11997,11 +12094,14 @@ def _read_answer(returned: Any) -> Answer:
     if returned is None:
         return Answer(math.nan, "returns None")
     if isinstance(returned, (str, bytes)):
-        return Answer(math.nan, "returns text")
+        return Answer(math.nan, "returns text", shown(returned))
+    no_number = Answer(math.nan, f"returns a value of type {type(returned).__name__}, which is not a number")
+    if isinstance(returned, (bool, np.bool_)):
+        return no_number._replace(returned=shown(returned))
     try:
         value = float(returned)
     except (TypeError, ValueError):
-        return Answer(math.nan, f"returns a value of type {type(returned).__name__}, which is not a number")
+        return no_number._replace(returned=shown(returned))
     if math.isnan(value):
         return Answer(math.nan, "returns nan")
     return Answer(value) if math.isfinite(value) else Answer(math.nan, "returns infinity")
@@ -12040,10 +12140,12 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain:
         judged[rng.integers(size)] = True
     if form in ("lists", "arrays"):
         retrieved, judged = np.ones((2, size), bool)
+    if form == "sets":
+        relevance = np.minimum(relevance, 1)
     run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
     qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
     query = Query(run, qrels, k)
-    return query._replace(run=in_order(ranked(query))) if form == "ranked" else query
+    return query._replace(run=in_order(ranked(query))) if form in WITHOUT_SCORES else query
 
 
 # ndcg/statistics/slips.py: Every way in which nDCG is known to go wrong, as one table.
@@ -12208,6 +12310,12 @@ IN_ORDER_OF_INPUT = Slip(
     "The scores are ignored: documents are ranked in the order in which they are listed.",
     ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
     both=Term((_in_input_order,)),
+)
+SWAPPED = Slip(
+    "scores and relevance swapped",
+    "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
+    ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
+    both=Term((_swapped,), {"negative_relevance": "keep"}),
 )
 SLIPS = (
     Slip(
@@ -12407,12 +12515,7 @@ SLIPS = (
     _in_bits(16, np.float16),
     _in_bits(32, np.float32),
     *(_rounded_to(decimals) for decimals in range(2, 7)),
-    Slip(
-        "scores and relevance swapped",
-        "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
-        ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
-        both=Term((_swapped,), {"negative_relevance": "keep"}),
-    ),
+    SWAPPED,
     Slip(
         "unretrieved documents with the score 0",
         "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
@@ -12624,10 +12727,10 @@ class Check(Readable):
     def _example_tables(self) -> list[Table]:
         if self.example is None:
             return []
-        rows = [["rank", "document", "score", "relevance", "gain", "discount", "gain × discount"]]
+        rows = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
         for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
-            place = ["–", document, "not retrieved"] if score is None else [str(rank), document, f"{score:g}"]
-            rows.append([*place, "not judged" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
+            place = ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
+            rows.append([*place, "–" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
         return [rows]
 
     def _remarks(self) -> list[str]:
@@ -12637,6 +12740,7 @@ class Check(Readable):
         """Yield in words what the function computes."""
         if not self.answered:
             yield f"The function returned no score for any of {self.cases:,} rankings."
+            yield f"It was called with ({FUNCTION_FORMS[self.form]}), one query at a time."
             return
         agree = f"all {self.answered:,} rankings agree"
         if self.answered < self.cases:
@@ -12671,7 +12775,7 @@ class Check(Readable):
         smallest = f"The smallest ranking on which it differs from {self.nearest} has {documents} document"
         expected = f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}"
         yield f"{smallest}{'s' * (documents != 1)}. {expected}; the function returns {returned}."
-        yield f"run = {dict(example.query.run)}, qrels = {dict(example.query.qrels)}, k = {example.query.k}"
+        yield arguments_text(example.query, self.form)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
@@ -12702,7 +12806,8 @@ def check(
         k: the cutoff; None for the whole list.
         form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
             (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
-            `{document: relevance}`, k). By default, the form that gives the most plausible answers.
+            `{document: relevance}`, k) or "sets" (ids, the set of those that are relevant, k). By default, the form
+            that gives the most plausible answers, also with the relevance as the first argument.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
         seed: the random seed of the rankings.
@@ -12729,11 +12834,13 @@ def check(
     """
     if not callable(function):
         raise TypeError(f"function must be a function; got {shown(function)}")
+    if inspect.iscoroutinefunction(function):
+        raise ValueError("function must return a score, but is async: wrap it in a function that calls asyncio.run")
     if k is not None:
         whole("k", k, 1, 10**3)
     whole("cases", cases, 1, 10**5)
     whole("seed", seed, 0)
-    for name, value, words in (("form", form, FUNCTION_FORMS), ("convention", convention, tuple(CONVENTIONS))):
+    for name, value, words in (("form", form, tuple(FUNCTION_FORMS)), ("convention", convention, tuple(CONVENTIONS))):
         if value is not None:
             choice(name, value, words)
     asker = Asker(function, k)
@@ -12745,7 +12852,17 @@ def check(
             bar.update(1)
     values = np.array([answer.value for answer in answers])
     answered = np.array([_is_comparable(*each) for each in zip(queries, answers, strict=True)])
-    habits = tuple(f"It {habit}: {count:,} of {cases:,} rankings." for habit, count in asker.habits.items())
+    habits = tuple(
+        f"It {name}: {habit.times:,} of {cases:,} rankings{habit.example and ', such as '}{habit.example}."
+        for name, habit in asker.habits.items()
+    )
+    if asker.relevance_first:
+        habits = ("It takes the relevance as its first argument, and was called so.", *habits)
+    if k is not None and not asker.takes_cutoff:
+        habits = (
+            f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings.",
+            *habits,
+        )
     result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
     if not np.isfinite(values).any():
         return result
@@ -12761,18 +12878,22 @@ def _is_comparable(query: Query, answer: Answer) -> bool:
 def _form_of(asker: Asker, k: int | None, seed: int) -> str:
     """Return the form in which the answers to plain rankings agree best with some definition."""
     queries = random_rankings(FIRST_ASKED, k, "lists", seed, plain=True)
+    conventions = [query_scores(queries, {"convention": name}) for name in CONVENTIONS]
     # a function that takes ranked ids ranks mappings by the order of their documents
-    slips = [slip for slip in SLIPS if slip is not IN_ORDER_OF_INPUT]
-    expected = [query_scores(queries, {"convention": name}) for name in CONVENTIONS]
-    expected += [slip.scores(Queries(queries), {}) for slip in slips]
+    slips = [slip.scores(Queries(queries), {}) for slip in SLIPS if slip not in (IN_ORDER_OF_INPUT, SWAPPED)]
+    binary = [query._replace(qrels={each: min(grade, 1) for each, grade in query.qrels.items()}) for query in queries]
+    of_sets = [query_scores(binary, {"convention": name}) for name in CONVENTIONS]
     points = {}
-    for form in FUNCTION_FORMS:
+    for relevance_first, form in product((False, True), FUNCTION_FORMS):
+        asker.relevance_first = relevance_first
         values = np.array([asker.value(query, form) for query in queries])
         tolerance = _tolerance(values)
-        answered = np.isfinite(values)
-        agreeing = max(np.count_nonzero(_agree(values, each, tolerance) & answered) for each in expected)
-        points[form] = agreeing, np.count_nonzero(answered)
-    return max(points, key=lambda form: points[form])
+        answered = np.count_nonzero(np.isfinite(values))
+        expected = of_sets if form == "sets" else conventions if relevance_first else [*conventions, *slips]
+        agreeing = max(np.count_nonzero(_agree(values, each, tolerance)) for each in expected)
+        points[relevance_first, form] = agreeing if answered else 0, answered
+    asker.relevance_first, form = max(points, key=lambda each: points[each])
+    return form
 
 
 def _agree(values: Floats, expected: Floats, tolerance: float = FLOAT32) -> NDArray[np.bool_]:
@@ -12798,7 +12919,7 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
     agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
     names = [name for name, each in agree.items() if each.all()]
-    if result.form != "ranked":  # which has no scores
+    if result.form not in WITHOUT_SCORES:
         names = _told_apart(asker, result.form, queries, names, tolerance)
     matches = [Match(name) for name in names] or _slips_on(queries, values, expected, tolerance)
     result = replace(
@@ -12815,7 +12936,10 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
         if not matches:
             properties = properties_of(Queries(queries).rankings(range(len(queries)), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
-    if result.form == "ranked" and asker.counts_duplicates():
+            in_percent = [name for name, each in expected.items() if _agree(values / 100, each, tolerance).all()]
+            if in_percent:
+                notes = (f"Divided by 100, all of its scores are those of {', '.join(in_percent)}.", *notes)
+    if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
     signature = Options.parse(k=1 if endless else result.k, convention=result.nearest).signature()
@@ -12893,7 +13017,7 @@ def _simpler(query: Query, form: str) -> Iterator[Query]:
         smaller = query._replace(run=_without(query.run, document), qrels=_without(query.qrels, document))
         if smaller.qrels:
             yield smaller
-    if form in ("mappings", "ranked"):
+    if form not in ("lists", "arrays"):
         yield from (query._replace(run=_without(query.run, document)) for document in query.run)
         if len(query.qrels) > 1:
             yield from (query._replace(qrels=_without(query.qrels, document)) for document in query.qrels)
@@ -12901,7 +13025,7 @@ def _simpler(query: Query, form: str) -> Iterator[Query]:
         yield from (query._replace(k=k) for k in (1, query.k - 1))
     for document, relevance in query.qrels.items():
         yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
-    if form != "ranked":  # which has no scores
+    if form not in WITHOUT_SCORES:
         levels = sorted(set(query.run.values()))
         run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
         if run != query.run:

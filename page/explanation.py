@@ -146,8 +146,10 @@ def _explained(name: str, explanation: Any) -> str:
     title = f"{name}: " if name else ""
     heads = "".join(f"<th scope='col'>{each}</th>" for each in ("conventions", explanation.measure, "", ""))
     ways = "".join(f"<li>{each}</li>" for each in _ways(explanation))
+    unknown = explanation.got is not None and not explanation.matches
     parts = [
         f"<h3>{escape(title + _conclusion(explanation))}</h3>{f'<ul>{ways}</ul>' if ways else ''}",
+        f"<p>See all {_slips_link('known slips')}, with rankings that show them.</p>" if unknown else "",
         f"<table class='owners'><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>",
     ]
     if explanation.choices:
@@ -197,8 +199,6 @@ def _ways(explanation: Any) -> list[str]:
         differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
         items.append(escape(f"The nearest is {explanation.nearest}; {differ}: {some}{more}."))
         items += map(escape, explanation.in_common)
-    if not explanation.matches and explanation.got is not None:
-        items.append(f"All {_slips_link('known slips')} of implementations, with rankings that show them")
     return items
 
 

@@ -103,10 +103,17 @@ def test_a_slip_is_named_with_a_link_to_the_page_of_slips_in_a_space(
     ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dcg = ndcg.compute(**CARD_EXAMPLE, k=10, measures="DCG")["DCG@10"]
-    assert "<li>sklearn with a slip: DCG called nDCG</li>" in shown(CARD, f"{dcg:.6f}")
+    html = shown(CARD, f"{dcg:.6f}")
+    assert "<li>sklearn with a slip: DCG called nDCG</li>" in html
+    known = "<p>See all {}, with rankings that show them.</p>"
+    assert known.format("known slips") in html
+    right = ndcg.compute(**CARD_EXAMPLE, k=10)["nDCG@10"]
+    assert "known slips" not in shown(CARD, f"{right:.4f}")
     monkeypatch.setenv("SPACE_ID", "someone/nDCG")
     address = "https://huggingface.co/spaces/someone/nDCG/blob/main/docs/slips.md"
-    assert f"sklearn with a slip: <a href='{address}' target='_blank'>DCG called nDCG</a>" in shown(CARD, f"{dcg:.6f}")
+    html = shown(CARD, f"{dcg:.6f}")
+    assert f"sklearn with a slip: <a href='{address}' target='_blank'>DCG called nDCG</a>" in html
+    assert known.format(f"<a href='{address}' target='_blank'>known slips</a>") in html
 
 
 def test_a_file_of_the_server_is_never_read(tmp_path: Path) -> None:

@@ -75,6 +75,41 @@ def test_a_function_may_use_pandas(shell: Shell, folder: Path) -> None:
     assert "The function computes the nDCG of ranx, haystack" in found.stdout
 
 
+WITH_CLASSES = """\
+from __future__ import annotations
+from dataclasses import dataclass
+from right_metrics import ndcg_at
+
+@dataclass
+class Metric:
+    base: int = 2
+
+    def ndcg(self, run, qrels, k):
+        return ndcg_at(run, qrels, k)
+
+metric = Metric()
+"""
+
+
+def test_a_method_of_an_object_is_a_function(call: Call, folder: Path) -> None:
+    (folder / "random.py").write_text(WITH_CLASSES)
+    status, printed, _ = call("check random.py:metric.ndcg --cases 40")
+    assert status == 0
+    assert "The function computes the nDCG of ranx, haystack" in printed
+    assert call("check random.py:nothing")[2] == "ndcg check: random.py has no function nothing; it has Metric\n"
+    import random
+
+    assert not hasattr(random, "metric")
+
+
+def test_a_script_that_exits_is_named(call: Call, folder: Path) -> None:
+    (folder / "script.py").write_text("import sys\nsys.exit(1)\n")
+    status, printed, said = call("check script.py:ndcg")
+    assert (status, printed) == (2, "")
+    guard = 'if __name__ == "__main__":'
+    assert said == f"ndcg check: script.py exits when it is imported; put what it runs under {guard}\n"
+
+
 def test_the_answer_is_json(call: Call) -> None:
     answer = json.loads(call("check wrong_metrics.py:ndcg_at -o json")[1])
     assert answer["matches"][0]["slips"] == ["ideal from the top k retrieved"]
@@ -86,6 +121,10 @@ def test_the_answer_is_json(call: Call) -> None:
     [
         ("right_metrics.py", "ndcg check: right_metrics.py: must be FILE.py:NAME or package.module:NAME"),
         ("right_metrics.py:ndcg", "ndcg check: right_metrics.py has no function ndcg; it has ndcg_at, hits"),
+        *(
+            (place, f"ndcg check: {place}: must be FILE.py:NAME or package.module:NAME")
+            for place in ("right_metrics.py::ndcg_at", "right_metrics.py:ndcg_at:k", "data/notes.txt:ndcg", ":ndcg")
+        ),
         ("nowhere.py:ndcg", "ndcg check: nowhere.py: No such file or directory"),
         (
             "broken_metrics.py:ndcg",

@@ -1,7 +1,10 @@
 """`check` finds the definition or the slip that a function computes, and the smallest ranking on which it differs."""
 
+import functools
 import json
 import math
+import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +14,7 @@ from threads_functions import UNKNOWN, WRITTEN, discount_table_of_12
 
 from ndcg.measure.conventions import CONVENTIONS
 from ndcg.statistics.check import check
+from ndcg.statistics.questions import FUNCTION_FORMS
 from ndcg.statistics.slip_terms import Query, query_scores
 
 Documents = Mapping[str, float]
@@ -182,6 +186,47 @@ def test_the_form_is_found_out(form: str, function: Callable[..., float]) -> Non
     assert check(function, form=form, seed=1).conventions == result.conventions
 
 
+def in_sets(ids: Sequence[str], relevant: set[str], k: int) -> float:
+    return ratio([float(each in relevant) for each in ids][:k], [1.0] * min(k, len(relevant)))
+
+
+def test_a_set_of_relevant_ids_has_no_grades() -> None:
+    result = check(in_sets, cases=60)
+    assert result.form == "sets"
+    assert {"sklearn", "ranx", "ranx_burges", "spark"} <= set(result.conventions)
+
+
+def test_the_relevance_may_be_the_first_argument() -> None:
+    def relevance_first(relevance: Sequence[float], scores: Sequence[float], k: int) -> float:
+        return in_lists(scores, relevance, k)
+
+    result = check(relevance_first)
+    assert (result.form, "ranx" in result.conventions) == ("lists", True)
+    assert "It takes the relevance as its first argument, and was called so." in result.notes
+    assert check(in_lists).notes == ()
+
+
+def test_a_form_that_is_given_has_the_relevance_as_the_second_argument() -> None:
+    result = check(lambda qrels, run, k: usual(run, qrels, k), form="mappings", cases=40)
+    assert result.conventions == ()
+
+
+def keyword_only(run: Documents, qrels: Documents, *, top_k: int) -> float:
+    return usual(run, qrels, top_k)
+
+
+@pytest.mark.parametrize("function", [keyword_only, functools.partial(usual, k=7), functools.partial(usual)])
+def test_the_cutoff_may_be_a_keyword(function: Callable[..., float]) -> None:
+    assert "ranx" in check(function, k=5, cases=40).conventions
+
+
+def test_a_function_that_takes_no_cutoff_is_compared_at_the_one_given() -> None:
+    result = check(lambda run, qrels: usual(run, qrels, 10), cases=40)
+    assert "ranx" in result.conventions
+    said = "It takes no cutoff. It was compared with nDCG@10; k=None (-k all) compares whole rankings."
+    assert said in result.notes
+
+
 def test_a_function_without_a_cutoff_is_asked_without() -> None:
     result = check(lambda run, qrels: usual(run, qrels, 1000), k=None)
     assert "ranx" in result.conventions
@@ -245,6 +290,47 @@ def test_what_else_a_function_does_is_said(
     assert capsys.readouterr().out == ""
 
 
+def loud(run: Documents, qrels: Documents, k: int) -> float:
+    print("scored", file=sys.stderr)
+    warnings.warn("slow", RuntimeWarning, stacklevel=1)
+    return usual(run, qrels, k)
+
+
+def test_errors_and_warnings_go_nowhere_but_into_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+    result = check(loud, cases=20)
+    assert result.notes == ("It prints: 20 of 20 rankings.", "It warns (RuntimeWarning: slow): 20 of 20 rankings.")
+    assert capsys.readouterr() == ("", "")
+
+
+def fails_if_empty(run: Documents, qrels: Documents, k: int) -> float:
+    top = max(run.values())
+    return usual({document: score - top for document, score in run.items()}, qrels, k)
+
+
+def leaves(run: Documents, qrels: Documents, k: int) -> float:
+    raise SystemExit(2)
+
+
+def test_an_error_has_the_smallest_ranking_on_which_it_is_raised() -> None:
+    (note,) = check(fails_if_empty).notes
+    start = "It raises ValueError: 11 of 200 rankings, such as max() arg is an empty sequence for run = {}, qrels = {"
+    assert note.startswith(start)
+    (note,) = check(leaves, form="lists", cases=20).notes
+    assert note.startswith("It raises SystemExit: 20 of 20 rankings, such as 2 for scores = [")
+
+
+def test_what_is_no_number_is_shown() -> None:
+    (note,) = check(lambda run, qrels, k: {"nDCG": 0.5}, form="mappings", cases=20).notes
+    assert note == "It returns a value of type dict, which is not a number: 20 of 20 rankings, such as {'nDCG': 0.5}."
+    (note,) = check(lambda run, qrels, k: True, form="mappings", cases=20).notes
+    assert note == "It returns a value of type bool, which is not a number: 20 of 20 rankings, such as True."
+
+
+def test_percentages_are_said_to_be_some() -> None:
+    notes = check(lambda run, qrels, k: 100 * usual(run, qrels, k), form="mappings", cases=40).notes
+    assert notes[0] == "Divided by 100, all of its scores are those of ranx, haystack."
+
+
 def test_rankings_without_an_answer_are_not_held_against_a_function() -> None:
     result = check(dividing)
     assert "ranx" in result.conventions
@@ -256,6 +342,8 @@ def test_a_function_that_gives_no_score_could_not_be_asked() -> None:
     result = check(lambda run, qrels, k: "high")
     assert result.status == 2
     assert "returned no score for any of 200 rankings" in str(result)
+    assert f"It was called with ({FUNCTION_FORMS[result.form]}), one query at a time." in str(result)
+    assert "Signature" not in str(result) + result.to_markdown() + result._repr_html_()
 
 
 def test_no_score_for_a_run_without_documents_is_not_held_against_a_function() -> None:
@@ -325,7 +413,13 @@ def test_wrong_arguments_are_rejected_by_name(how: dict[str, Any], error: str) -
         check(usual, **how)
 
 
+async def asynchronous(run: Documents, qrels: Documents, k: int) -> float:
+    return usual(run, qrels, k)
+
+
 def test_what_cannot_be_called_is_rejected() -> None:
+    with pytest.raises(ValueError, match=r"^function must return a score, but is async: wrap it in a function that"):
+        check(asynchronous)
     with pytest.raises(TypeError, match=r"^function must be a function; got 'ndcg'$"):
         check("ndcg")  # type: ignore[arg-type]
 

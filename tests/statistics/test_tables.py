@@ -187,3 +187,22 @@ def test_any_result_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> N
         ["100%", "wet", "&", "<long>."],
         ["Signature:", "rivers|v:1"],
     ]
+
+
+class Narrow(Rivers):
+    def _remarks(self) -> list[str]:
+        return ["The Rhine is longer than it was.", "rivers = ['Rhine', 'Danube', 'Elbe']"]
+
+
+def test_a_narrow_terminal_cuts_no_number_and_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "24")
+    assert re.sub(r"\x1b\[[\d;]*m", "", room.rich_of(Narrow())).splitlines() == [
+        "river      km    <mouth>",
+        "Rhine|  1,230  North_Sea",
+        "a\\x1b       9          –",
+        "",
+        "The Rhine is longer than",
+        "it was.",
+        "rivers = ['Rhine', 'Danube', 'Elbe']",
+        "Signature: rivers|v:1",
+    ]

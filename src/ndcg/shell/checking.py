@@ -3,6 +3,7 @@
 import argparse
 import importlib.util
 import sys
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,6 +11,8 @@ from ..measure.messages import in_short
 from ..statistics.check import check
 from ..statistics.questions import NDCGFunction
 from .output import Listing
+
+SHOWN_FUNCTIONS = 12  # in an error
 
 
 def check_function(args: argparse.Namespace) -> Listing:
@@ -19,10 +22,9 @@ def check_function(args: argparse.Namespace) -> Listing:
         raise ValueError("-k must be one cutoff, since the function is called once for each ranking")
     function = _imported(args.function)
     result = check(function, k=k, form=args.form, convention=args.convention, cases=args.cases, seed=args.seed)
-    tables = result.tables() or [[["convention", "rankings that agree"]]]
     rows = [{"convention": name, "agreeing": count} for name, count in result.agreeing.items()]
     answer = result.to_dict()
-    return Listing(tables, result.remarks(), result.signature, rows, answer, status=result.status)
+    return Listing(result.tables(), result.remarks(), result.signature, rows, answer, status=result.status)
 
 
 def _imported(place: str) -> NDCGFunction:
@@ -31,31 +33,49 @@ def _imported(place: str) -> NDCGFunction:
     Raises:
         ValueError: the place is not FILE.py:NAME or package.module:NAME, cannot be imported, or has no such function.
     """
-    module_name, colon, name = place.rpartition(":")
-    if not colon or not module_name or not name:
+    module_name, _, name = place.rpartition(":")
+    of_file = module_name.endswith(".py")
+    if not name or not (of_file or all(part.isidentifier() for part in module_name.split("."))):
         raise ValueError(f"{place}: must be FILE.py:NAME or package.module:NAME")
     try:
-        if module_name.endswith(".py"):
+        if of_file:
             module = _module_of_file(Path(module_name))
         else:
             sys.path.insert(0, "")  # a module in the current folder, as python -m finds it
             module = importlib.import_module(module_name)
     except OSError:
         raise
+    except SystemExit as error:
+        guard = 'if __name__ == "__main__":'
+        raise ValueError(f"{module_name} exits when it is imported; put what it runs under {guard}") from error
     except Exception as error:  # whatever the file raises
         raise ValueError(f"{module_name} cannot be imported: {type(error).__name__}: {in_short(error)}") from error
-    function = getattr(module, name, None)
+    try:
+        function = attrgetter(name)(module)
+    except AttributeError:
+        function = None
     if not callable(function):
-        functions = ", ".join(key for key, value in vars(module).items() if callable(value) and key[:1] != "_")
-        raise ValueError(f"{module_name} has no function {name}; it has {functions or 'none'}")
+        raise ValueError(f"{module_name} has no function {name}; it has {_functions_of(module) or 'none'}")
     return cast(NDCGFunction, function)
 
 
+def _functions_of(module: Any) -> str:
+    """Return the names of a module's own functions, shortened if there are many."""
+    own = [
+        name
+        for name, value in vars(module).items()
+        if callable(value) and name[:1] != "_" and getattr(value, "__module__", "") == module.__name__
+    ]
+    return ", ".join([*own[:SHOWN_FUNCTIONS], *(["…"] if len(own) > SHOWN_FUNCTIONS else [])])
+
+
 def _module_of_file(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    name = f"checked_{path.stem}"  # so that a file called random.py does not replace random
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise FileNotFoundError(2, "No such file or directory", str(path))
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.parent.resolve()))  # so that it finds its neighbors
+    sys.modules[name] = module  # where dataclasses look for it
     spec.loader.exec_module(module)
     return module

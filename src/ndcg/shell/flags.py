@@ -108,16 +108,19 @@ examples:
         "what your own nDCG function computes",
         "Call a Python function with small random rankings, and print which library's nDCG it computes, or which\n"
         "known slip it has, with the smallest ranking on which it differs and both sums. FUNCTION is FILE.py:NAME\n"
-        "or package.module:NAME; it receives one query and returns its nDCG. --form sets its arguments:\n"
+        "or package.module:NAME; NAME may also be a method, such as metric.ndcg. It receives one query and returns\n"
+        "its nDCG. --form sets its arguments:\n"
         "  mappings   {document: score}, {document: relevance}, k\n"
         "  lists      scores, relevance of the same documents, k (arrays: the same as NumPy arrays)\n"
         "  ranked     ids of documents, best first, {document: relevance}, k\n"
-        "By default, all forms are tried. Exit status: 0 if the function computes the nDCG of a library (with\n"
-        "--convention, of that library), 1 if not, 2 if it returns no score.",
+        "  sets       ids of documents, best first, the set of relevant ids, k\n"
+        "By default, all forms are tried, also with the relevance first. k may be keyword-only. If the function\n"
+        "takes no cutoff, give the one that it has as -k, or -k all. Exit status: 0 if the function computes the\n"
+        "nDCG of a library (with --convention, of that library), 1 if not, 2 if it returns no score.",
         """\
 examples:
   ndcg check my_metrics.py:ndcg_at
-  ndcg check my_package.metrics:ndcg -k 5 --form ranked
+  ndcg check my_package.metrics:Evaluator.ndcg -k 5 --form ranked
   ndcg check my_metrics.py:ndcg_at --convention trec_eval        exit status 1 if it computes another nDCG
 """,
     ),
@@ -177,7 +180,9 @@ ARGUMENTS = {
         Argument("between", EXPLAIN, "two conventions: explain the difference between them"),
         Argument("function", CHECK, "FILE.py:NAME or package.module:NAME"),
         Argument("k", CHECK, "the cutoff, or all (default: 10)"),
-        Argument("form", CHECK, "the arguments of the function", words=("mappings", "lists", "arrays", "ranked")),
+        Argument(
+            "form", CHECK, "the arguments of the function", words=("mappings", "lists", "arrays", "ranked", "sets")
+        ),
         Argument("convention", CHECK, "the convention that it should compute (default: any)"),
         Argument("cases", CHECK, "the number of rankings", 200),
         Argument("seed", CHECK, "random seed of the rankings", 0),

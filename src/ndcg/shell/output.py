@@ -61,7 +61,7 @@ class Listing(Readable):
 
     def _plain_or_rich(self) -> str:
         """Return Rich tables for a terminal, else plain text; without tables only the signature."""
-        if not self.cells:
+        if not (self.cells or self.sentences):
             return visible(self.signature)
         if sys.stdout.isatty():
             with suppress(ImportError):

@@ -4,10 +4,11 @@ Its answers to some hundred small rankings are compared with every convention, w
 slips at once. Where it differs, the smallest ranking on which it does shows why.
 """
 
+import inspect
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +20,19 @@ from ..measure.options import Options, choice, result_name, whole
 from ..measure.ties import Floats
 from ..scores.queries import progress
 from .properties import in_common, properties_of
-from .questions import FLOAT32, FUNCTION_FORMS, NO_VALUE, Answer, Asker, NDCGFunction, random_rankings
+from .questions import (
+    FLOAT32,
+    FUNCTION_FORMS,
+    NO_VALUE,
+    WITHOUT_SCORES,
+    Answer,
+    Asker,
+    NDCGFunction,
+    arguments_text,
+    random_rankings,
+)
 from .slip_terms import Queries, Query, Slip, query_scores, ranked
-from .slips import DUPLICATES_COUNTED, IN_ORDER_OF_INPUT, SLIPS, slip_named
+from .slips import DUPLICATES_COUNTED, IN_ORDER_OF_INPUT, SLIPS, SWAPPED, slip_named
 from .tables import Readable, Table, number_text
 
 ROUNDED_TO = range(2, 7)  # digits to which functions round
@@ -120,10 +131,10 @@ class Check(Readable):
     def _example_tables(self) -> list[Table]:
         if self.example is None:
             return []
-        rows = [["rank", "document", "score", "relevance", "gain", "discount", "gain × discount"]]
+        rows = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
         for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
-            place = ["–", document, "not retrieved"] if score is None else [str(rank), document, f"{score:g}"]
-            rows.append([*place, "not judged" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
+            place = ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
+            rows.append([*place, "–" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
         return [rows]
 
     def _remarks(self) -> list[str]:
@@ -133,6 +144,7 @@ class Check(Readable):
         """Yield in words what the function computes."""
         if not self.answered:
             yield f"The function returned no score for any of {self.cases:,} rankings."
+            yield f"It was called with ({FUNCTION_FORMS[self.form]}), one query at a time."
             return
         agree = f"all {self.answered:,} rankings agree"
         if self.answered < self.cases:
@@ -167,7 +179,7 @@ class Check(Readable):
         smallest = f"The smallest ranking on which it differs from {self.nearest} has {documents} document"
         expected = f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}"
         yield f"{smallest}{'s' * (documents != 1)}. {expected}; the function returns {returned}."
-        yield f"run = {dict(example.query.run)}, qrels = {dict(example.query.qrels)}, k = {example.query.k}"
+        yield arguments_text(example.query, self.form)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
@@ -198,7 +210,8 @@ def check(
         k: the cutoff; None for the whole list.
         form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
             (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
-            `{document: relevance}`, k). By default, the form that gives the most plausible answers.
+            `{document: relevance}`, k) or "sets" (ids, the set of those that are relevant, k). By default, the form
+            that gives the most plausible answers, also with the relevance as the first argument.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
         seed: the random seed of the rankings.
@@ -225,11 +238,13 @@ def check(
     """
     if not callable(function):
         raise TypeError(f"function must be a function; got {shown(function)}")
+    if inspect.iscoroutinefunction(function):
+        raise ValueError("function must return a score, but is async: wrap it in a function that calls asyncio.run")
     if k is not None:
         whole("k", k, 1, 10**3)
     whole("cases", cases, 1, 10**5)
     whole("seed", seed, 0)
-    for name, value, words in (("form", form, FUNCTION_FORMS), ("convention", convention, tuple(CONVENTIONS))):
+    for name, value, words in (("form", form, tuple(FUNCTION_FORMS)), ("convention", convention, tuple(CONVENTIONS))):
         if value is not None:
             choice(name, value, words)
     asker = Asker(function, k)
@@ -241,7 +256,17 @@ def check(
             bar.update(1)
     values = np.array([answer.value for answer in answers])
     answered = np.array([_is_comparable(*each) for each in zip(queries, answers, strict=True)])
-    habits = tuple(f"It {habit}: {count:,} of {cases:,} rankings." for habit, count in asker.habits.items())
+    habits = tuple(
+        f"It {name}: {habit.times:,} of {cases:,} rankings{habit.example and ', such as '}{habit.example}."
+        for name, habit in asker.habits.items()
+    )
+    if asker.relevance_first:
+        habits = ("It takes the relevance as its first argument, and was called so.", *habits)
+    if k is not None and not asker.takes_cutoff:
+        habits = (
+            f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings.",
+            *habits,
+        )
     result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
     if not np.isfinite(values).any():
         return result
@@ -257,18 +282,22 @@ def _is_comparable(query: Query, answer: Answer) -> bool:
 def _form_of(asker: Asker, k: int | None, seed: int) -> str:
     """Return the form in which the answers to plain rankings agree best with some definition."""
     queries = random_rankings(FIRST_ASKED, k, "lists", seed, plain=True)
+    conventions = [query_scores(queries, {"convention": name}) for name in CONVENTIONS]
     # a function that takes ranked ids ranks mappings by the order of their documents
-    slips = [slip for slip in SLIPS if slip is not IN_ORDER_OF_INPUT]
-    expected = [query_scores(queries, {"convention": name}) for name in CONVENTIONS]
-    expected += [slip.scores(Queries(queries), {}) for slip in slips]
+    slips = [slip.scores(Queries(queries), {}) for slip in SLIPS if slip not in (IN_ORDER_OF_INPUT, SWAPPED)]
+    binary = [query._replace(qrels={each: min(grade, 1) for each, grade in query.qrels.items()}) for query in queries]
+    of_sets = [query_scores(binary, {"convention": name}) for name in CONVENTIONS]
     points = {}
-    for form in FUNCTION_FORMS:
+    for relevance_first, form in product((False, True), FUNCTION_FORMS):
+        asker.relevance_first = relevance_first
         values = np.array([asker.value(query, form) for query in queries])
         tolerance = _tolerance(values)
-        answered = np.isfinite(values)
-        agreeing = max(np.count_nonzero(_agree(values, each, tolerance) & answered) for each in expected)
-        points[form] = agreeing, np.count_nonzero(answered)
-    return max(points, key=lambda form: points[form])
+        answered = np.count_nonzero(np.isfinite(values))
+        expected = of_sets if form == "sets" else conventions if relevance_first else [*conventions, *slips]
+        agreeing = max(np.count_nonzero(_agree(values, each, tolerance)) for each in expected)
+        points[relevance_first, form] = agreeing if answered else 0, answered
+    asker.relevance_first, form = max(points, key=lambda each: points[each])
+    return form
 
 
 def _agree(values: Floats, expected: Floats, tolerance: float = FLOAT32) -> NDArray[np.bool_]:
@@ -294,7 +323,7 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
     agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
     names = [name for name, each in agree.items() if each.all()]
-    if result.form != "ranked":  # which has no scores
+    if result.form not in WITHOUT_SCORES:
         names = _told_apart(asker, result.form, queries, names, tolerance)
     matches = [Match(name) for name in names] or _slips_on(queries, values, expected, tolerance)
     result = replace(
@@ -311,7 +340,10 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
         if not matches:
             properties = properties_of(Queries(queries).rankings(range(len(queries)), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
-    if result.form == "ranked" and asker.counts_duplicates():
+            in_percent = [name for name, each in expected.items() if _agree(values / 100, each, tolerance).all()]
+            if in_percent:
+                notes = (f"Divided by 100, all of its scores are those of {', '.join(in_percent)}.", *notes)
+    if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
     signature = Options.parse(k=1 if endless else result.k, convention=result.nearest).signature()
@@ -389,7 +421,7 @@ def _simpler(query: Query, form: str) -> Iterator[Query]:
         smaller = query._replace(run=_without(query.run, document), qrels=_without(query.qrels, document))
         if smaller.qrels:
             yield smaller
-    if form in ("mappings", "ranked"):
+    if form not in ("lists", "arrays"):
         yield from (query._replace(run=_without(query.run, document)) for document in query.run)
         if len(query.qrels) > 1:
             yield from (query._replace(qrels=_without(query.qrels, document)) for document in query.qrels)
@@ -397,7 +429,7 @@ def _simpler(query: Query, form: str) -> Iterator[Query]:
         yield from (query._replace(k=k) for k in (1, query.k - 1))
     for document, relevance in query.qrels.items():
         yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
-    if form != "ranked":  # which has no scores
+    if form not in WITHOUT_SCORES:
         levels = sorted(set(query.run.values()))
         run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
         if run != query.run:

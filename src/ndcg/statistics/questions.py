@@ -4,18 +4,27 @@ import copy
 import inspect
 import io
 import math
+import warnings
 from collections.abc import Callable
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..measure.messages import in_short
+from ..measure.messages import in_short, shown
 from .slip_terms import Query, in_order, ranked
 
 NDCGFunction = Callable[..., Any]
 
-FUNCTION_FORMS = ("mappings", "lists", "arrays", "ranked")
+FUNCTION_FORMS = {  # the arguments of each form
+    "mappings": "{document: score}, {document: relevance}, k",
+    "lists": "scores, relevance, k",
+    "arrays": "scores, relevance, k",
+    "ranked": "ids, {document: relevance}, k",
+    "sets": "ids, {relevant ids}, k",
+}
+WITHOUT_SCORES = ("ranked", "sets")
+CUTOFF_NAMES = ("k", "top_k", "topk", "at", "at_k", "cutoff", "n")  # of parameters that are given by keyword
 FLOAT32 = 2e-6  # what a value may differ by: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 
@@ -26,23 +35,46 @@ class Answer(NamedTuple):
     Attributes:
         value: the score; nan if there is none.
         problem: what the function does instead of returning a score, in words; empty if it returns one.
+        returned: what it returns instead of a number, or says of an error, as text.
     """
 
     value: float
     problem: str = ""
+    returned: str = ""
+
+
+class Habit(NamedTuple):
+    """What a function does besides returning scores.
+
+    Attributes:
+        times: on how many rankings.
+        size: the number of documents of the smallest of them.
+        example: what it returns for that ranking, or else its arguments; empty if the ranking does not matter.
+    """
+
+    times: int
+    size: int
+    example: str
 
 
 class Asker:
     """Asks a function, and keeps what else it does.
 
     Attributes:
-        habits: what else it does, in words, with the number of rankings.
+        habits: what else it does, in words.
+        relevance_first: whether it takes the relevance before the scores or ids.
     """
 
     def __init__(self, function: NDCGFunction, k: int | None) -> None:
         self.function = function
-        self.habits: dict[str, int] = {}
-        self.takes_k = k is not None or _takes_three_arguments(function)
+        self.habits: dict[str, Habit] = {}
+        self.relevance_first = False
+        self._cutoff = _cutoff_parameter(function, k)
+
+    @property
+    def takes_cutoff(self) -> bool:
+        """Whether it takes a cutoff, rather than only a ranking."""
+        return self._cutoff is not None
 
     def answer(self, query: Query, form: str) -> Answer:
         """Ask for one ranking, twice, and count habits."""
@@ -52,41 +84,69 @@ class Asker:
             habits.add("gives another answer when it is asked twice")
         if first.value > 1 + FLOAT32:
             habits.add("returns a value above 1")
+        if first.value < -FLOAT32:
+            habits.add("returns a value below 0")
+        size = len({*query.run, *query.qrels})
+        for habit in sorted(habits):
+            self._count(habit, size, "")
         if first.problem:
-            habits.add(first.problem)
-        for habit in habits:
-            self.habits[habit] = self.habits.get(habit, 0) + 1
+            raised = first.problem.startswith("raises")
+            ranking = "" if first.returned and not raised else arguments_text(query, form)
+            self._count(first.problem, size, " for ".join(filter(None, (first.returned, ranking))))
         return first
+
+    def _count(self, habit: str, size: int, example: str) -> None:
+        known = self.habits.get(habit, Habit(0, size, example))
+        smallest = known if known.size <= size else Habit(0, size, example)
+        self.habits[habit] = smallest._replace(times=known.times + 1)
 
     def value(self, query: Query, form: str) -> float:
         """Return the score that it gives a ranking, without counting habits; nan if there is none."""
         return self._ask(_arguments(query, form), query.k, set()).value
 
-    def counts_duplicates(self) -> bool:
+    def counts_duplicates(self, form: str) -> bool:
         """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
-        once, twice = (self._ask((ids, {"d1": 1, "d2": 0}), 3, set()) for ids in (["d1", "d2"], ["d1", "d1", "d2"]))
+        relevance = _arguments(Query({}, {"d1": 1, "d2": 0}, 3), form)[1]
+        once, twice = (self._ask((ids, relevance), 3, set()) for ids in (["d1", "d2"], ["d1", "d1", "d2"]))
         return twice.value > once.value + FLOAT32
+
+    def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
+        """Return what the function returns."""
+        first, second = reversed(arguments) if self.relevance_first else arguments
+        if not self.takes_cutoff:
+            return self.function(first, second)
+        return self.function(first, second, **{self._cutoff: k}) if self._cutoff else self.function(first, second, k)
 
     def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: set[str]) -> Answer:
         before, printed = copy.deepcopy(arguments), io.StringIO()
-        try:
-            with redirect_stdout(printed), np.errstate(all="ignore"):
-                returned = self.function(*arguments, k) if self.takes_k else self.function(*arguments)
-            answer = _read_answer(returned)
-        except Exception as error:  # noqa: BLE001  # what a function raises is its answer
-            answer = Answer(math.nan, f"raises {type(error).__name__}: {in_short(error)[:80]}")
+        with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                with np.errstate(all="ignore"):
+                    answer = _read_answer(self._called(arguments, k))
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # what a function raises is its answer
+                answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
         if printed.getvalue():
             habits.add("prints")
+        habits.update(
+            f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})" for each in warned
+        )
         if not all(map(_are_equal, arguments, before)):
             habits.add("changes its arguments")
         return answer
 
 
-def _takes_three_arguments(function: NDCGFunction) -> bool:
+def _cutoff_parameter(function: NDCGFunction, k: int | None) -> str | None:
+    """Return the keyword by which a function takes the cutoff, "" for the third place, or None if it takes none."""
     with suppress(ValueError, TypeError):  # of a built-in function nothing is known
-        inspect.signature(function).bind(None, None, None)
-        return True
-    return False
+        signature = inspect.signature(function)
+        for arguments, name in [((None,) * 3, ""), *(((None,) * 2, name) for name in CUTOFF_NAMES)]:
+            with suppress(TypeError):
+                signature.bind(*arguments, **({name: k} if name else {}))
+                return name
+        signature.bind(None, None)
+        return None
+    return None if k is None else ""
 
 
 def _arguments(query: Query, form: str) -> tuple[Any, Any]:
@@ -95,14 +155,30 @@ def _arguments(query: Query, form: str) -> tuple[Any, Any]:
         return dict(query.run), dict(query.qrels)
     if form == "ranked":
         return ranked(query), dict(query.qrels)
+    if form == "sets":
+        return ranked(query), {document for document, relevance in query.qrels.items() if relevance > 0}
     sides = [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
     return (np.array(sides[0]), np.array(sides[1])) if form == "arrays" else sides
+
+
+def arguments_text(query: Query, form: str) -> str:
+    """Return a ranking as the arguments of a function, to paste.
+
+    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
+    'scores = [2.0], relevance = [1], k = 3'
+    """
+    names = {"mappings": ("run", "qrels"), "ranked": ("ids", "relevance"), "sets": ("ids", "relevant")}
+    one, other = names.get(form, ("scores", "relevance"))
+    first, second = _arguments(query, "lists" if form == "arrays" else form)
+    if form == "sets":
+        second = f"{{{', '.join(map(repr, sorted(second)))}}}" if second else "set()"
+    return f"{one} = {first}, {other} = {second}, k = {query.k}"
 
 
 def _are_equal(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other)
-    return bool(one == other) and list(one) == list(other)  # with the order of a mapping
+    return bool(one == other) and (isinstance(one, set) or list(one) == list(other))  # with the order of a mapping
 
 
 def _read_answer(returned: Any) -> Answer:
@@ -110,11 +186,14 @@ def _read_answer(returned: Any) -> Answer:
     if returned is None:
         return Answer(math.nan, "returns None")
     if isinstance(returned, (str, bytes)):
-        return Answer(math.nan, "returns text")
+        return Answer(math.nan, "returns text", shown(returned))
+    no_number = Answer(math.nan, f"returns a value of type {type(returned).__name__}, which is not a number")
+    if isinstance(returned, (bool, np.bool_)):
+        return no_number._replace(returned=shown(returned))
     try:
         value = float(returned)
     except (TypeError, ValueError):
-        return Answer(math.nan, f"returns a value of type {type(returned).__name__}, which is not a number")
+        return no_number._replace(returned=shown(returned))
     if math.isnan(value):
         return Answer(math.nan, "returns nan")
     return Answer(value) if math.isfinite(value) else Answer(math.nan, "returns infinity")
@@ -153,7 +232,9 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain:
         judged[rng.integers(size)] = True
     if form in ("lists", "arrays"):
         retrieved, judged = np.ones((2, size), bool)
+    if form == "sets":
+        relevance = np.minimum(relevance, 1)
     run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
     qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
     query = Query(run, qrels, k)
-    return query._replace(run=in_order(ranked(query))) if form == "ranked" else query
+    return query._replace(run=in_order(ranked(query))) if form in WITHOUT_SCORES else query

@@ -173,6 +173,12 @@ IN_ORDER_OF_INPUT = Slip(
     ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
     both=Term((_in_input_order,)),
 )
+SWAPPED = Slip(
+    "scores and relevance swapped",
+    "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
+    ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
+    both=Term((_swapped,), {"negative_relevance": "keep"}),
+)
 SLIPS = (
     Slip(
         "ideal from the top k retrieved",
@@ -371,12 +377,7 @@ SLIPS = (
     _in_bits(16, np.float16),
     _in_bits(32, np.float32),
     *(_rounded_to(decimals) for decimals in range(2, 7)),
-    Slip(
-        "scores and relevance swapped",
-        "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
-        ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
-        both=Term((_swapped,), {"negative_relevance": "keep"}),
-    ),
+    SWAPPED,
     Slip(
         "unretrieved documents with the score 0",
         "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",

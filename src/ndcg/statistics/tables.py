@@ -18,8 +18,12 @@ LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\t
 Table = list[list[str]]  # the header first
 
 
+FOLDED = 8  # characters to which the first column of a terminal's table may be folded
+RICH_PADDING = 3  # characters beside a column of Rich
+
+
 class Readable:
-    """Tables, remarks and the signature of a result, in readable formats."""
+    """Tables, remarks and the signature of a result, if it has one, in readable formats."""
 
     signature: str
 
@@ -47,14 +51,13 @@ class Readable:
             header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
             tables.append("\n".join([header, "|---" + "|---:" * (len(table[0]) - 1) + "|", *rows]))
         remarks = map(markdown_text, self.remarks())
-        return "\n\n".join([*tables, *remarks, f"Signature: `{visible(self.signature)}`"])
+        signature = [f"Signature: `{visible(self.signature)}`"] if self.signature else []
+        return "\n\n".join([*tables, *remarks, *signature])
 
     def __str__(self) -> str:
         tables = []
         for table in self.tables():
-            widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-            rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
-            tables.append("\n".join("  ".join(row).rstrip() for row in rows))
+            tables.append(_plain(table))
         return "\n\n".join([*tables, "\n".join(_sentences(self))])
 
     def _repr_html_(self) -> str:
@@ -65,7 +68,20 @@ class Readable:
             cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
             tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
         remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
-        return "".join(tables) + remarks + f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>"
+        signature = f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>" if self.signature else ""
+        return "".join(tables) + remarks + signature
+
+
+def _plain(table: Table) -> str:
+    """Return a table as plain text."""
+    widths = _widths(table)
+    rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
+    return "\n".join("  ".join(row).rstrip() for row in rows)
+
+
+def _widths(table: Table) -> list[int]:
+    """Return the number of characters of each column."""
+    return [max(map(len, column)) for column in zip(*table, strict=True)]
 
 
 def latex_of(result: Readable) -> str:
@@ -84,7 +100,7 @@ def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def rich_of(result: Readable) -> str:
-    """Return tables for a terminal, as wide as it is.
+    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text.
 
     Raises:
         ImportError: Rich is missing.
@@ -96,7 +112,12 @@ def rich_of(result: Readable) -> str:
 
     console = Console(highlight=False)
     with console.capture() as captured:
-        for header, *rows in result.tables():
+        for cells in result.tables():
+            first, *others = _widths(cells)
+            if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
+                console.print(Text(f"{_plain(cells)}\n"), soft_wrap=True)
+                continue
+            header, *rows = cells
             table = RichTable(box=box.SIMPLE_HEAD)
             for at, name in enumerate(header):
                 table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
@@ -104,7 +125,7 @@ def rich_of(result: Readable) -> str:
                 table.add_row(*map(Text, row))
             console.print(table)
         for sentence in _sentences(result):
-            console.print(Text(sentence), soft_wrap=True)
+            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # what is to be copied stays a line
     return captured.get().rstrip("\n")
 
 
@@ -124,7 +145,7 @@ def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _sentences(result: Readable) -> list[str]:
     """Return the sentences below the tables of plain text."""
-    return [*result.remarks(), f"Signature: {visible(result.signature)}"]
+    return [*result.remarks(), *([f"Signature: {visible(result.signature)}"] if result.signature else [])]
 
 
 def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
