@@ -167,12 +167,15 @@ def _conclusion(explanation: Any) -> str:
     if explanation.got is None:
         different = len({f"{each:.4f}" for each in explanation.numbers.values() if each is not None})
         return f"The conventions make {different} different numbers of this. Give the one you got."
-    reported = explanation.reported[0].upper() + explanation.reported[1:]
+    reported = explanation.reported
+    if explanation.percent and reported == f"{explanation.got:g}":
+        reported = f"{100 * explanation.got:g} ({reported} as a percentage)"
     if explanation.matches:
-        return f"{reported} {_be(explanation)} the {explanation.measure} of {_listed(explanation.matches)}."
+        said = reported if reported.startswith("nDCG") else reported[0].upper() + reported[1:]
+        return f"{said} {_be(explanation)} the {explanation.measure} of {_listed(explanation.matches)}."
     if explanation.combinations or explanation.slips:
-        return f"No convention has {explanation.reported}, but these do:"
-    return f"No convention has {explanation.reported}, nor has any combination of options."
+        return f"No convention has {reported}, but these do:"
+    return f"No convention has {reported}, nor has any combination of options."
 
 
 def _be(explanation: Any) -> str:

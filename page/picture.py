@@ -108,7 +108,7 @@ def picture(
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
             f"<span class='sign'>÷</span>{_part('ideal', ideal, 'DCG, ideal order')}</p>",
             f"<p class='others'>{' '.join(others)}</p>" if others else "",
-            f"<p class='said'>{_said(value, ideal, advised, tied=tied)} {escape(note)}</p>",
+            f"<p class='said'>{_said(value, ideal, advised, _reasons(rows), tied=tied)} {escape(note)}</p>",
             f"<p class='formula'>{symbols(options)} {_choices(options)}</p>",
             "<button type='button' class='undo' title='Ctrl+Z'>Undo</button>",
             f"<p class='query'>Search: <b>{escape(query)}</b></p>" if query else "",
@@ -195,15 +195,24 @@ def _part(term: str, number: float, what: str) -> str:
     return f"<span class='part' data-term='{term}'><b>{number + 0.0:.4f}</b><small>{what}</small></span>"
 
 
-def _said(value: float, ideal: float, advised: Advice | None, *, tied: bool) -> str:
-    """Return how good a score is, and what would help most, in words."""
+def _reasons(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return why an order is not the best, as far as its gains tell."""
+    gains = [row["gain"] for row in rows if row["rank"][0].isdigit()]
+    is_missed = any(row["rank"] == "not retrieved" and row["gain"] > 0 for row in rows)
+    reasons = ["less relevant documents are above more relevant ones"] if gains != sorted(gains, reverse=True) else []
+    return " and ".join([*reasons, *(["relevant ones were not retrieved"] if is_missed else [])])
+
+
+def _said(value: float, ideal: float, advised: Advice | None, reasons: str, *, tied: bool) -> str:
+    """Return how good a score is, why it is not the best, and what would help most, in words."""
     if ideal <= 0:
         return "Nothing relevant was judged: this is the value chosen for such queries."
-    share = f"{_percent(value)} of what the best order would score." if 0 <= value <= 1 else ""
+    since = f", since {reasons}" if reasons and value < 1 else ""
+    share = f"{_percent(value)} of what the best order would score{since}." if 0 <= value <= 1 else ""
     if advised is None:
         return f"{share} No swap helps{' while documents are tied' if tied and value < 1 else ''}."
     swap = f"<button class='advice' type='button'>{escape(advised.text)}</button>"
-    return f"{share} Most would be won by this: {swap} <b class='adds'>+{advised.adds:.4f}</b>"
+    return f"{share} Best change: {swap} <b class='adds'>+{advised.adds:.4f}</b>"
 
 
 def _percent(value: float) -> str:
