@@ -7,7 +7,7 @@ It is HTML that picture.js brings to life; each of its numbers comes from the me
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from itertools import combinations
+from itertools import accumulate, combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -197,10 +197,18 @@ def _part(term: str, number: float, what: str) -> str:
 
 def _reasons(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return why an order is not the best, as far as its gains tell."""
-    gains = [row["gain"] for row in rows if row["rank"][0].isdigit()]
-    is_missed = any(row["rank"] == "not retrieved" and row["gain"] > 0 for row in rows)
-    reasons = ["less relevant documents are above more relevant ones"] if gains != sorted(gains, reverse=True) else []
-    return " and ".join([*reasons, *(["relevant ones were not retrieved"] if is_missed else [])])
+    by_rank: dict[str, list[float]] = {}  # documents that are tied have the same ranks
+    for row in rows:
+        by_rank.setdefault(row["rank"], []).append(row["gain"])
+    ranked = [gains for rank, gains in by_rank.items() if rank[0].isdigit()]
+    reasons = {
+        "less relevant documents are above more relevant ones": any(
+            lowest < max(below) for lowest, below in zip(accumulate(map(min, ranked), min), ranked[1:], strict=False)
+        ),
+        "documents of different relevance are tied": any(min(gains) < max(gains) for gains in ranked),
+        "relevant documents were not retrieved": max(by_rank.get("not retrieved", [0.0])) > 0,
+    }
+    return " and ".join(reason for reason, is_so in reasons.items() if is_so)
 
 
 def _said(value: float, ideal: float, advised: Advice | None, reasons: str, *, tied: bool) -> str:
