@@ -21,8 +21,8 @@ demo: .venv/demo.done ## score real rankings: of scikit-learn's digits, and of M
 cli: .venv/cli.done ## run the command line: make cli ARGS="score QRELS RUN -m nDCG@10"
 	@$(BIN)/ndcg $(ARGS)
 
-test: .venv/test.done ## run the tests, without other libraries, Spark and the browser: 5 minutes on two cores
-	@$(PYTEST) -m "not (peers or spark or browser)"
+test: .venv/test.done ## run the tests, without other libraries, Spark, the browser and trainings: 4 minutes on two cores
+	@$(PYTEST) -m "not (peers or spark or browser or training)"
 
 test-oldest: .venv-oldest/gate.done ## run all tests on Python 3.11 with the oldest libraries that pyproject.toml allows
 	@$(PYTEST)
@@ -67,10 +67,11 @@ explanations: .venv/test.done ## measure how well explain tells options apart, i
 vectors: .venv/bin/python ## write conformance/vectors.json anew, after a change of conventions.py or of the cases
 	@$(BIN)/python conformance/make_vectors.py src/ndcg/measure/conventions.py
 
-conformance: .venv/bench.done ## run other libraries against the conformance kit, into the table of its README
+conformance: .venv/bench.done ## run libraries and slips against the conformance kit, into the tables of its README
 	@rm -rf build/package
 	@$(BIN)/python -m pip install --quiet --no-deps --target build/package .
 	@PYTHONPATH=build/package $(BIN)/python conformance/runners/run.py --write conformance/README.md
+	@PYTHONPATH=build/package $(BIN)/python conformance/runners/wrong.py --write conformance/README.md
 
 app: .venv/app.done ## open the Space's page on http://127.0.0.1:7860
 	@$(BIN)/python app.py

@@ -88,13 +88,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return by_name[near[0]] if len(near) == 1 else ""
 
 
-def missing_library(what: str, library: str, packages: str) -> ImportError:
+def missing_library(feature: str, library: str, packages: str) -> ImportError:
     """Return the error for a library that something needs and that is not installed, with the packages to install.
 
     >>> missing_library("plot", "Matplotlib", "matplotlib")
     ImportError('plot needs Matplotlib: pip install matplotlib')
     """
-    return ImportError(f"{what} needs {library}: pip install {packages}")
+    return ImportError(f"{feature} needs {library}: pip install {packages}")
 
 
 def in_short(error: BaseException) -> str:
@@ -245,11 +245,11 @@ def _settled_gains(
         ranked.ravel()[members] = _mean_of_groups(ranked.ravel()[members], ~tied)
     if crossing.size:
         rows = slice(None) if crossing.size == len(score) else crossing
-        found = score.take(numbers[rows, 1:])
-        mean, above = _group_at_cutoff(score[rows], gains[rows], found[:, 0])
+        near_scores = score.take(numbers[rows, 1:])
+        mean, above = _group_at_cutoff(score[rows], gains[rows], near_scores[:, 0])
         if averaged:
-            ranked[rows, 1:] = np.where(found == found[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
-        missed = crossing[above != (found > found[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
+            ranked[rows, 1:] = np.where(near_scores == near_scores[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
+        missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
         if missed.size:
             whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], "average" if averaged else "last")
             ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
@@ -420,10 +420,10 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     if isinstance(discount, str):
         return np.asarray(DISCOUNT_FUNCTIONS[discount](rank, log_base))
     if callable(discount):
-        found = _answer("discount", "ranks", discount, rank)
-        if (problem := not_discounts(found)) is not None:
+        values = _answer("discount", "ranks", discount, rank)
+        if (problem := not_discounts(values)) is not None:
             raise ValueError(f"discount: what the function returned for ranks 1 to {ranks} {problem}")
-        return found
+        return values
     if len(discount) < ranks:
         raise ValueError(
             f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give k={len(discount)}"
@@ -490,8 +490,8 @@ def score_queries(
         ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
             alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
         ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-        zero_division: the nDCG of a query whose ideal DCG is not positive; ``"rightly_empty"``: 1 if no judged document
-            has a gain above 0 and nothing was retrieved, else 0.
+        zero_division: the nDCG of a query with an ideal DCG that is not positive; ``"perfect_if_empty"``: 1 if no
+            judged document has a gain above 0 and nothing was retrieved, else 0.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
     Raises:
@@ -557,7 +557,7 @@ def _score_block(
             sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
         _refuse_overflow(block, sums)
         if "nDCG" in into:
-            empty = _rightly_empty(block, gains) if isinstance(zero_division, str) else zero_division
+            empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
             sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
         values[:, block.queries] = sums[measure]
@@ -588,9 +588,9 @@ def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int |
 
 def _threads() -> int:
     """As many threads as the process has CPUs, or as OMP_NUM_THREADS says."""
-    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    if asked.isdecimal() and int(asked):
-        return int(asked)
+    setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if setting.isdecimal() and int(setting):
+        return int(setting)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -829,12 +829,12 @@ GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _answer(option: str, what: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
+def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
     """Return the numbers that an option's function makes of an array, one for each value."""
     if not values.size:
         return values.astype(np.float64)
     answer = function(values)
-    problem = f"{option} gets an array of {what} and must return an array of as many numbers"
+    problem = f"{option} gets an array of {places} and must return an array of as many numbers"
     try:
         numbers = np.asarray(answer)
     except ValueError:
@@ -873,7 +873,7 @@ def sign(discount: Floats) -> float:
     return math.copysign(1, discount.sum())
 
 
-def _rightly_empty(block: _Block, gains: Floats) -> Floats:
+def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
 
     The ideal DCG does not tell: a truncated ideal is empty if nothing was retrieved, although there was something to
@@ -950,11 +950,11 @@ def settled(**arguments: Any) -> list[Any]:
                 f"{name}: has another index than {first}, and rows are taken in their order, whatever the index; "
                 "join both tables by query and document first, or give .to_numpy() of each if their order is right"
             )
-    found: dict[int, Any] = {}
+    converted_by_id: dict[int, Any] = {}
     for name, values in foreign.items():
-        if id(values) not in found:
-            found[id(values)] = plain(name, values)
-    return [found.get(id(values), values) for values in arguments.values()]
+        if id(values) not in converted_by_id:
+            converted_by_id[id(values)] = plain(name, values)
+    return [converted_by_id.get(id(values), values) for values in arguments.values()]
 
 
 def _is_plain(values: Any) -> bool:
@@ -991,7 +991,7 @@ def plain(argument: str, values: Any) -> Any:
     if isinstance(values, (list, tuple)):
         return values
     try:
-        found = converted(values)
+        array = converted(values)
     except BaseException as error:  # whatever its library raises says why
         raise_unless_of_values(error)
         problem = in_short(error)
@@ -999,15 +999,15 @@ def plain(argument: str, values: Any) -> Any:
             f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
             "Arrow column"
         ) from error
-    if isinstance(kind := getattr(found, "type", None), pa.BaseExtensionType):
+    if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
         raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
-    if names := _field_names(found):
+    if names := _field_names(array):
         raise ValueError(
             f"{argument}: must be one column; got a table of columns {shown(names)}. If each row is a document, join "
             "both sides into one table by query and document and give its columns: predictions, references, "
             "query_ids and document_ids. If each row is a query, give its column of lists"
         )
-    return found
+    return array
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
@@ -1337,8 +1337,8 @@ def read_ids(argument: str, values: Any) -> Ids:
         row = int(np.flatnonzero(ids.is_null())[0])
         raise ValueError(f"{argument}: row {row}: is None; give each row an id")
     if len(ids) and not kind:
-        found = shown(str(ids.type))[1:-1]
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {found}; give others as text")
+        given = shown(str(ids.type))[1:-1]
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; give others as text")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return _encoded(
@@ -1407,24 +1407,24 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         elif ids.dtype.kind in "iu":
             ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
     elif not isinstance(ids, (list, tuple)):
-        found = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {found}")
+        given = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}")
     try:
         try:
-            found = pa.array(ids)
+            given = pa.array(ids)
         except OverflowError:
             return pa.array(ids, pa.uint64())
-        if id_kind(found.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
+        if id_kind(given.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
             _refuse_mixed(argument, ids)  # Arrow makes one type of these, in which different ids may be equal
-        return found
+        return given
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
         first: dict[type, str] = {}
         for row, each in enumerate(ids):
             if each is not None:
                 first.setdefault(type(each), f"{shown(each)} in row {row}")
-        found = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
+        given = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
         raise ValueError(
-            f"{argument} must be all text or all integers of at most 64 bits; got {found}; give all as text"
+            f"{argument} must be all text or all integers of at most 64 bits; got {given}; give all as text"
         ) from None
 
 
@@ -1435,8 +1435,8 @@ def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
         if each is not None:
             first.setdefault(id_kind(type(each)), f"{shown(each)} in row {row}")
     if len(first) > 1:
-        found = " and ".join(list(first.values())[:2])
-        raise ValueError(f"{argument} must be of one kind; got {found}; give all as text")
+        both = " and ".join(list(first.values())[:2])
+        raise ValueError(f"{argument} must be of one kind; got {both}; give all as text")
 
 
 def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
@@ -1455,8 +1455,8 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
 
 def family(kind: pa.DataType) -> str:
     """Return the kind of ids of a type, of times with their zone: ids of two families have nothing in common."""
-    found = id_kind(kind)
-    return f"{found} of {kind.tz}" if found == "times" else found
+    name = id_kind(kind)
+    return f"{name} of {kind.tz}" if name == "times" else name
 
 
 def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
@@ -1565,10 +1565,10 @@ def _rows_of_one_hash(
     key &= ~of_row
     key |= np.arange(len(key), dtype=np.uint64)
     key.sort()
-    found = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
-    pair = [(key[each] & of_row).view(np.int64) for each in (found, found + 1)]
+    starts = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
+    pair = [(key[each] & of_row).view(np.int64) for each in (starts, starts + 1)]
     first, second = (row[each] for each in pair)
-    return first, second, key[found] & ~of_row, query[pair[0]] == query[pair[1]]
+    return first, second, key[starts] & ~of_row, query[pair[0]] == query[pair[1]]
 
 
 def digest_of(columns: Columns) -> str:
@@ -1730,14 +1730,14 @@ def _are_among(rows: Rows, excluded: Rows) -> Mask:
     return np.isin(queries.codes * len(documents.distinct) + documents.codes, pairs)
 
 
-def _index_among(what: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
+def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
     """Return of each id where it is among the rankings'; -1 where it is not.
 
     Raises:
         ValueError: text, bytes, integers, dates or times, and the others are none.
     """
     if len(ids) and len(among) and family(ids.type) != family(among.type):
-        raise _another_type(what, ids[0].as_py(), among[0].as_py())
+        raise _another_type(side, ids[0].as_py(), among[0].as_py())
     return index_among(ids, among)
 
 
@@ -1793,11 +1793,11 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
         forms = "{query: ids}, a file, or beside data a frame with columns of the same names"
         raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
     rows = _excluded_rows_of(exclude)
-    found: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
+    excluded_ids: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
     columns = (ids.distinct.take(pa.array(ids.codes)).to_pylist() for ids in rows)
     for of_query, of_document in zip(*columns, strict=True):
-        found[of_query].add(of_document)
-    return found
+        excluded_ids[of_query].add(of_document)
+    return excluded_ids
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
@@ -1808,8 +1808,8 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     """
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
-        found = "a file or a frame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
-        problem = f"got {found}, but the predictions are ranked ids, whose queries have no ids"
+        given = "a file or a frame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
+        problem = f"got {given}, but the predictions are ranked ids, whose queries have no ids"
         raise ValueError(f"exclude: {problem}; give a list or a set of ids for each query, in the same order")
     if len(rows) != queries:
         raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
@@ -1838,9 +1838,9 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
         NothingExcludedError: the ids have the same type, so other rankings may have these queries.
         ValueError: the ids are of another type.
     """
-    theirs, ours = dict.fromkeys(excluded), dict.fromkeys(own)
-    if theirs and ours and theirs.keys().isdisjoint(ours):
-        one, other = next(iter(theirs)), next(iter(ours))
+    excluded_queries, own_queries = dict.fromkeys(excluded), dict.fromkeys(own)
+    if excluded_queries and own_queries and excluded_queries.keys().isdisjoint(own_queries):
+        one, other = next(iter(excluded_queries)), next(iter(own_queries))
         ids = f"{shown(one)} in exclude, {shown(other)} in the references"
         different = id_kind(type(one)) != id_kind(type(other))
         hint = "; give one type for both" * different
@@ -1864,20 +1864,20 @@ def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, 
 
 def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
     """Return a document of each kind that mappings have, the first of its type."""
-    found: dict[str, Any] = {}
+    examples: dict[str, Any] = {}
     for documents in chain.from_iterable(side.values() for side in sides):
         for kind in set(map(type, documents)):
-            if id_kind(kind) not in found:
-                found[id_kind(kind)] = next(each for each in documents if type(each) is kind)
-    return found
+            if id_kind(kind) not in examples:
+                examples[id_kind(kind)] = next(each for each in documents if type(each) is kind)
+    return examples
 
 
-def _another_type(what: str, excluded: Any, own: Any) -> ValueError:
+def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
     ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
-    return ValueError(f"exclude: ids of {what} are of another type, such as {ids}; give one type for both")
+    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give one type for both")
 
 
-# ndcg/inputs/file_content.py: What a file is: its bytes, unpacked and counted; the names of its columns; its rows, part by part; its JSON.
+# ndcg/inputs/file_content.py: What a file is: its bytes, decompressed and counted; the names of its columns; its rows, part by part; its JSON.
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: little enough that their memory is used again
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -1917,23 +1917,23 @@ class Limits(NamedTuple):
 
     Attributes:
         bytes: of the file as it is.
-        unpacked: bytes of its content, of JSON a fifth of them.
+        uncompressed: bytes of its content, of JSON a fifth of them.
         rows: one per query and document.
         queries: distinct ones.
         columns: of a table.
     """
 
     bytes: int | None = None
-    unpacked: int | None = None
+    uncompressed: int | None = None
     rows: int | None = None
     queries: int | None = None
     columns: int | None = None
 
-    def check(self, what: str, count: int) -> None:
+    def check(self, name: str, count: int) -> None:
         """Raise an error for more of one thing than there may be."""
-        limit = getattr(self, what)
+        limit = getattr(self, name)
         if limit is not None and count > limit:
-            unit = "bytes unpacked" if what == "unpacked" else what
+            unit = "bytes uncompressed" if name == "uncompressed" else name
             raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
 
 
@@ -1964,7 +1964,7 @@ class UnknownColumnError(ValueError):
         self.what = what
 
 
-class Wanted(NamedTuple):
+class ReadRequest(NamedTuple):
     """What a file is read for.
 
     Attributes:
@@ -2021,8 +2021,8 @@ def naming_file(path: str) -> Iterator[None]:
 class ByteStream(io.RawIOBase):
     """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
 
-    def __init__(self, file: Any, limits: Limits, what: str) -> None:
-        self.file, self.what, self.limits = file, what, limits
+    def __init__(self, file: Any, limits: Limits, unit: str) -> None:
+        self.file, self.what, self.limits = file, unit, limits
         self.head, self.count = b"", 0
 
     def readable(self) -> bool:
@@ -2039,18 +2039,18 @@ class ByteStream(io.RawIOBase):
         """Return the next bytes, fewer only at the end, or all of them."""
         if size < 0:
             return b"".join(iter(lambda: self.read(CHUNK), b""))
-        found, self.head = self.head[:size], self.head[size:]
-        return found + self._next(size - len(found)) if len(found) < size else found
+        chunk, self.head = self.head[:size], self.head[size:]
+        return chunk + self._next(size - len(chunk)) if len(chunk) < size else chunk
 
     def _next(self, size: int) -> bytes:
-        found: bytes = self.file.read(size) or b""
-        self.count += len(found)
+        chunk: bytes = self.file.read(size) or b""
+        self.count += len(chunk)
         self.limits.check(self.what, self.count)
-        return found
+        return chunk
 
 
 def read_content(path: str) -> bytes:
-    """Return the bytes that a file or a pipe holds, unpacked if they are compressed.
+    """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
 
     Raises:
         OSError: it cannot be read.
@@ -2060,11 +2060,11 @@ def read_content(path: str) -> bytes:
 
 
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
-    """Return the bytes of a file, unpacked if they are compressed, and whether they are."""
+    """Return the bytes of a file, decompressed if they are compressed, and whether they are."""
     packed = ByteStream(file, limits, "bytes")
     compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
     content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
-    return ByteStream(content, limits, "unpacked"), compression is not None
+    return ByteStream(content, limits, "uncompressed"), compression is not None
 
 
 def check_encoding(start: bytes) -> None:
@@ -2126,38 +2126,38 @@ def delimiter_of(header: str) -> str:
     return ";" if header.count(";") > header.count(",") else ","
 
 
-def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
+def chosen_columns(names: Sequence[str], request: ReadRequest) -> list[int]:
     """Return where a table has its queries, documents and values."""
-    wanted.limits.check("columns", len(names))
+    request.limits.check("columns", len(names))
     known = [plain_name(name) for name in names]
     chosen = []
-    for what, possible in wanted.names.items():
+    for column, possible in request.names.items():
         name = next((each for each in possible if each in known), None)
         if name is None:
             there = f"has {brief(map(shown_cell, names), ', ')}" if names else "has none"
             is_given = len(possible) == 1
-            problem = f"is called {possible[0]}" if is_given else f"holds the {what}; name it {' or '.join(possible)}"
-            raise UnknownColumnError(what, f"no column {problem}; the file {there}")
+            problem = f"is called {possible[0]}" if is_given else f"holds the {column}; name it {' or '.join(possible)}"
+            raise UnknownColumnError(column, f"no column {problem}; the file {there}")
         if known.count(name) > 1:
             raise ValueError(f"two columns are called {name}; leave one out")
         chosen.append(known.index(name))
     return chosen
 
 
-def check_header(names: Sequence[str], wanted: Wanted) -> None:
+def check_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
-    wanted.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
-    known = set(chain.from_iterable(wanted.names.values()))
+    request.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
+    known = set(chain.from_iterable(request.names.values()))
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
-        header = ",".join(possible[0] for possible in wanted.names.values())
+        header = ",".join(possible[0] for possible in request.names.values())
         first = brief(map(shown_cell, names), ", ")
         raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}")
 
 
-def are_columns(names: Iterable[str], wanted: Wanted) -> bool:
+def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
     """Whether names are those of columns, at least two of the three."""
     known = set(map(plain_name, names))
-    return sum(not known.isdisjoint(possible) for possible in wanted.names.values()) >= 2
+    return sum(not known.isdisjoint(possible) for possible in request.names.values()) >= 2
 
 
 # Rows
@@ -2292,15 +2292,15 @@ LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 
 
 def from_lines(
-    stream: ByteStream, path: str, wanted: Wanted, pool: ThreadPoolExecutor
+    stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
     """Return the rows of a TREC, CSV or TSV file; its first line, other than empty ones and comments, says which."""
     chunks = line_chunks(stream, LINE)
-    head, layout, before = b"", LAYOUTS[wanted.kind][0], 1  # lines are counted from 1
+    head, layout, before = b"", LAYOUTS[request.kind][0], 1  # lines are counted from 1
     for head in chunks:
         first = FIRST_LINE.match(head)
         if first and first[1]:
-            layout = _layout(first[1].removesuffix(b"\r"), path, wanted)
+            layout = _layout(first[1].removesuffix(b"\r"), path, request)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -2316,9 +2316,9 @@ def from_lines(
     )
 
 
-def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
+def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
     """Return how a file with this first line is split."""
-    kind = wanted.kind
+    kind = request.kind
     if any(mark in line for mark in NO_TEXT):  # which the line itself is rejected for, not the columns that it lacks
         return LAYOUTS[kind][0]
     cells = [cell for cell in line.replace(b"\t", b" ").split(b" ") if cell]
@@ -2338,9 +2338,9 @@ def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
         names = _cells(header, delimiter)
     except csv.Error:
         names = []
-    if are_columns(names, wanted) or has_commas or (named and not fitting):
-        check_header(names, wanted)
-        return _Layout(kind, names, delimiter, chosen_columns(names, wanted))
+    if are_columns(names, request) or has_commas or (named and not fitting):
+        check_header(names, request)
+        return _Layout(kind, names, delimiter, chosen_columns(names, request))
     return fitting[0] if fitting else LAYOUTS[kind][0]
 
 
@@ -2501,7 +2501,7 @@ NUMBER_TYPES = (
 )
 
 
-def from_json(stream: ByteStream, wanted: Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
+def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
     """Return the rows of values line by line, if the first line is an object of its own, or else of one value."""
     chunks = line_chunks(stream, math.inf)
     head = next(chunks)
@@ -2511,7 +2511,7 @@ def from_json(stream: ByteStream, wanted: Wanted, pool: ThreadPoolExecutor) -> t
     except (ValueError, RecursionError):  # it goes on in the next lines
         first = None
     if first is not None and not _is_saved(first):
-        parse = partial(_parse_json_lines, reading=_Reading(first, wanted))
+        parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
         value = parse_json(head + b"".join(chunks))
@@ -2520,9 +2520,9 @@ def from_json(stream: ByteStream, wanted: Wanted, pool: ThreadPoolExecutor) -> t
     if _is_saved(value):
         raise SavedResultError(value)
     if not isinstance(value, list):
-        return "", iter([_json_part([(0, value)], 1, _Reading(value, wanted))])
-    wanted.limits.check("rows", len(value))
-    reading = _Reading(value[0] if value else {}, wanted)
+        return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request))])
+    request.limits.check("rows", len(value))
+    reading = _JsonReader(value[0] if value else {}, request)
     return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
 
 
@@ -2536,15 +2536,15 @@ def _is_saved(value: Any) -> bool:
     )
 
 
-class _Reading:
+class _JsonReader:
     """How objects of JSON are read: as records, whose names are those of the first, or else as mappings."""
 
-    def __init__(self, first: Any, wanted: Wanted) -> None:
-        self.kind, self.names = wanted.kind, None
+    def __init__(self, first: Any, request: ReadRequest) -> None:
+        self.kind, self.names = request.kind, None
         if isinstance(first, dict) and first:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
-            if len(columns) == len(first) or are_columns(columns, wanted):
-                self.names = [list(first)[at] for at in chosen_columns(list(first), wanted)]
+            if len(columns) == len(first) or are_columns(columns, request):
+                self.names = [list(first)[at] for at in chosen_columns(list(first), request)]
 
     def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
         """Yield a query, documents and their values, for each query.
@@ -2564,14 +2564,14 @@ class _Reading:
                 yield query, documents, [1.0] * len(documents)
                 continue
             if not isinstance(documents, dict):
-                wanted = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
-                raise ValueError(f"query {shown_cell(query)}: must be {wanted}; got {shown_cell(documents)}")
+                expected = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
+                raise ValueError(f"query {shown_cell(query)}: must be {expected}; got {shown_cell(documents)}")
             yield query, documents.keys(), documents.values()
 
 
-def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
+def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
     """Return the only ``{query: {document: value}}`` in a mapping of them, such as MTEB's of subsets and splits."""
-    rankings = list(rankings_in({name: value for name, value in found.items() if name != "mteb_model_meta"}))
+    rankings = list(rankings_in({name: value for name, value in objects.items() if name != "mteb_model_meta"}))
     if len(rankings) == 1:
         return rankings[0][1]
     there = brief(("".join(f"[{shown_cell(key)}]" for key in keys) for keys, _ in rankings), ", ")
@@ -2579,18 +2579,20 @@ def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
     raise ValueError(f"holds {len(rankings)} rankings: {there}; read it by json.load and give one, such as file{keys}")
 
 
-def rankings_in(found: dict[str, Any], keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+def rankings_in(
+    objects: dict[str, Any], keys: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
     """Yield each ``{query: {document: value}}`` in a mapping of them, with the names that lead to it."""
-    inner = [value for value in found.values() if isinstance(value, dict) and value]
+    inner = [value for value in objects.values() if isinstance(value, dict) and value]
     if not inner or not all(isinstance(next(iter(value.values())), dict) for value in inner):
-        yield keys, found
+        yield keys, objects
         return
-    for name, value in found.items():
+    for name, value in objects.items():
         if isinstance(value, dict):
             yield from rankings_in(value, (*keys, name))
 
 
-def _parse_json_lines(text: bytes, reading: _Reading) -> FilePart:
+def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
     """Return the rows of lines of JSON; those of plain records by Arrow."""
     lines = text.removesuffix(b"\n").split(b"\n")
     if reading.names:
@@ -2601,8 +2603,8 @@ def _parse_json_lines(text: bytes, reading: _Reading) -> FilePart:
         block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
         try:
             text.decode()
-            found = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
-            table = id_table(*(found[name].combine_chunks() for name in reading.names))
+            parsed = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
+            table = id_table(*(parsed[name].combine_chunks() for name in reading.names))
             exact = pc.max(pc.abs(table["value"])).as_py()
             if len(table) == len(lines) and not faulty_rows(table).any() and exact < 2**53:
                 return FilePart(table, len(lines))
@@ -2624,7 +2626,7 @@ def _parse_json_lines(text: bytes, reading: _Reading) -> FilePart:
 
 
 def _json_part(
-    values: list[tuple[int, Any]], span: int, reading: _Reading, number: int = 0, problem: str = ""
+    values: list[tuple[int, Any]], span: int, reading: _JsonReader, number: int = 0, problem: str = ""
 ) -> FilePart:
     """Return the rows of values and their numbers; what is wrong with the one of a number, that comes after them."""
     queries: list[Any] = []
@@ -2683,16 +2685,16 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
 # Parquet and Arrow
 
 
-def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
+def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
     """Yield the rows of a Parquet or an Arrow file."""
-    limits = wanted.limits
-    unpacked, bounded = 0, limits.unpacked is not None
+    limits = request.limits
+    uncompressed, bounded = 0, limits.uncompressed is not None
     if form == "parquet":
         from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
 
         how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
         parquet = arrow_parquet.ParquetFile(file, **how)
-        chosen = _chosen_fields(parquet.schema_arrow, wanted)
+        chosen = _chosen_fields(parquet.schema_arrow, request)
         limits.check("rows", parquet.metadata.num_rows)
         if bounded:  # a text that is there once may be that of many rows, so it is unpacked once
             _check_packed(parquet.metadata, chosen, limits)
@@ -2702,21 +2704,21 @@ def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
         raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
     else:
         reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
-        chosen = _chosen_fields(reader.schema, wanted)
+        chosen = _chosen_fields(reader.schema, request)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
     for batch in batches:
         batch.validate(full=True)
         cells = [batch[name] for name in chosen]
         if bounded:
-            unpacked += sum(map(_unpacked, cells))
-            limits.check("unpacked", unpacked)
+            uncompressed += sum(map(_unpacked, cells))
+            limits.check("uncompressed", uncompressed)
         table = id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
-        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), wanted.kind)
+        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
 
 
-def _chosen_fields(schema: pa.Schema, wanted: Wanted) -> list[str]:
+def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str]:
     """Return the names of a table's queries, documents and values, once they are known to be ids and numbers."""
-    fields = [schema.field(at) for at in chosen_columns(schema.names, wanted)]
+    fields = [schema.field(at) for at in chosen_columns(schema.names, request)]
     for field in fields[:2]:
         kind = _value_type(field.type)
         if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
@@ -2738,7 +2740,7 @@ def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
     chunks = [chunk for chunk in chunks if chunk.path_in_schema in chosen]
-    limits.check("unpacked", sum(chunk.total_uncompressed_size for chunk in chunks))
+    limits.check("uncompressed", sum(chunk.total_uncompressed_size for chunk in chunks))
     if any(encoding.startswith("DELTA") and "BYTE" in encoding for chunk in chunks for encoding in chunk.encodings):
         raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
 
@@ -2819,12 +2821,12 @@ def read_columns(
         OSError: the file cannot be read.
     """
     path = os.fsdecode(path)
-    given = {what: (plain_name(name),) for what, name in (names or {}).items()}
-    wanted = Wanted(kind, NAMES[kind] | given, limits)
+    given = {column: (plain_name(name),) for column, name in (names or {}).items()}
+    request = ReadRequest(kind, NAMES[kind] | given, limits)
     parts: list[FilePart] = []
     # the pool is closed here, and by no generator: one that an error leaves behind is closed in any thread
     with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
-        unit, found = _file_parts(file, path, wanted, pool)
+        unit, found = _file_parts(file, path, request, pool)
         rows = 0
         for part in found:
             parts.append(part)
@@ -2921,17 +2923,19 @@ def _repeated(columns: Columns) -> tuple[int, int] | None:
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
-def _file_parts(file: BinaryIO, path: str, wanted: Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
+def _file_parts(
+    file: BinaryIO, path: str, request: ReadRequest, pool: ThreadPoolExecutor
+) -> tuple[str, Iterator[FilePart]]:
     """Return the words for a place in the file and its rows, by the first bytes of what it holds."""
-    limits = wanted.limits
+    limits = request.limits
     stream, is_packed = unpacked_stream(file, limits)
     for mark, form in TABLES.items():
         if stream.peek(len(mark)) == mark:
             if not is_packed and file.seekable():
                 limits.check("bytes", file.seek(0, os.SEEK_END))
                 file.seek(0)
-                return "row {} (from 0)", from_table(form, file, wanted)
-            return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), wanted)
+                return "row {} (from 0)", from_table(form, file, request)
+            return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
     if stream.peek(len(ZIP)) == ZIP:
         raise ValueError("is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV")
     if stream.peek(3) == BYTE_ORDER_MARK:
@@ -2939,10 +2943,10 @@ def _file_parts(file: BinaryIO, path: str, wanted: Wanted, pool: ThreadPoolExecu
     start = stream.peek(1 << 12)
     check_encoding(start)
     if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
-        if limits.unpacked is not None:
-            stream.limits = limits._replace(unpacked=limits.unpacked // JSON_BYTES)
-        return from_json(stream, wanted, pool)
-    return from_lines(stream, path, wanted, pool)
+        if limits.uncompressed is not None:
+            stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
+        return from_json(stream, request, pool)
+    return from_lines(stream, path, request, pool)
 
 
 # ndcg/inputs/columns.py: One side of the rankings, from any library: its values, where each query begins, what is missing, what is padding.
@@ -3082,8 +3086,8 @@ def _one_query(argument: str, values: Any) -> Any:
 def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
     """Read a 2-D array, used where it lies if its rows follow each other."""
     if values.ndim != 2:
-        found = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
-        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {found}")
+        shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
+        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {shape}")
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if its rows do not follow each other
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
@@ -3092,10 +3096,11 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
 
 def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
     """Read one 1-D array per query."""
-    found = list(map(DTYPE, rows))
-    are_alike = found.count(found[0]) == len(found)  # hashes of types are slow
+    types_of_rows = list(map(DTYPE, rows))
+    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashes of types are slow
     first = {
-        dtype: found.index(dtype) for dtype in ([found[0]] if are_alike else dict.fromkeys(found))
+        dtype: types_of_rows.index(dtype)
+        for dtype in ([types_of_rows[0]] if are_alike else dict.fromkeys(types_of_rows))
     }  # their queries
     if np.dtype(object) in first:
         return _from_lists(argument, rows, ignore_index)
@@ -3762,8 +3767,8 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     retrieved = np.frombuffer(is_retrieved, bool)
     both = retrieved if relevance.present is None else retrieved & relevance.present
     if not both.any() and (types := _id_types(predictions, references)):
-        found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
-        raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
+        problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
+        raise ValueError(f"predictions: no document is one of the references'; {problem}; give one type for both")
     lacking = ~np.fromiter(map(predictions.__contains__, references), bool, len(references))
     return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), missing=lacking)
 
@@ -3820,17 +3825,17 @@ def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -
     return columns if column.present is None else columns.only(column.present)
 
 
-def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
+def _strings(argument: str, side: str, ids: list[Any]) -> pa.StringArray:
     """Return ids as an Arrow array, if they are strings that a file can hold."""
     if not all(isinstance(each, str) for each in ids):
         first = next(each for each in ids if not isinstance(each, str))
-        raise ValueError(f"{argument}: {what} must be strings, as in a file; got {shown(first)}")
+        raise ValueError(f"{argument}: {side} must be strings, as in a file; got {shown(first)}")
     try:
         return pa.array(ids, pa.string())
     except UnicodeEncodeError as error:
-        found = f"got {shown(error.object)}, which UTF-8 cannot encode"
+        problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
         hint = "decode ids in their own encoding, without errors='surrogateescape'"
-        raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
+        raise ValueError(f"{argument}: {side} must be Unicode text, as in a file; {problem}; {hint}") from None
 
 
 def _join_columns(
@@ -3953,11 +3958,11 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
     >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
     True
     """
-    held = _kind_of_ids(predictions), _kind_of_ids(references)
-    kinds = set(held)
+    kinds_of_ids = _kind_of_ids(predictions), _kind_of_ids(references)
+    kinds = set(kinds_of_ids)
     if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
         hint = "give ids as all text or all integers, scores and relevances as numbers"
-        raise ValueError(f"predictions hold {held[0]} and references {held[1]}; {hint}")
+        raise ValueError(f"predictions hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
     if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
         return None
     ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
@@ -3996,15 +4001,15 @@ def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
     for argument, rows in listed.items():
         check_ids(argument, sides[argument], nested=False)
         try:
-            found = {
+            sides_by_query = {
                 query: _by_id(argument, query, row, count(-1, -1) if argument == "predictions" else repeat(1))
                 for query, row in rows.items()
             }
-            if len({id_kind(type(document)) for documents in found.values() for document in documents}) > 1:
-                raise _mixed_types({argument: found})
+            if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
+                raise _mixed_types({argument: sides_by_query})
         except ValueError as error:
             raise ValueError(f"{error}; {TABLE}") from None
-        sides[argument] = {query: found.get(query, row) for query, row in sides[argument].items()}
+        sides[argument] = {query: sides_by_query.get(query, row) for query, row in sides[argument].items()}
     are_lists = [len(rows) == len(sides[argument]) for argument, rows in listed.items()]
     if are_lists == [True, True] and not any(isinstance(row, Set) for row in listed["references"].values()):
         _refuse_integers(listed)
@@ -4034,12 +4039,12 @@ def check_queries_equal(predicted: int, referred: int) -> None:
 
 def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
     """Return the error for ids of several kinds, in the sides by their argument."""
-    found: dict[str, str] = {}
+    examples: dict[str, str] = {}
     for argument, side in sides.items():
         for query, documents in side.items():
             for document in documents:
-                found.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
-    places = ", and ".join(place for _, place in sorted(found.items(), reverse=True))
+                examples.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
+    places = ", and ".join(place for _, place in sorted(examples.items(), reverse=True))
     return ValueError(f"ids must be all text or all integers; got {places}")
 
 
@@ -4084,9 +4089,9 @@ def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mappin
     if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
         if isinstance(row, Mapping):
             return row
-        found = dict(zip(row, values, strict=False))
-        if len(found) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
-            return found
+        documents = dict(zip(row, values, strict=False))
+        if len(documents) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
+            return documents
     raise ValueError(f"{argument}: query {shown(query)}{_problem_of_ids(row)}")
 
 
@@ -4365,10 +4370,10 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
     """
     if isinstance(by, Mapping):
         by = _by_ids(by, query_ids)
-    found = by if isinstance(by, Slices) else read_slices(by)
-    if len(found.code) != queries:
-        raise ValueError(f"by must hold one value for each of {queries} queries; got {len(found.code)}")
-    return found
+    slices = by if isinstance(by, Slices) else read_slices(by)
+    if len(slices.code) != queries:
+        raise ValueError(f"by must hold one value for each of {queries} queries; got {len(slices.code)}")
+    return slices
 
 
 def read_slices(values: Any) -> Slices:
@@ -4416,17 +4421,17 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None where masked, but no times
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
     if not isinstance(values, (list, tuple, *ARROW)):
-        found = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
-        raise ValueError(f"by must be a sequence with one value per query, or a mapping by their ids; got {found}")
+        given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+        raise ValueError(f"by must be a sequence with one value per query, or a mapping by their ids; got {given}")
     try:
         column = values if isinstance(values, ARROW) else pa.array(values, from_pandas=True)
         column = decoded(column) if pa.types.is_dictionary(column.type) else column
         return column.cast(next(target for is_such, target in TYPES.items() if is_such(column.type)))
     except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
         kinds = {type(each).__name__ for each in values if each is not None}
-        found = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
+        given = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
         problem = "must be all text, all integers of 64 bits or all booleans, None for no slice"
-        raise ValueError(f"by {problem}; got {shown(found)[1:-1]}; give others as text, fractions as ranges") from None
+        raise ValueError(f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges") from None
 
 
 # ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
@@ -4659,7 +4664,7 @@ CONVENTIONS: dict[str, Convention] = {
         gain="binary",
         ideal="truncated",
         ties="first",
-        zero_division="rightly_empty",
+        zero_division="perfect_if_empty",
         quirks="A duplicate document counts twice, as two documents.",
     ),
     "haystack": Convention(
@@ -4752,7 +4757,7 @@ def convention_table(values: Mapping[str, float]) -> str:
 def empty_text(zero_division: float | str) -> str:
     """Return in words the nDCG of a query with no relevant documents.
 
-    >>> empty_text(math.nan), empty_text(1.0), empty_text("rightly_empty")
+    >>> empty_text(math.nan), empty_text(1.0), empty_text("perfect_if_empty")
     ('skipped', '1', '1 if nothing was retrieved, else 0')
     """
     if isinstance(zero_division, str):
@@ -4838,7 +4843,7 @@ TIES = {
     "best": "the order with the highest value",
     "worst": "the order with the lowest value",
 }
-RIGHTLY_EMPTY = "rightly_empty"
+PERFECT_IF_EMPTY = "perfect_if_empty"
 
 OPTIONS: dict[str, Option] = {
     "k": Option("the cutoff: how many ranks count; a list gives several; `None` (default) for the whole list"),
@@ -4895,7 +4900,7 @@ OPTIONS: dict[str, Option] = {
     ),
     "zero_division": Option(
         "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default 0.0); `nan` excludes "
-        f'such queries from the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
+        f'such queries from the mean; `"{PERFECT_IF_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
         "nothing was retrieved, else 0",
         said_as="empty",
     ),
@@ -5050,7 +5055,7 @@ class ChosenOptions(TypedDict, total=False):
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     score_dtype: Literal["given", "float32"] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
-    zero_division: float | Literal["rightly_empty"] | None
+    zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
     judged_only: bool
 
@@ -5084,7 +5089,7 @@ class ComputeOptions(QueryOptions, total=False):
 class Options:
     """How to read and score rankings, and how to hand over the values, checked."""
 
-    asked: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
+    with_cutoffs: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
     gain: Gain
     discount: Discount
     log_base: float
@@ -5139,9 +5144,9 @@ class Options:
 
     def __post_init__(self) -> None:
         """Find what follows from the choices, once for every query that is scored by them."""
-        measures = tuple(dict.fromkeys(measure for measure, _ in self.asked))
-        cutoffs = tuple(dict.fromkeys(k for _, k in self.asked))
-        results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.asked)
+        measures = tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
+        cutoffs = tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
+        results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.with_cutoffs)
         by_docid = self.ties == "docid"
         reading = {
             "judged_only": self.judged_only,
@@ -5160,8 +5165,8 @@ class Options:
             "zero_division": self.zero_division,
             "negative_relevance": self.negative_relevance,
         }
-        found = {"measures": measures, "cutoffs": cutoffs, "results": results, "reading": reading, "scoring": scoring}
-        for name, value in found.items():
+        derived = {"measures": measures, "cutoffs": cutoffs, "results": results, "reading": reading, "scoring": scoring}
+        for name, value in derived.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -5173,13 +5178,13 @@ class Options:
         """Return every choice that the numbers depend on, in one line."""
         gain, discount = _function_name("gain", self.gain, LABELS), _function_name("discount", self.discount, RANKS)
         unjudged = "removed" if self.judged_only else "0"
-        said: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
+        parts: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
         if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
-            del said["log_base"]
+            del parts["log_base"]
         choices = {
             option.said_as: each if isinstance(each, str) else _number(each)
             for name, option in OPTIONS.items()
-            if option.said_as and (each := said.get(name)) is not None and each not in option.unsaid
+            if option.said_as and (each := parts.get(name)) is not None and each not in option.unsaid
         }
         choices |= {"v": __version__, **dict.fromkeys(["weights"] * weighted + ["excluded"] * excluding, "given")}
         return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
@@ -5189,29 +5194,29 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
     """Return options that are checked: the convention, each by itself in the order of the table, then together."""
     if unknown := [name for name in given if name not in OPTIONS]:
         raise TypeError(f"there is no option {unknown[0][:100]}; there are {', '.join(OPTIONS)}")
-    asked = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
-    convention = CONVENTIONS[_checked_option("convention", asked["convention"])]
+    values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+    convention = CONVENTIONS[_checked_option("convention", values["convention"])]
     checked = {
-        name: _checked_option(name, getattr(convention, name, option.usual) if asked[name] is None else asked[name])
+        name: _checked_option(name, getattr(convention, name, option.usual) if values[name] is None else values[name])
         for name, option in OPTIONS.items()
     }
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
-    if asked["k"] is not None and all("@" in name for name in measures):
-        both = f"k={shown(asked['k'])} and measures={shown(asked['measures'])}"
+    if values["k"] is not None and all("@" in name for name in measures):
+        both = f"k={shown(values['k'])} and measures={shown(values['measures'])}"
         raise ValueError(f"{both} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
-        if asked["ties"] not in (None, "last"):
-            both = f'ignore_ties=True means ties="last", but ties={shown(asked["ties"])} was given too'
+        if values["ties"] not in (None, "last"):
+            both = f'ignore_ties=True means ties="last", but ties={shown(values["ties"])} was given too'
             raise ValueError(f"{both}; give one of the two")
         checked["ties"] = "last"
     _refuse_base(checked["log_base"], checked["discount"])
     del checked["convention"]
-    options = Options(asked=_with_cutoffs(measures, cutoffs), **checked)
+    options = Options(with_cutoffs=_with_cutoffs(measures, cutoffs), **checked)
     if options.ideal == "full":
-        whose = f'convention="{asked["convention"]}"' if asked["ideal"] is None else 'ideal="full"'
-        _refuse_endless_ideal(options.cutoffs, whose)
+        setting = f'convention="{values["convention"]}"' if values["ideal"] is None else 'ideal="full"'
+        _refuse_endless_ideal(options.cutoffs, setting)
     if options.engine == "sklearn":
-        _refuse_what_sklearn_lacks(asked, options)
+        _refuse_what_sklearn_lacks(values, options)
     return options
 
 
@@ -5335,12 +5340,14 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     return int(value)
 
 
-def _refuse_endless_ideal(cutoffs: Sequence[int | None], whose: str) -> None:
+def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
     """Refuse cutoffs for which an ideal of k documents has no end, or takes too much memory."""
     if None in cutoffs:
-        raise ValueError(f"k must be given for {whose}, whose ideal has k documents of the highest gain")
+        raise ValueError(f"k must be given for {option}, since its ideal has k documents of the highest gain")
     if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
-        raise ValueError(f"k must be at most {LONGEST_IDEAL:,} for {whose}, whose ideal has k documents; got {longest}")
+        raise ValueError(
+            f"k must be at most {LONGEST_IDEAL:,} for {option}, since its ideal has k documents; got {longest}"
+        )
 
 
 def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
@@ -5360,9 +5367,9 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
 
 
-def _refuse_what_sklearn_lacks(asked: Mapping[str, Any], options: Options) -> None:
+def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
     """Refuse any option that is given, since `sklearn.metrics.ndcg_score` does not have it."""
-    for name, value in asked.items():
+    for name, value in values.items():
         kept = getattr(options, name, value)
         usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
         is_given = value is not None if usual is None else kept != usual
@@ -5387,11 +5394,11 @@ def _cutoff(k: Any) -> int | None:
 
 def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[tuple[str, int | None], ...]:
     """Return measures, each with every cutoff or the one that its name has."""
-    asked = []
+    pairs = []
     for name in names:
         measure, _, own = name.partition("@")
-        asked += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
-    return tuple(dict.fromkeys(asked))
+        pairs += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
+    return tuple(dict.fromkeys(pairs))
 
 
 def _measure(name: Any) -> str:
@@ -5425,10 +5432,12 @@ def _refuse_base(base: float, discount: Any) -> None:
 
 
 def _zero_division(value: Any) -> float | str:
-    if isinstance(value, str) and value == RIGHTLY_EMPTY:
+    if isinstance(value, str) and value == PERFECT_IF_EMPTY:
         return value
     if not is_real(value) or math.isinf(float(value)):
-        meaning = f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{RIGHTLY_EMPTY}"'
+        meaning = (
+            f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{PERFECT_IF_EMPTY}"'
+        )
         raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
     return float(value)
 
@@ -5464,8 +5473,8 @@ def _discount(value: Any) -> Discount:
     if listed is None or (problem := not_discounts(listed)):
         words = ", ".join(f'"{each}"' for each in DISCOUNTS)
         meaning = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
-        why = "" if listed is None else f", which {problem}"
-        raise ValueError(f"discount must be {meaning}; got {shown(value)}{why}")
+        reason = "" if listed is None else f", which {problem}"
+        raise ValueError(f"discount must be {meaning}; got {shown(value)}{reason}")
     return listed
 
 
@@ -5540,13 +5549,13 @@ def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> di
 
 def query_values(inputs: Inputs, options: Options) -> Values:
     """Return the values of all queries under the name of each result."""
-    found = []
+    parts = []
     with closing(counted_parts(inputs, options)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
                 scored = score_part(part, options)
-            found.append([scored[measure][row] for _, measure, row in options.results])
-    columns = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+            parts.append([scored[measure][row] for _, measure, row in options.results])
+    columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     return dict(zip(options.names, columns, strict=True))
 
 
@@ -5632,9 +5641,9 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
         negative &= ~are_excluded(references, exclude)
     for row in np.flatnonzero(negative)[:1].tolist():
         query, document = references.query_ids[int(references.query[row])], references.document[row]
-        of = f"query {shown(query.as_py())}, document {shown(document.as_py())}"
+        pair = f"query {shown(query.as_py())}, document {shown(document.as_py())}"
         problem = IS_NEGATIVE.format(value=f"{references.value[row]:g}")
-        raise ValueError(f"references: {references.place(row)}: {of}: {problem}")
+        raise ValueError(f"references: {references.place(row)}: {pair}: {problem}")
 
 
 def refuse_missing(rankings: Rankings) -> None:
@@ -5729,10 +5738,10 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
     if (other := np.flatnonzero(values != values[first][code])).size:
         row = int(other[0])
         query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
-        what = {"sample_weight": "weight", "by": "slice"}[argument]
+        noun = {"sample_weight": "weight", "by": "slice"}[argument]
         raise ValueError(
             f"{argument}: query {query}: is {text(row)} in row {row} and {text(before)} in row {before}; "
-            f"give all rows of a query one {what}"
+            f"give all rows of a query one {noun}"
         )
     return first
 
@@ -5822,9 +5831,9 @@ def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
     if isinstance(given, Mapping):
         raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
     given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
-    found = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
-    if found != queries:
-        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {found}")
+    shape = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
+    if shape != queries:
+        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {shape}")
     numbers = given
     if not isinstance(given, np.ndarray) or given.dtype.kind not in "biuf" or np.ma.is_masked(given):
         numbers = list(map(number, given))
@@ -5849,9 +5858,9 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     """
     if weight is None and values.size:  # nearly always all that there is to do
         with np.errstate(over="ignore"):
-            found = float(values.mean())
-        if math.isfinite(found):
-            return found
+            value = float(values.mean())
+        if math.isfinite(value):
+            return value
     valued = ~np.isnan(values)
     values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
@@ -5859,10 +5868,10 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
         hint = 'give a number for zero_division, or missing="empty"'
         raise ValueError(f'{name}: {problem}, missing="skip" those that the predictions lack; {hint}')
     with np.errstate(over="ignore"):
-        found = float(np.average(values, weights=weight))
-    if not math.isfinite(found):
+        value = float(np.average(values, weights=weight))
+    if not math.isfinite(value):
         raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
-    return found
+    return value
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
@@ -5930,8 +5939,8 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         lengths = np.diff(np.append(0, np.cumsum(judged))[begins])
         for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
             name = f"query {query}" if rankings.place is None else rankings.place(query, None)
-            found = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
-            raise ValueError(f'engine="sklearn": scikit-learn needs lists of one length, not empty; {found}')
+            lengths_text = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+            raise ValueError(f'engine="sklearn": scikit-learn needs lists of one length, not empty; {lengths_text}')
         relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
 
@@ -5978,10 +5987,10 @@ class Parts:
 
     def float_sums(self, values: Floats, counted: NDArray[np.bool_]) -> Floats:
         """Return the sum of the values that count in each part."""
-        found = np.zeros(self.number)
+        sums = np.zeros(self.number)
         for block in self.blocks(counted):
-            found[block.parts] = values[block.queries].sum(axis=1)
-        return found
+            sums[block.parts] = values[block.queries].sum(axis=1)
+        return sums
 
     def of_queries(self, figures: NDArray[Any]) -> NDArray[Any]:
         """Return for each query the figure of its part, along the last axis."""
@@ -6013,8 +6022,8 @@ ROUNDING = 1e-12
 LIGHTEST = 1e-12
 # Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
 FEW = 10
-# The randomization test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
-# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
+# With up to EXACT queries that differ, the randomization test tries all permutations; with more, it tries 2 ** SAMPLED,
+# SIGNS_AT_A_TIME of them at once, so that their sums fit into the processor's cache.
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
@@ -6037,14 +6046,14 @@ class Tests(NamedTuple):
 
     randomization: Floats
     t_test: Floats
-    exact: NDArray[np.bool_]  # whether the randomization test tried all exchanges
-    exchanges: NDArray[np.int64]  # how many it tried
+    exact: NDArray[np.bool_]  # whether the randomization test tried all permutations
+    permutations: NDArray[np.int64]  # how many it tried
 
 
 class Power(NamedTuple):
     """What the queries can tell of each difference: arrays of one shape, nan where that is unknown."""
 
-    detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
+    min_detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
     queries_needed: Floats  # to find the difference that these have
 
 
@@ -6106,13 +6115,13 @@ def intervals(
         share = share / share.sum(axis=1, keepdims=True)
         value = {row: values[row][block.queries] for row in rows}
         ends = {row: _bounds(value[row], most[row] / scale[row, block.parts]) for row in rows}
-        found = {row: _interval(value[row], share, ends[row], confidence, student, of_mean=True) for row in rows}
+        ends_of_rows = {row: _interval(value[row], share, ends[row], confidence, student, of_mean=True) for row in rows}
         for at, (one, other) in enumerate(pairs, start=len(values)):
             if one in ends:
                 (low, high), (low_other, high_other) = ends[one], ends[other]
                 difference, within = differences(value[one], value[other]), (low - high_other, high - low_other)
-                found[at] = _interval(difference, share, within, confidence, student, of_mean=False)
-        for at, figures in found.items():
+                ends_of_rows[at] = _interval(difference, share, within, confidence, student, of_mean=False)
+        for at, figures in ends_of_rows.items():
             row = at if at < len(values) else pairs[at - len(values)][0]
             for column, figure in zip(result, figures, strict=True):
                 column[at, block.parts] = figure * scale[row, block.parts]
@@ -6192,7 +6201,7 @@ def paired_tests(
 
     The randomization test exchanges the scores of the two systems, query by query, and asks how
     often the means then differ at least as much. Up to 32 queries that differ, it tries all
-    exchanges: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
+    permutations: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
     each query's share in the difference of the (weighted) means.
 
     Args:
@@ -6201,7 +6210,7 @@ def paired_tests(
         pairs: of each difference, the row and the row that is taken from it.
         alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
         margin: one, or one of each pair; differences must then spread alike to both sides of their mean.
-        resamples: the least number of exchanges to try.
+        resamples: the least number of permutations to try.
         seed: of the random numbers.
         parts: as for :func:`intervals`.
 
@@ -6212,7 +6221,7 @@ def paired_tests(
         ValueError: a row has a value for fewer than two queries, without parts.
 
     >>> tests = paired_tests(np.array([[.9, .8, .7], [.5, .6, .1]]), pairs=[(0, 1)])
-    >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 exchanges differ as much
+    >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 permutations differ as much
     (0.25, 0.0742)
     """
     exponent = max(SAMPLED, (resamples - 1).bit_length())
@@ -6240,19 +6249,19 @@ def paired_tests(
 
 
 def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
-    """Return the tests of each row, but for the p-value of a randomization test that tries some exchanges only."""
+    """Return the tests of each row, but for the p-value of a randomization test that tries some permutations only."""
     differing = np.count_nonzero(shares, axis=1)
     exact = differing <= EXACT
     randomization = np.ones(len(shares))
     for count in np.unique(differing[exact]).tolist():
         alike = shares[differing == count]
         randomization[differing == count] = _exact_p(alike[alike != 0].reshape(len(alike), count), two_sided)
-    exchanges = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**exponent)
-    return Tests(randomization, _t_test(shares, two_sided), exact, exchanges)
+    permutations = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**exponent)
+    return Tests(randomization, _t_test(shares, two_sided), exact, permutations)
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row the share of all exchanges whose sum is at least as far from 0, or at least as great.
+    """Return for each row the share of all permutations whose sum is at least as far from 0, or at least as great.
 
     Each is an exchange of the first half of the queries with one of the second half.
     """
@@ -6272,22 +6281,22 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
         halves.append(np.sort(sums, axis=1))
     bounds = least[:, np.newaxis] - halves[0]
     as_great = [(sums.size - np.searchsorted(sums, bound)).sum() for sums, bound in zip(halves[1], bounds, strict=True)]
-    found: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
-    return np.minimum(1.0, found)
+    p_values: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
+    return np.minimum(1.0, p_values)
 
 
 def _sampled_p(
     rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, exponent: int, seed: int
 ) -> Floats:
-    """Return the share of a random group of exchanges whose sum is at least as far from 0, or at least as great.
+    """Return the share of a random group of permutations whose sum is at least as far from 0, or at least as great.
 
     Each query draws a word of ``exponent`` bits, and each exchange of the group is a word too: it
-    exchanges the queries whose words have an odd number of bits in common with it. The exchanges
+    exchanges the queries whose words have an odd number of bits in common with it. The permutations
     that differ in the last bits only are summed at once.
 
     The share is a valid p-value as it stands, since the group holds the scores as they are and
-    looks the same from each of its exchanges (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
-    Biometrika 2024). Any two exchanges are independent, so that its variance is that of a sample.
+    looks the same from each of its permutations (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
+    Biometrika 2024). Any two permutations are independent, so that its variance is that of a sample.
 
     Args:
         rows: of weighted values; the last one of the weights.
@@ -6372,7 +6381,7 @@ def power(
         parts: likewise.
 
     >>> found = power(np.array([[.9, .8, .7, .6], [.5, .6, .1, .6]]), pairs=[(0, 1)])
-    >>> float(found.detectable[0].round(4)), int(found.queries_needed[0])
+    >>> float(found.min_detectable[0].round(4)), int(found.queries_needed[0])
     (0.5494, 8)
     """
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
@@ -6394,10 +6403,10 @@ def power(
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))
         effect = (np.abs(mean) if two_sided else mean + margins) / deviation
-        detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
+        min_detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
         needed = _queries_needed(effect, two_sided) * counted / effective
     needed = np.where(np.isfinite(needed), np.ceil(needed), np.nan)
-    result = Power(detectable * scale[[one for one, _ in pairs]], needed)
+    result = Power(min_detectable * scale[[one for one, _ in pairs]], needed)
     return result if parts is not None else Power._make(each[:, 0] for each in result)
 
 
@@ -6768,7 +6777,7 @@ class Score(NamedTuple):
         tied: queries whose value depends on how ties are ordered.
         ranked: documents within the cutoff, over all queries.
         unjudged: those of them that were not judged; an expectation where ties leave open which they are.
-        chance: the mean that a random order of the same documents has on average: that of equal scores.
+        random_order: the mean that a random order of the same documents has on average: that of equal scores.
         queries: how many queries the mean is over; None in a result that an earlier version saved.
 
     Queries of weight 0, or without a value, are not counted.
@@ -6783,7 +6792,7 @@ class Score(NamedTuple):
     tied: int
     ranked: int
     unjudged: float
-    chance: float = math.nan
+    random_order: float = math.nan
     queries: int | None = None
 
     def left_out(self, queries: int) -> int | None:
@@ -6802,9 +6811,9 @@ class Score(NamedTuple):
             "queries": counted_text(self.queries, queries),
             "mean": number_text(self.value, places),
             level: interval_text(self.low, self.high, places),
-            "chance": number_text(self.chance, places),
+            "random order": number_text(self.random_order, places),
             "standard error": number_text(self.standard_error, places),
-            "range over tie orders": interval_text(self.worst, self.best, places),
+            "min–max over tie orders": interval_text(self.worst, self.best, places),
             "queries affected by ties": count_text(self.tied),
             "unjudged": f"{count_text(self.unjudged)} of {count_text(self.ranked)}",
         }
@@ -6858,9 +6867,9 @@ class Resampling(NamedTuple):
 
     Attributes:
         confidence: of the intervals.
-        resamples: the least number of exchanges of scores that the test tries.
+        resamples: the least number of permutations of scores that the test tries.
         seed: of its random numbers.
-        exact: whether all exchanges were tried.
+        exact: whether all permutations were tried.
     """
 
     confidence: float
@@ -6887,7 +6896,7 @@ class Resampling(NamedTuple):
         return level_text(self.confidence)
 
     def __str__(self) -> str:
-        return f"{self.level}s of means by Wilson, of differences by Student"
+        return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
 def query_columns(inputs: Inputs, options: Options) -> PerQuery:
@@ -6915,10 +6924,10 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns[name] = scored[measure][row]
         values = np.stack([each[measure][row] for each in by_ties.values()])
         columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
-        columns[f"chance {name}"] = by_chance[measure][row]
+        columns[f"random order {name}"] = by_chance[measure][row]
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
-    columns["nothing irrelevant"] = _nothing_irrelevant(columns)
+    columns["all relevant"] = _all_relevant(columns)
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
@@ -6955,7 +6964,7 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     return np.asarray(score_queries(**arrays, **how)["CG"])
 
 
-def _nothing_irrelevant(counts: PerQuery) -> NDArray[np.bool_]:
+def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
     """Return which queries have documents, all of which that were retrieved or judged are relevant."""
     is_judged = counts["retrieved and judged"] == counts["retrieved"]
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
@@ -6966,7 +6975,7 @@ def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.fl
     columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
     for name, each in values.items():
         columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
-        columns[f"chance {name}"] = np.full(len(queries), np.nan)
+        columns[f"random order {name}"] = np.full(len(queries), np.nan)
     return columns
 
 
@@ -6979,7 +6988,7 @@ def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> No
         lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
         if lacking.any():
             for each in columns.values():
-                for column in (name, f"worst {name}", f"best {name}", f"chance {name}"):
+                for column in (name, f"worst {name}", f"best {name}", f"random order {name}"):
                     each[column] = np.where(lacking, np.nan, each[column])
 
 
@@ -6991,7 +7000,7 @@ def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
 def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
-    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant", *EXCLUDED)
+    hidden = ("query", "ideal", "missing", "retrieved and judged", "all relevant", *EXCLUDED)
     kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
         {"query": _saved_ids(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
@@ -7026,8 +7035,8 @@ def scored(
     """
     values = np.stack([columns[name] for name in options.names])
     split = Parts([values.shape[1]]) if parts is None else parts
-    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
-    scores = scores_of(columns, options, weight, found, split)
+    ends = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
+    scores = scores_of(columns, options, weight, ends, split)
     if parts is None:
         for name, score in scores[0].items():
             if not score.queries:
@@ -7039,20 +7048,20 @@ def scored_slices(
     parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
 ) -> dict[Value, Slice]:
     """Return the scores of each slice, as its queries alone have them."""
-    found: list[Slice] = []
+    slices: list[Slice] = []
     for part in in_pieces(parts):
         own = {name: column[part.queries] for name, column in columns.items()}
         own_weight = None if weight is None else weight[part.queries]
         scores = scored(own, options, own_weight, confidence, part.parts)
-        found += map(Slice, part.parts.sizes.tolist(), scores)
-    return dict(zip(parts.values, found, strict=True))
+        slices += map(Slice, part.parts.sizes.tolist(), scores)
+    return dict(zip(parts.values, slices, strict=True))
 
 
 def scores_of(
     columns: PerQuery,
     options: Options,
     weight: NDArray[np.float64] | None,
-    found: Intervals,
+    ends: Intervals,
     parts: Parts | None = None,
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
@@ -7061,7 +7070,7 @@ def scores_of(
     """
     queries = len(columns["ideal"])
     parts = Parts([queries]) if parts is None else parts
-    low, high, error = (each.reshape(-1, parts.number) for each in found)
+    low, high, error = (each.reshape(-1, parts.number) for each in ends)
     scores: list[dict[str, Score]] = [{} for _ in range(parts.number)]
     for at, (name, _, row) in enumerate(options.results):
         k = options.cutoffs[row]
@@ -7081,7 +7090,7 @@ def scores_of(
             "tied": parts.sums(affected_by_ties(worst, best) & counted),
             "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
             "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
-            "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
+            "random_order": _means(name, columns[f"random order {name}"], weight, counted, parts),
             "queries": parts.sums(counted),
         }
         lists = (plain_list(figures[each]) for each in Score._fields)
@@ -7104,22 +7113,22 @@ def _means(
         ValueError: the sum of a part overflows.
     """
     valued = ~np.isnan(values)
-    found = np.full(parts.number, np.nan)
+    means = np.full(parts.number, np.nan)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for block in parts.blocks(valued):
             if not block.size:
                 continue
             own = values[block.queries]
             if weight is None:
-                found[block.parts] = own.mean(axis=1)
+                means[block.parts] = own.mean(axis=1)
             else:
                 weights = weight[block.queries]
-                found[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
+                means[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
     has_mean = parts.sums(valued & counted) > 0
-    for part in np.flatnonzero(has_mean & ~np.isfinite(found)).tolist():
+    for part in np.flatnonzero(has_mean & ~np.isfinite(means)).tolist():
         queries = slice(parts.first[part], parts.first[part] + parts.sizes[part])
         mean(name, values[queries], None if weight is None else weight[queries])  # raises the error
-    return np.where(has_mean, found, np.nan)
+    return np.where(has_mean, means, np.nan)
 
 
 def greatest_values(options: Options) -> NDArray[np.float64]:
@@ -7427,11 +7436,12 @@ class Pair(NamedTuple):
         wins: queries, of those with any weight, in which ``system`` scores higher.
         ties: queries in which both score the same, up to rounding.
         losses: queries in which ``system`` scores lower.
-        exact: whether the randomization test tried all exchanges of scores.
-        exchanges: how many it tried.
-        detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
-            the 5% level with 80% power; None where that is unknown.
-        queries_needed: how many queries such a test needs for the difference seen; None where no number would do.
+        exact: whether the randomization test tried all permutations of scores.
+        permutations: how many it tried.
+        min_detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries
+            detects at the 5% level with 80% power; None if it is unknown.
+        queries_needed: the number of queries with which such a test would detect the observed difference; None if no
+            number would do.
     """
 
     measure: str
@@ -7449,14 +7459,14 @@ class Pair(NamedTuple):
     ties: int
     losses: int
     exact: bool
-    exchanges: int
-    detectable: float | None
+    permutations: int
+    min_detectable: float | None
     queries_needed: int | None
 
     @property
     def p_error(self) -> float:
-        """The standard error of `p`, from trying only some of the exchanges."""
-        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
+        """The standard error of `p`, from trying only some of the permutations."""
+        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.permutations)
 
     @property
     def queries(self) -> int:
@@ -7478,8 +7488,8 @@ class Pair(NamedTuple):
             "p (t-test)": p_text(self.p_t),
             "p (t-test, Holm)": p_text(self.p_t_holm),
             "won–tied–lost": "–".join(map(count_text, (self.wins, self.ties, self.losses))),
-            "detectable difference": number_text(self.detectable, places),
-            "queries needed for the one seen": count_text(self.queries_needed),
+            "minimum detectable difference": number_text(self.min_detectable, places),
+            "queries needed for the observed difference": count_text(self.queries_needed),
         }
 
 
@@ -7504,15 +7514,15 @@ class Contest(NamedTuple):
         contests = [(name, *each) for name in names for each in opponents]
         pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
         greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
-        found = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
+        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
         by_system = []
         for at, each in enumerate(columns.values()):
-            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in found))
+            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
             by_system.append(scores_of(each, self.options, weight, of_system, parts))
         results: list[ScoresAndPairs] = [
             (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
         ]
-        of_pairs = Intervals(*(figures[len(values) :] for figures in found))
+        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
         figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
         for contest, figures in zip(contests, figures_of_pairs, strict=True):
             name, *systems = contest
@@ -7531,20 +7541,20 @@ class Contest(NamedTuple):
         values: NDArray[np.float64],
         weight: NDArray[np.float64] | None,
         pairs: Sequence[tuple[int, int]],
-        found: Intervals,
+        ends: Intervals,
         parts: Parts | None,
     ) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield for each pair of rows the fields of a `Pair` that rest on the values, in each part."""
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
         resamples, seed = self.resampling.resamples, self.resampling.seed
         tests = paired_tests(values, weight, pairs, **how, resamples=resamples, seed=seed)
-        told = power(values, weight, pairs, **how)
+        powers = power(values, weight, pairs, **how)
         counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
         whole = Parts([values.shape[1]]) if parts is None else parts
         for at, (one, other) in enumerate(pairs):
             by_query = differences(values[one], values[other])
             by_part = {
-                **{name: each[at] for name, each in found._asdict().items()},
+                **{name: each[at] for name, each in ends._asdict().items()},
                 "p": tests.randomization[at],
                 "p_holm": tests.randomization[at],
                 "p_t": tests.t_test[at],
@@ -7553,9 +7563,9 @@ class Contest(NamedTuple):
                 "ties": whole.sums((by_query == 0) & counted),
                 "losses": whole.sums((by_query < 0) & counted),
                 "exact": tests.exact[at],
-                "exchanges": tests.exchanges[at],
-                "detectable": told.detectable[at],
-                "queries_needed": told.queries_needed[at],
+                "permutations": tests.permutations[at],
+                "min_detectable": powers.min_detectable[at],
+                "queries_needed": powers.queries_needed[at],
             }
             yield {name: each.reshape(-1) for name, each in by_part.items()}
 
@@ -7567,8 +7577,8 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
         ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
-        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
+        given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
+        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {given}")
     for name in systems:
         if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
             problem = 'must be a string of printable characters, other than "query" and "difference"'
@@ -7586,19 +7596,19 @@ def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.floa
     if "retrieved" not in systems[0]:  # values alone, whose rankings are unknown
         return few
     longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
-    found = [
-        f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
+    sentences = [
+        f"The cutoff {k} has no effect: no query has more than {longest} retrieved or judged documents."
         for k in options.cutoffs
         if k is not None and k > longest
     ]
     met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
     if systems[0]["judged"].any() and not all(met):
-        found.append("No document was both retrieved and judged: are the ids of documents the same on both sides?")
-    alike = np.logical_and.reduce([columns["nothing irrelevant"] for columns in systems])
+        sentences.append("No document was both retrieved and judged: are the document ids the same on both sides?")
+    alike = np.logical_and.reduce([columns["all relevant"] for columns in systems])
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
-        found.append(f"No negatives: in {number} all documents are relevant, so that any order of them scores high.")
-    return (*found, *few)
+        sentences.append(f"In {number} all documents are relevant, so that any order of them scores high.")
+    return (*sentences, *few)
 
 
 def _few_queries(
@@ -7611,11 +7621,11 @@ def _few_queries(
     if (counted := _counted_as(fewest)) >= FEW:
         return ()
     if np.count_nonzero(fewest) == 1:
-        return ("A single query tells nothing of others: its score has no interval.",)
+        return ("A single query says nothing about others: its score has no interval.",)
     number = f"{np.count_nonzero(fewest):,}"
     alike = counted > 0.999 * np.count_nonzero(fewest)
     number += "" if alike else f", which count as {counted:.1f} by their weights"
-    problem = "intervals and tests may be wrong more often than they say"
+    problem = "intervals and tests may be wrong more often than their levels say"
     return (f"Few queries ({number}): below {FEW}, {problem}.",)
 
 
@@ -7634,7 +7644,7 @@ def left_out_notes(
     if options.missing == "skip":
         skipped |= np.any([each.get("missing", skipped) for each in systems], axis=0)
     run = "the run" if len(systems) == 1 else "a run"
-    found = []
+    sentences = []
     for applies, how_many, one, several in (
         (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
         (nothing & ~skipped, "queries", "has no relevant documents and is", "have no relevant documents and are"),
@@ -7645,13 +7655,13 @@ def left_out_notes(
             measures.setdefault((lacking & applies).tobytes(), []).append(name)
         for mask, names in measures.items():
             if count := np.count_nonzero(np.frombuffer(mask, bool)):
-                of = "" if len(names) == len(without) else f" of {', '.join(names)}"
-                why = one if count == 1 else several
-                found.append(f"{count:,} of {queries:,} {how_many} {why} left out of the mean{of}.")
+                measure = "" if len(names) == len(without) else f" of {', '.join(names)}"
+                reason = one if count == 1 else several
+                sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
     if weight is not None and (count := np.count_nonzero(weight == 0)):
-        why = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
-        found.append(f"{count:,} of {queries:,} queries {why} left out of the mean.")
-    return found
+        reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
+        sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
+    return sentences
 
 
 def exclusion_notes(columns: PerQuery) -> list[str]:
@@ -7660,8 +7670,8 @@ def exclusion_notes(columns: PerQuery) -> list[str]:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
     if not retrieved and not judged:
-        hint = "are its ids those of the queries and documents?"
-        return [f"No document was excluded, since exclude names none that is retrieved or judged: {hint}"]
+        hint = "are its ids the same as those of the queries and documents?"
+        return [f"No document was excluded: exclude has none that is retrieved or judged; {hint}"]
     return [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
 
 
@@ -7669,35 +7679,36 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
     if "missing" not in columns:  # values alone, whose rankings are unknown
         return []
-    found, queries, missing = [], len(columns["ideal"]), columns["missing"]
+    sentences, queries, missing = [], len(columns["ideal"]), columns["missing"]
     if (count := np.count_nonzero(missing)) and options.missing != "skip":
         are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-        found.append(f'{are} counted as 0; missing="skip" leaves them out.')
+        sentences.append(f'{are} counted as 0; missing="skip" skips them.')
     k = max((k for k in options.cutoffs if k is not None), default=0)
     incomplete = ~missing & (columns["judged"] > columns["retrieved and judged"])
     if few := np.count_nonzero(incomplete & (columns["retrieved"] < k)):
         have = f"{'query has' if few == 1 else 'queries have'} fewer than {k} retrieved documents."
-        found.append(f"{few:,} {'other ' if count else ''}{have}")
-    return found
+        sentences.append(f"{few:,} {'other ' if count else ''}{have}")
+    return sentences
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     """Return for each score that may be by chance, or is below it, a sentence that says so."""
-    found = []
+    sentences = []
     for name, score in scores.items():
-        differs = np.abs(differences(columns[name], columns[f"chance {name}"])) > 0
-        if score.low <= score.chance and differs.any():  # else the order decides nothing
-            chance = f"a random order of the same documents has {number_text(score.chance)} on average"
-            below = f"{name} is below chance, {chance}: do higher scores rank first?"
-            found.append(f"{name} may be chance: {chance}." if score.chance <= score.high else below)
-    return found
+        differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
+        if score.low <= score.random_order and differs.any():  # else the order decides nothing
+            expected = f"the mean of all orders of the same documents is {number_text(score.random_order)}"
+            below = f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
+            near = f"{name} may be no better than a random order: {expected}."
+            sentences.append(near if score.random_order <= score.high else below)
+    return sentences
 
 
 def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
     """Return a sentence on the slices without an interval, if there are any."""
     without = sum(any(math.isnan(score.low) for score in each.scores.values()) for each in slices.values())
     few = "fewer than two of their queries have a value"
-    return [f"{without:,} of {len(slices):,} slices have no interval: {few}."] if without else []
+    return [f"{without:,} of {len(slices):,} slices have no interval, since {few}."] if without else []
 
 
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
@@ -7709,13 +7720,13 @@ def small_slices(slices: Mapping[Value, Any]) -> list[str]:
 
 def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     """Return a sentence on the slices that tables leave out, if there are any."""
-    return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
+    return [f"The first {SHOWN} of {len(slices):,} slices are shown."] if len(slices) > SHOWN else []
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     """Return the least corrected p-value that each pair could have, given how many of its queries differ."""
     sides = 2 if testing.alternative == "two-sided" else 1
-    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs])
 
 
 def differing_text(least: int, most: int | None = None) -> str:
@@ -7734,28 +7745,28 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
     least = least_p_values(pairs, testing)
-    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
-    found = []
+    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.permutations > 1]
+    sentences = []
     if beyond:
-        counts = sorted({pair.exchanges.bit_length() - 1 for pair, _ in beyond})
+        counts = sorted({pair.permutations.bit_length() - 1 for pair, _ in beyond})
         few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
         ways = [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
         if not all(pair.exact for pair, _ in beyond):
-            few, ways = "so few exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+            few, ways = "this number of permutations", [f"resamples={int(together / SIGNIFICANT) + 1}"]
         if together > 1:
             ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
         corrected = f" corrected for {together:,}" if together > 1 else ""
-        found.append(
+        sentences.append(
             f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
-            f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
+            f"least {min(p for _, p in beyond):.4f}. A significant result needs {', or '.join(ways)}."
         )
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
     if near:
-        found.append(
-            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: more "
-            "resamples tell on which side."
+        sentences.append(
+            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: a "
+            "larger resamples= shows on which side."
         )
-    return found
+    return sentences
 
 
 def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slices: int) -> list[str]:
@@ -7767,16 +7778,16 @@ def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slic
         compared: how many slices are compared.
         slices: how many there are.
     """
-    found = []
+    sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
-        of = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
-        family = f"{together * compared:,} of {of}, {together:,} in each"
-        found.append(f"In slices, p-values are corrected by Holm for the {family} of {compared:,} slices.")
+        measures = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
+        family = f"{together * compared:,} pairs: {together:,} of {measures} in each"
+        sentences.append(f"In slices, p-values are corrected by Holm for {family} of {compared:,} slices.")
     if left := slices - compared:
         few = "fewer than two of their queries have a value"
-        found.append(f"{left:,} of {slices:,} slices are not compared: {few}.")
-    return found
+        sentences.append(f"{left:,} of {slices:,} slices are not compared, since {few}.")
+    return sentences
 
 
 # ndcg/statistics/saved.py: Results as JSON, and back: what was saved is read only if its figures follow from the values of its queries.
@@ -7791,7 +7802,7 @@ def as_saved(kind: str) -> Iterator[None]:
         yield
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
         problem = f"{type(error).__name__}: {error}"
-        raise ValueError(f"values must be what {kind}.to_dict() gave, whole and unchanged ({problem})") from error
+        raise ValueError(f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})") from error
 
 
 def without_nan(value: Any) -> Any:
@@ -7811,40 +7822,40 @@ def without_nan(value: Any) -> Any:
 
 def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signature: str) -> dict[str, Score]:
     """Return saved scores by their names."""
-    found = {}
+    read = {}
     for name, score in scores.items():
-        if is_of_this_version(signature) and "chance" not in score:  # which 1.0 did not have
-            raise ValueError(f"{place}: {name}: chance is missing")
+        if is_of_this_version(signature) and "random_order" not in score:  # which 1.0 did not have
+            raise ValueError(f"{place}: {name}: random_order is missing")
         kinds = dict.fromkeys(("tied", "ranked", "queries"), saved_count)
         checked: dict[str, Any] = {
             key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}")
             for key, each in score.items()
             if (key, each) != ("queries", None)
         }
-        found[name] = Score(**checked)
-    return found
+        read[name] = Score(**checked)
+    return read
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists: text and counts as they are, values as float64."""
-    found = {}
+    arrays = {}
     for name, values in columns.items():
         place = f"queries: {name}"
         if not isinstance(name, str) or not isinstance(values, (list, tuple)):
             raise ValueError(f"{place}: must be a list; got {shown(values)}")
         if name in COUNTS:
-            found[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
+            arrays[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
         elif name in ("system", "query"):
             if len(kinds := {type(each) for each in values}) != 1 or not kinds <= (
                 {str, int} if name == "query" else {str}
             ):
-                raise ValueError(f"{place}: must be all text" + " or all integers" * (name == "query"))
-            found[name] = pa.array(values)
+                raise ValueError(f"{place}: must be all strings" + " or all integers" * (name == "query"))
+            arrays[name] = pa.array(values)
         elif name == "slice":
-            found[name] = pa.array(values)
+            arrays[name] = pa.array(values)
         else:
-            found[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
-    return pa.table(found)
+            arrays[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
+    return pa.table(arrays)
 
 
 def saved_number(value: Any, place: str) -> float:
@@ -7866,45 +7877,45 @@ def saved_count(value: Any, place: str) -> int:
 def saved_notes(notes: Any) -> tuple[str, ...]:
     """Return saved notes."""
     if not isinstance(notes, (list, tuple)) or not all(isinstance(each, str) for each in notes):
-        raise ValueError(f"notes: must be a list of texts; got {shown(notes)}")
+        raise ValueError(f"notes: must be a list of strings; got {shown(notes)}")
     return tuple(notes)
 
 
 def saved_signature(signature: Any, names: Iterable[str]) -> str:
     """Return a saved signature, which begins with the measures."""
     if not isinstance(signature, str) or signature.split("|")[0] != "+".join(names) or "|v:" not in signature:
-        raise ValueError(f"signature: must be of the measures {', '.join(names)}; got {shown(signature)}")
+        raise ValueError(f"signature: must begin with the measures {', '.join(names)}; got {shown(signature)}")
     return signature
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
     """Return how saved intervals were found."""
-    found = Resampling(**values)
-    if not isinstance(found.exact, bool):
-        raise ValueError(f"resampling: exact: must be True or False; got {shown(found.exact)}")
-    return Resampling.parse(*found[:3])._replace(exact=found.exact)
+    resampling = Resampling(**values)
+    if not isinstance(resampling.exact, bool):
+        raise ValueError(f"resampling: exact: must be True or False; got {shown(resampling.exact)}")
+    return Resampling.parse(*resampling[:3])._replace(exact=resampling.exact)
 
 
 def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
     """Return a saved difference, once its fields are of their types and ranges."""
-    found = Pair(**values)
-    at = f"{place}: {shown(found.system)} - {shown(found.other)}, {shown(found.measure)}"
+    pair = Pair(**values)
+    at = f"{place}: {shown(pair.system)} - {shown(pair.other)}, {shown(pair.measure)}"
     checked: dict[str, Any] = {}
     for name, value in values.items():
-        if name in ("wins", "ties", "losses", "exchanges") or (name == "queries_needed" and value is not None):
+        if name in ("wins", "ties", "losses", "permutations") or (name == "queries_needed" and value is not None):
             checked[name] = saved_count(value, f"{at}: {name}")
         elif name == "exact" and not isinstance(value, bool):
             raise ValueError(f"{at}: exact: must be True or False; got {shown(value)}")
         elif name not in ("measure", "system", "other", "exact", "queries_needed") and (name, value) != (
-            "detectable",
+            "min_detectable",
             None,
         ):
             checked[name] = saved_number(value, f"{at}: {name}")
             if math.isnan(checked[name]) or (name.startswith("p") and not 0 <= checked[name] <= 1):
-                raise ValueError(f"{at}: {name}: is beyond its range; got {shown(value)}")
-    if found.exchanges < 1:
-        raise ValueError(f"{at}: exchanges: must be at least 1; got {found.exchanges}")
-    return found._replace(**checked)
+                raise ValueError(f"{at}: {name}: is out of range; got {shown(value)}")
+    if pair.permutations < 1:
+        raise ValueError(f"{at}: permutations: must be at least 1; got {pair.permutations}")
+    return pair._replace(**checked)
 
 
 def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
@@ -7913,7 +7924,7 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
     columns = {
         each: table[each].to_numpy().copy() if each in table.column_names else nothing
         for name in names
-        for each in (name, f"worst {name}", f"best {name}", f"chance {name}")
+        for each in (name, f"worst {name}", f"best {name}", f"random order {name}")
     }
     others = [each for each in table.column_names if each in COUNTS or measure_of(each) == "unjudged"]
     return {**columns, **{each: table[each].to_numpy() for each in others}, "ideal": np.ones(len(table))}
@@ -7925,7 +7936,7 @@ def saved_slices(table: pa.Table, values: Iterable[Value], left_out: bool = Fals
     known = [] if slices is None else [(type(each), each) for each in slices.values]
     given = [(type(each), each) for each in values]
     if given != (known if not left_out else [each for each in known if each in given]):
-        raise ValueError("slices: are not those of the queries")
+        raise ValueError("slices: must be the slices of the queries")
     return slices
 
 
@@ -7939,7 +7950,7 @@ def check_scores(
 ) -> None:
     """Raise an error unless saved scores are those found again from the values of queries, as far as these tell."""
     if list(scores) != list(again):
-        raise ValueError(f"{place}: must be of {', '.join(again)}; got {', '.join(map(shown, scores))}")
+        raise ValueError(f"{place}: must be {', '.join(again)}; got {', '.join(map(shown, scores))}")
     for name, score in scores.items():
         at, size = f"{place}: {name}", float(np.nanmax(np.abs(columns[name]), initial=0))
         if score.low > score.value or score.value > score.high or score.worst > score.best or score.unjudged < 0:
@@ -7949,7 +7960,7 @@ def check_scores(
         if "unjudged" in map(measure_of, columns):
             fields += ["ranked", "unjudged"]
         if f"worst {name}" in columns and not np.isnan(columns[f"worst {name}"]).all():
-            fields += ["worst", "best", "tied", *["chance"] * is_of_this_version(signature)]
+            fields += ["worst", "best", "tied", *["random_order"] * is_of_this_version(signature)]
         if "|weights:given" in signature:
             _check_weighted(score, name, columns, at, size)
         else:
@@ -7958,20 +7969,22 @@ def check_scores(
 
 def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size: float) -> None:
     """Raise an error if no weights of the queries could have given a score."""
-    for figure, column in zip(("value", "worst", "best", "chance"), ("", "worst ", "best ", "chance "), strict=True):
+    for figure, column in zip(
+        ("value", "worst", "best", "random_order"), ("", "worst ", "best ", "random order "), strict=True
+    ):
         values, mean = columns[column + name], getattr(score, figure)
         if np.isnan(values).all():  # not known, as in a comparison
             continue
         if not math.isnan(mean) and not np.nanmin(values) - SAVED * size <= mean <= np.nanmax(values) + SAVED * size:
-            raise ValueError(f"{place}: {figure}: is beyond the values of all queries; got {mean}")
+            raise ValueError(f"{place}: {figure}: is outside the range of the queries' values; got {mean}")
     if math.isnan(score.value) != math.isnan(score.worst) or max(score.tied, score.queries or 0) > len(columns[name]):
         raise ValueError(f"{place}: does not follow from the values of the queries")
 
 
-def check_figures(found: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
+def check_figures(saved: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
     """Raise an error unless saved figures are those found again, up to rounding of numbers of some size."""
     for name in fields:
-        one, other = (math.nan if each is None else each for each in (getattr(found, name), getattr(again, name)))
+        one, other = (math.nan if each is None else each for each in (getattr(saved, name), getattr(again, name)))
         if not (
             math.isclose(one, other, rel_tol=SAVED, abs_tol=SAVED * size) or (math.isnan(one) and math.isnan(other))
         ):
@@ -7997,10 +8010,10 @@ def check_pairs(
         place: where they were saved.
     """
     if [pair[:3] for pair in pairs] != [pair[:3] for pair in again]:
-        raise ValueError(f"{place}pairs: are not those of the systems and measures")
+        raise ValueError(f"{place}pairs: must be the pairs of the systems, for each measure")
     fields = ["wins", "ties", "losses"]
     if is_of_this_version(signature):
-        fields += ["low", "high", "standard_error", "p_t", "exact", "exchanges", "detectable", "queries_needed"]
+        fields += ["low", "high", "standard_error", "p_t", "exact", "permutations", "min_detectable", "queries_needed"]
     for pair, other in zip(pairs, again, strict=True):
         at = f"{place}pairs: {pair.system} - {pair.other}, {pair.measure}"
         one, two = (scores[each][pair.measure].value for each in (pair.system, pair.other))
@@ -8015,27 +8028,37 @@ def check_pairs(
                 raise ValueError(f"{at}: p: must be {other.p:.6g}, by the values of the queries; got {pair.p}")
 
 
-# ndcg/statistics/report.py: One system: its scores, how sure they are, and what they rest on.
+# ndcg/statistics/report.py: The report on one system: its scores, their intervals, and the counts and notes that a reader needs to judge them.
+
+# The rows of a report's table of queries.
+COUNTED = {
+    "queries": "all",
+    "nothing_relevant": "no relevant documents",
+    "all_relevant": "all documents relevant",
+    "nothing_retrieved": "no documents retrieved",
+    "left_out": "excluded from a mean",
+}
+
 
 @dataclass(frozen=True)
 class Report(Readable):
-    """The scores of one system, how sure they are, and what they rest on.
+    """The scores of one system, their intervals, and the counts and notes that a reader needs to judge them.
 
     Attributes:
         signature: every choice that the scores depend on.
-        scores: by name, such as ``"nDCG@10"``.
-        counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
-            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means. With `exclude` also
-            the documents that were excluded: ``excluded_retrieved`` and ``excluded_judged``.
-        queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
-            how many documents were
-            ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
-            value (null where it has none), under that name after ``worst`` and ``best`` the values
-            by the order of ties, after ``chance`` that of a random order, and under ``unjudged@k``
-            the unjudged documents within the cutoff.
-        resampling: how the intervals were found.
-        notes: what the reader should know besides.
-        slices: by each value of `by`, ascending; queries without one, None, come last.
+        scores: the scores by name, such as ``"nDCG@10"``.
+        counts: the number of ``queries``, and how many of them have no relevant documents (``nothing_relevant``),
+            only relevant documents (``all_relevant``: everything that was retrieved or judged is relevant), no
+            retrieved documents (``nothing_retrieved``), and how many are excluded from a mean (``left_out``). With
+            `exclude` also the documents that were excluded: ``excluded_retrieved`` and ``excluded_judged``.
+        queries: a table with a row per query: ``query`` (its id, or its index), its ``slice`` if there are any, the
+            number of documents ``retrieved``, ``judged`` and ``relevant``, and for each score such as ``nDCG@10``
+            the query's value under this name (null if it has none), ``worst nDCG@10`` and ``best nDCG@10`` under the
+            worst and the best order of ties, ``random order nDCG@10``, the expected value of a random order, and
+            ``unjudged@10``, the number of unjudged documents within the cutoff.
+        resampling: the confidence of the intervals.
+        notes: sentences on what else the reader should know.
+        slices: the scores of each slice, by its value of `by`, ascending; queries without a value, None, come last.
     """
 
     signature: str
@@ -8051,12 +8074,10 @@ class Report(Readable):
         queries = self.counts["queries"]
         measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
         header = ["measure", *next(iter(measures.values()))]
-        of_queries = {name.replace("_", " "): count for name, count in self.counts.items()}
-        counts = [[name, count_text(count)] for name, count in of_queries.items() if name not in EXCLUDED]
-        counts[0][0] = "all"
+        counts = [[text, count_text(self.counts[name])] for name, text in COUNTED.items() if name in self.counts]
         tables = [
             [header, *([name, *cells.values()] for name, cells in measures.items())],
-            [["queries", "number"], *counts],
+            [["queries", "count"], *counts],
         ]
         if self.slices:
             tables.insert(1, self._slice_table(level))
@@ -8071,7 +8092,7 @@ class Report(Readable):
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has."""
+        """Return the report in JSON types."""
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
@@ -8091,16 +8112,16 @@ class Report(Readable):
         """Return the report that `to_dict` was called on, in this version or in 1.0.
 
         Every entry must have its type and range. Means, intervals and counts must follow from the values of the
-        queries, up to rounding; intervals only if this version found them. These cannot be checked: ids, notes, the
-        signature after its measures, how many documents of a query are judged or relevant, how many queries have
-        nothing relevant or nothing irrelevant, and `resamples` and `seed`, which have no effect. Since weights are not
+        queries, up to rounding; intervals only if this version computed them. These cannot be checked: ids, notes,
+        the signature after its measures, how many documents of a query are judged or relevant, how many queries have
+        no relevant or only relevant documents, and `resamples` and `seed`, which have no effect. Since weights are not
         saved, a weighted mean need only lie among the values, and within its interval.
 
         Raises:
-            ValueError: the values are others; names the entry.
+            ValueError: the values do not follow from those of the queries; names the entry.
         """
         scores = scores_from_dicts(values["scores"], "scores", values["signature"])
-        found = cls(
+        report = cls(
             signature=saved_signature(values["signature"], scores),
             scores=scores,
             counts={name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()},
@@ -8115,8 +8136,8 @@ class Report(Readable):
                 for each in values.get("slices", [])
             },
         )
-        found._check_figures()
-        return found
+        report._check_figures()
+        return report
 
     def _check_figures(self) -> None:
         """Raise an error unless the figures follow from the values of the queries."""
@@ -8134,7 +8155,7 @@ class Report(Readable):
         none: NDArray[np.bool_] = np.any([np.isnan(columns[name]) for name in self.scores], axis=0)
         counts: dict[str, int | None] = {"queries": len(none), "left_out": int(none.sum())}
         if "retrieved" in columns:
-            unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "nothing_irrelevant")}
+            unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "all_relevant")}
             counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
         of_queries = {name: each for name, each in self.counts.items() if name.replace("_", " ") not in EXCLUDED}
         if of_queries != counts or max(of_queries.values()) > len(none):
@@ -8148,10 +8169,10 @@ class Report(Readable):
             check_scores(each.scores, again[value].scores, columns, self.signature, place)
 
     def flat(self) -> dict[str, float]:
-        """Return the scores as experiment trackers log them, without what a slice has no value or interval of.
+        """Return the scores as one dict of floats, as experiment trackers log them.
 
-        Beside `nDCG@10` stand `nDCG@10/low` and `nDCG@10/high`, and for a slice such as `de` all three under
-        `nDCG@10/slice=de`.
+        Next to `nDCG@10`, it has the ends of the interval as `nDCG@10/low` and `nDCG@10/high`, and for a slice such as
+        `de` the same three under `nDCG@10/slice=de`. Values and intervals that a slice does not have are omitted.
 
         Raises:
             ValueError: two values would have one name, by slices such as `de` and `de/low`.
@@ -8161,21 +8182,21 @@ class Report(Readable):
     def to_model_index(
         self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
     ) -> list[dict[str, Any]]:
-        """Return the `model-index` of a model card's metadata: every score, of each slice too.
+        """Return the `model-index` of a model card's metadata: every score, also of each slice.
 
-        The `args` of each score hold its interval, the number of queries in the mean (`queries`), how many others were
-        left out of it (`left_out`, if any), and the signature.
+        The `args` of each score contain its interval, the number of queries in the mean (`queries`), the number of
+        queries that are excluded from it (`left_out`, if any), and the signature.
 
         Args:
             model_name: the model's name.
             dataset: the id of the dataset on the Hub.
-            task_type: of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
-            **fields: of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
+            task_type: one of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
+            **fields: fields of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
                 `dataset_split`, `dataset_revision`, `source_url`.
 
         Raises:
             ImportError: huggingface_hub is missing.
-            ValueError: a name that is no text, or empty.
+            ValueError: a name is not a string, or is empty.
         """
         return model_index(
             self._parts(), self.resampling.confidence, self.signature, model_name, dataset, task_type, fields
@@ -8184,16 +8205,16 @@ class Report(Readable):
     def to_eval_results(
         self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
     ) -> list[dict[str, Any]]:
-        """Return what a file in the `.eval_results/` of a model's repository holds: one score, for a leaderboard.
+        """Return the contents of a file in `.eval_results/` of a model's repository: one score, for a leaderboard.
 
-        The notes name the score, its interval, the number of queries in the mean and of those left out, and the
-        signature.
+        The notes name the score, its interval, the number of queries in the mean and of those that are excluded from
+        it, and the signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
-            task_id: of the benchmark's tasks.
-            measure: the score, such as `"nDCG@10"`; None where there is only one.
-            **fields: of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
+            task_id: one of the benchmark's tasks.
+            measure: the score, such as `"nDCG@10"`; None if there is only one.
+            **fields: fields of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
 
         Raises:
             ValueError: a measure that is not in the report.
@@ -8206,13 +8227,13 @@ class Report(Readable):
         """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
 
         Args:
-            measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.
+            measure: a measure, such as ``"nDCG"``, shown at all its cutoffs; by default the first.
             ax: Matplotlib Axes to draw into: one for the means, or a list for the means, the queries and the slices.
                 By default a new figure has all of them.
             figsize: width and height of a new figure in inches.
 
         Raises:
-            ValueError: a measure that is not in the report; other axes, or another size.
+            ValueError: `measure` is not in the report; `ax` or `figsize` has another type.
         """
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
         if measure not in (None, *measures, *self.scores):
@@ -8222,7 +8243,7 @@ class Report(Readable):
         panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
         figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # of fewer axes each has its panel
+        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
             draw(each, names)
         return figure
 
@@ -8254,14 +8275,14 @@ class Report(Readable):
         axes.set_title("Slices (and their queries)")
 
     def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
-        """Return the scores of all queries, then those of each slice by its name, with how many queries there are."""
+        """Yield the scores of all queries, then those of each slice by its name, each with its number of queries."""
         yield None, self.counts["queries"], self.scores
         for value, each in self.slices.items():
             yield slice_name(value), each.queries, each.scores
 
 
 def _count_range(scores: Iterable[Score]) -> str:
-    """Return how many queries means are over: the least and the most, if these differ."""
+    """Return the number of queries in means, as a range if the numbers differ."""
     counts = sorted({score.queries for score in scores if score.queries is not None})
     return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1])))) if counts else count_text(None)
 
@@ -8295,16 +8316,16 @@ def report(
         k: the cutoff or cutoffs.
         sample_weight: one weight per query for the mean.
         query_ids: for flat predictions and references.
-        document_ids: with `query_ids`.
-        data: a frame; then the arguments above may be names of its columns.
-        exclude: documents to leave out, as in `compute`.
-        by: a value per query (text, an integer or a boolean; None for none), such as its language: the
-            queries that share one are scored as a slice. In the order of the queries, or `{query: value}`.
-        confidence: of the intervals, between 0 and 1.
-        **options: of `compute`, but `use_aggregator` and `engine`.
+        document_ids: the document id of each row, with `query_ids`.
+        data: a DataFrame; then the arguments above may be names of its columns.
+        exclude: documents to remove from rankings and ideals, as in `compute`.
+        by: a value per query (a string, an integer or a boolean; None for none), such as its language; the
+            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        **options: the options of `compute`, except `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: what `compute` refuses.
+        ValueError: as in `compute`.
         ImportError: SciPy is missing.
 
     >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
@@ -8338,7 +8359,7 @@ def report_of(
     resampling: Resampling,
     signature: str,
 ) -> Report:
-    """Return the report on what is known of each query, of values alone too, whose rankings are unknown."""
+    """Return the report on queries from their columns, which may be values without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
     (scores,) = scored(columns, options, weight, resampling.confidence)
@@ -8348,7 +8369,7 @@ def report_of(
     if "retrieved" in columns:
         counts |= {
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
-            "nothing_irrelevant": int(np.count_nonzero(columns["nothing irrelevant"])),
+            "all_relevant": int(np.count_nonzero(columns["all relevant"])),
             "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
         }
     return Report(
@@ -8470,18 +8491,20 @@ class Search:
         run: Run = {query: {} for query in self.queries}
         for start in range(0, len(self.documents), calls.chunk):
             texts = [self.corpus[each] for each in self.documents[start : start + calls.chunk]]
-            found = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
+            similarity = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
             shape = (len(self.queries), len(texts))
-            if not isinstance(found, torch.Tensor) or found.shape != shape:
-                found = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
-                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {found}"
+            if not isinstance(similarity, torch.Tensor) or similarity.shape != shape:
+                got = tuple(similarity.shape) if isinstance(similarity, torch.Tensor) else type(similarity).__name__
+                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {got}"
                 raise ValueError(f"score_function: {problem}")
-            found = self._of_candidates(found if found.is_floating_point() else found.double(), start)
+            similarity = self._of_candidates(
+                similarity if similarity.is_floating_point() else similarity.double(), start
+            )
             for query, row, judged in self._rows(self.judged, start, len(texts)):
-                values = found[row, judged].tolist()
+                values = similarity[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
-            found, columns = _highest_columns(found, self.depth, self.score_dtype)
-            both = torch.cat([scores.to(found), found], dim=1)
+            similarity, columns = _highest_columns(similarity, self.depth, self.score_dtype)
+            both = torch.cat([scores.to(similarity), similarity], dim=1)
             scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
@@ -8547,7 +8570,7 @@ def sentence_transformers_evaluator(
     relevant_docs: Mapping[Any, Mapping[Any, float] | Collection[Any]],
     k: Cutoffs = 10,
     *,
-    documents: Mapping[Any, Collection[Any]] | None = None,
+    candidates: Mapping[Any, Collection[Any]] | None = None,
     exclude: Mapping[Any, Collection[Any]] | None = None,
     sample_weight: Any = None,
     by: Any = None,
@@ -8569,12 +8592,12 @@ def sentence_transformers_evaluator(
     """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
     The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
-    reranks `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low`
-    and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The evaluator keeps the
-    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those of `compute` on the
-    whole ranking of each query: in addition to its k best documents, the run contains up to 1,000 documents that tie
-    with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is set, all judged
-    documents.
+    reranks the `candidates`. A call returns floats by name, such as `nDCG@10` with the ends of its interval,
+    `nDCG@10_low` and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The
+    evaluator keeps the `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those
+    of `compute` on the whole ranking of each query: in addition to its k best documents, the run contains up to 1,000
+    documents that tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
+    set, all judged documents.
 
     Only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and these documents
     of each query are in memory; with `k=None` all documents.
@@ -8585,7 +8608,7 @@ def sentence_transformers_evaluator(
         relevant_docs: the relevance of documents, `{query: {document: grade}}`; it is 1 for ids without grades. Queries
             that are not in it are skipped.
         k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
-        documents: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
+        candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
             A query that is not in it has no ranking; see `missing`.
         exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
@@ -8616,7 +8639,7 @@ def sentence_transformers_evaluator(
     references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
-    candidates = None if documents is None else _candidates(documents, queries, corpus, references)
+    ranked = None if candidates is None else _candidates(candidates, queries, corpus, references)
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     _check_settings(name, {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding})
     prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
@@ -8631,9 +8654,9 @@ def sentence_transformers_evaluator(
     )
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
     report_of = _reports(references, exclude, how)
-    texts = {query: queries[query] for query in (references if candidates is None else candidates)}
+    texts = {query: queries[query] for query in (references if ranked is None else ranked)}
     kept = _kept(parsed, exclude or {}, references)
-    search = Search(texts, corpus, candidates, *kept, parsed.score_dtype, calls)
+    search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
@@ -8685,15 +8708,15 @@ def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> 
     return function
 
 
-def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
+def _candidates(candidates: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
     """Return the documents to rank for each query that was judged, each once."""
-    _check_in_corpus("documents", documents, corpus)
-    if unknown := [query for query in documents if query not in queries]:
+    _check_in_corpus("candidates", candidates, corpus)
+    if unknown := [query for query in candidates if query not in queries]:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-        raise ValueError(f"documents: {problem}; ids are compared with their types")
-    if not documents.keys() & references:
-        raise ValueError("documents: no query of relevant_docs has any; give {query: ids}")
-    return {query: dict.fromkeys(documents[query]) for query in references if query in documents}
+        raise ValueError(f"candidates: {problem}; ids are compared with their types")
+    if not candidates.keys() & references:
+        raise ValueError("candidates: no query of relevant_docs has any; give {query: ids}")
+    return {query: dict.fromkeys(candidates[query]) for query in references if query in candidates}
 
 
 def _kept(
@@ -9115,7 +9138,10 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 # ndcg/statistics/comparison.py: Several systems on the same queries: which of them ranks better, and how sure that is.
 
 PLACES = 16  # at most: float64 holds no more digits
-ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
+ONE_SIDED = (
+    "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
+    "interval."
+)
 
 
 class ComparedSlice(NamedTuple):
@@ -9220,11 +9246,11 @@ class Comparison(Readable):
     def _tables(self) -> list[Table]:
         level = self.resampling.level
         tests = ["difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
-        samples = ["detectable difference", "queries needed for the one seen"]
+        samples = ["minimum detectable difference", "queries needed for the observed difference"]
         return [
             self._system_table(level),
             _pair_table("pair", self.pairs, tests, level),
-            _pair_table("80% power (4 of 5 trials at the 5% level)", self.pairs, samples, level),
+            _pair_table("pair, at 80% power", self.pairs, samples, level),
             *([self._slice_table(level)] if self.slices else []),
             *query_tables(self, 3),
         ]
@@ -9253,18 +9279,18 @@ class Comparison(Readable):
         pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
-            return "all exchanges: exact"
+            return "all permutations: exact"
         error = max(each.p_error for each in sampled)
-        text = f"{sampled[0].exchanges:,} exchanges: standard error of p at most {error:.1g}"
+        text = f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
         exact = len(pairs) - len(sampled)
-        return f"{exact:,} of {len(pairs):,} exact, else {text}" if exact else text
+        return f"exact for {exact:,} of {len(pairs):,}; for the others {text}" if exact else text
 
     def _remarks(self) -> list[str]:
         over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
         return [
-            f"{self.resampling}. p: {self.testing}? By the paired randomization test ({self._exactness()}), beside it "
-            f"by the paired t-test; both also corrected by Holm for {over}. {self.testing.relation.capitalize()}: p "
-            f"(Holm) < {SIGNIFICANT}.",
+            f"{self.resampling}. p: {self.testing}? From the paired randomization test ({self._exactness()}); p "
+            f"(t-test): from the paired t-test. Both are also corrected by Holm for {over}. "
+            f"{self.testing.relation.capitalize()}: p (Holm) < {SIGNIFICANT}.",
             *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
             *first_slices(self.slices),
             *self.notes,
@@ -9339,8 +9365,8 @@ class Comparison(Readable):
             ValueError: the values are others; names the entry.
         """
         resampling, signature = saved_resampling(values["resampling"]), values["signature"]
-        of_1_0: dict[str, Any] = {"exact": resampling.exact, "exchanges": resampling.resamples}
-        of_1_0 |= {"detectable": None, "queries_needed": None}
+        of_1_0: dict[str, Any] = {"exact": resampling.exact, "permutations": resampling.resamples}
+        of_1_0 |= {"min_detectable": None, "queries_needed": None}
         of_1_0 = {} if is_of_this_version(signature) else of_1_0
 
         def read(part: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -9355,7 +9381,7 @@ class Comparison(Readable):
             place = f"slices: {slice_name(each['slice'])}: "
             queries = saved_count(each["queries"], f"{place}queries")
             slices[each["slice"]] = ComparedSlice(queries, **read(each, place))
-        found = cls(
+        comparison = cls(
             signature=signature,
             **read(values, ""),
             baseline=values["baseline"],
@@ -9365,8 +9391,8 @@ class Comparison(Readable):
             testing=Testing.parse(*Testing(**values.get("testing", {}))),
             slices=slices,
         )
-        found._check_figures()
-        return found
+        comparison._check_figures()
+        return comparison
 
     def _check_figures(self) -> None:
         """Raise an error unless the figures follow from the values of the queries."""
@@ -9388,13 +9414,13 @@ class Comparison(Readable):
         self._check_part(ComparedSlice(len(tables[0]), self.scores, self.pairs), scores, pairs, columns, "")
         self._check_holm(self.pairs)
         if self.resampling.exact != all(pair.exact for pair in self.pairs):
-            raise ValueError("resampling: exact: must be that of all pairs")
+            raise ValueError("resampling: exact: must be True if all pairs are exact, else False")
         if slices is None:
             return
         weighted = "|weights:given" in self.signature  # then other slices may be left out
         again = _compared_slices(contest, slices, columns, None)
         if not (set(self.slices) <= set(again) if weighted else list(self.slices) == list(again)):
-            raise ValueError("slices: are not those of the queries")
+            raise ValueError("slices: must be the slices of the queries")
         for value, each in self.slices.items():
             other, place = again[value], f"slices: {slice_name(value)}: "
             if each.queries != other.queries:
@@ -9404,20 +9430,20 @@ class Comparison(Readable):
 
     def _check_part(
         self,
-        found: ComparedSlice,
+        saved: ComparedSlice,
         scores: Mapping[str, Mapping[str, Score]],
         pairs: Sequence[Pair],
         columns: Mapping[str, PerQuery],
         place: str,
     ) -> None:
         """Raise an error unless the figures of some queries are those found again, as far as these tell."""
-        if list(found.scores) != list(scores):
-            raise ValueError(f"{place}scores: must be of {', '.join(scores)}")
-        for system, of_system in found.scores.items():
+        if list(saved.scores) != list(scores):
+            raise ValueError(f"{place}scores: must be those of {', '.join(scores)}")
+        for system, of_system in saved.scores.items():
             check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
-            if any(max(each.tied, 0) > found.queries for each in of_system.values()):
-                raise ValueError(f"{place}scores: {system}: tied: must be at most {found.queries}")
-        check_pairs(found.pairs, pairs, found.scores, found.queries, self.signature, place)
+            if any(max(each.tied, 0) > saved.queries for each in of_system.values()):
+                raise ValueError(f"{place}scores: {system}: tied: must be at most {saved.queries}")
+        check_pairs(saved.pairs, pairs, saved.scores, saved.queries, self.signature, place)
 
     def _check_holm(self, pairs: Sequence[Pair]) -> None:
         """Raise an error unless corrected p-values follow from the others."""
@@ -9478,21 +9504,21 @@ class Comparison(Readable):
 
 
 def query_rows(
-    found: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
+    comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
 ) -> list[tuple[Any, float, float, float]]:
     """Return the queries in which the first system of a pair loses or gains most: query, both values, difference."""
-    table = found.differences(pair.system, pair.other, pair.measure, n, only)
+    table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def query_tables(found: Comparison, n: int | None, places: int = 4) -> list[Table]:
+def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
     """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
     sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
     tables = []
     for did, only in sides.items():
-        table = [[f"queries that {did} most in {found.measures[0]}", "pair", "first", "second", "difference"]]
-        for pair in (pair for pair in found.pairs if pair.measure == found.measures[0]):
-            for query, *values, difference in query_rows(found, pair, n, only):
+        table = [[f"queries that {did} most in {comparison.measures[0]}", "pair", "first", "second", "difference"]]
+        for pair in (pair for pair in comparison.pairs if pair.measure == comparison.measures[0]):
+            for query, *values, difference in query_rows(comparison, pair, n, only):
                 cells = (number_text(each, places) for each in values)
                 table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
         tables.append(table)
@@ -9645,7 +9671,7 @@ def _compared_slices(
     contest: Contest, slices: Slices, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None
 ) -> dict[Value, ComparedSlice]:
     """Return how systems differ in each slice in which every system has two values or more of each measure."""
-    found: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for piece in in_pieces(slices):
             valued = ~np.isnan(
@@ -9658,12 +9684,12 @@ def _compared_slices(
                 own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
                 results = contest.results(own, None if weight is None else weight[queries], Parts(sizes))
                 values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
-                found |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
+                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
             bar.update(len(piece.values))
-    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in found.values() for pair in pairs]))
+    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs]))
     return {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
-        for value, (queries, (scores, pairs)) in found.items()
+        for value, (queries, (scores, pairs)) in by_slice.items()
     }
 
 
@@ -9716,11 +9742,13 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
     judged = queries(references)
     if judged is None:
         return
-    ranked = {name: found & judged for name, side in rankings.items() if (found := queries(side)) is not None}
+    ranked = {
+        name: side_queries & judged for name, side in rankings.items() if (side_queries := queries(side)) is not None
+    }
     for name, own in ranked.items():
         if lacking := set().union(*ranked.values()) - own:
             query = min(lacking, key=str)
-            other = next(each for each, theirs in ranked.items() if query in theirs)
+            other = next(each for each, queries_of_other in ranked.items() if query in queries_of_other)
             problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
             hint = (
                 'missing="empty" counts it as having retrieved nothing there, missing="skip" leaves the query out for '
@@ -9748,20 +9776,20 @@ class MTEBResults:
         scores: the scores by model, then by task, subset and split.
         languages: the language of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
         versions: the versions of MTEB that wrote the files.
-        others: tasks without this measure, which are skipped.
+        skipped_tasks: tasks without this measure, which are skipped.
     """
 
     measure: str
     scores: dict[str, dict[Entry, float]]
     languages: dict[Entry, str]
     versions: tuple[str, ...]
-    others: tuple[str, ...]
+    skipped_tasks: tuple[str, ...]
 
     def report(
         self,
         model: str | None = None,
         *,
-        per: Literal["task", "subset"] = "task",
+        unit: Literal["task", "subset"] = "task",
         by: Any = None,
         confidence: float = 0.95,
     ) -> Report:
@@ -9769,7 +9797,7 @@ class MTEBResults:
 
         Args:
             model: its name; None if there is only one.
-            per: the unit that counts once: a "task", as the mean of its subsets and splits, or a "subset".
+            unit: what counts once: a "task", as the mean of its subsets and splits, or a "subset".
             by: "language", "task", or `{name: value}` of the tasks or subsets.
             confidence: the confidence level of the intervals, between 0 and 1.
 
@@ -9779,7 +9807,7 @@ class MTEBResults:
         if model is None and len(self.scores) > 1:
             raise ValueError(f"model must be one of {', '.join(map(shown, self.scores))}; got None")
         name = next(iter(self.scores)) if model is None else choice("model", model, tuple(self.scores))
-        units = self._units(set(self.scores[name]), per)
+        units = self._units(set(self.scores[name]), unit)
         return self._described(
             report_of(
                 self._columns(name, units),
@@ -9787,16 +9815,16 @@ class MTEBResults:
                 self._by(by, units),
                 options=self._options,
                 resampling=Resampling.parse(confidence),
-                signature=self._signature(per),
+                signature=self._signature(unit),
             ),
-            per,
+            unit,
         )
 
     def compare(
         self,
         *,
         baseline: str | None = None,
-        per: Literal["task", "subset"] = "task",
+        unit: Literal["task", "subset"] = "task",
         by: Any = None,
         missing: Literal["raise", "skip"] = "raise",
         confidence: float = 0.95,
@@ -9810,7 +9838,7 @@ class MTEBResults:
 
         Args:
             baseline: the model to compare all others with; None for every pair.
-            per: the unit that counts once, as in `report`.
+            unit: what that counts once, as in `report`.
             by: "language", "task", or a mapping, as in `report`.
             missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
                 that are missing from any model.
@@ -9834,7 +9862,7 @@ class MTEBResults:
                     raise ValueError(f'model {shown(name)} {problem}; missing="skip" leaves out what any model lacks')
         if not shared:
             raise ValueError("the models have no task, subset and split in common; give results of the same tasks")
-        units = self._units(shared, per)
+        units = self._units(shared, unit)
         return self._described(
             comparison_of(
                 {name: self._columns(name, units) for name in names},
@@ -9844,9 +9872,9 @@ class MTEBResults:
                 baseline=baseline,
                 resampling=Resampling.parse(confidence, resamples, seed),
                 testing=Testing.parse(alternative, margin, corrected_over),
-                signature=self._signature(per),
+                signature=self._signature(unit),
             ),
-            per,
+            unit,
             len(self.languages) - len(shared),
         )
 
@@ -9854,23 +9882,23 @@ class MTEBResults:
     def _options(self) -> Options:
         return Options.parse(measures=self.measure)
 
-    def _signature(self, per: str) -> str:
-        return f"{self.measure}|values:MTEB {'+'.join(self.versions)}|per:{per}|v:{__version__}"
+    def _signature(self, unit: str) -> str:
+        return f"{self.measure}|values:MTEB {'+'.join(self.versions)}|unit:{unit}|v:{__version__}"
 
-    def _units(self, entries: set[Entry], per: str) -> dict[str, list[Entry]]:
+    def _units(self, entries: set[Entry], unit: str) -> dict[str, list[Entry]]:
         """Return the results that each task, or subset of one, is the mean of, by its name."""
-        choice("per", per, ("task", "subset"))
+        choice("unit", unit, ("task", "subset"))
         subsets = {(task, subset) for task, subset, _ in self.languages}
         several = {task for task, count in Counter(task for task, _ in subsets).items() if count > 1}
         units = defaultdict(list)
         for entry in sorted(entries):
             task, subset, _ = entry
-            units[f"{task}/{subset}" if per == "subset" and task in several else task].append(entry)
+            units[f"{task}/{subset}" if unit == "subset" and task in several else task].append(entry)
         return dict(units)
 
     def _columns(self, model: str, units: Mapping[str, list[Entry]]) -> PerQuery:
         scores = self.scores[model]
-        values = np.array([math.fsum(scores[each] for each in of) / len(of) for of in units.values()])
+        values = np.array([math.fsum(scores[entry] for entry in entries) / len(entries) for entries in units.values()])
         return columns_of_values(list(units), {self.measure: values})
 
     def _by(self, by: Any, units: Mapping[str, list[Entry]]) -> Any:
@@ -9879,23 +9907,23 @@ class MTEBResults:
             return by
         if choice("by", by, ("language", "task")) == "task":
             return {name: entries[0][0] for name, entries in units.items()}
-        of_units = {name: {self.languages[each] for each in entries} for name, entries in units.items()}
-        return {name: next(iter(of)) if len(of) == 1 else "several" for name, of in of_units.items()}
+        languages = {name: {self.languages[entry] for entry in entries} for name, entries in units.items()}
+        return {name: own.pop() if len(own) == 1 else "multilingual" for name, own in languages.items()}
 
-    def _described(self, found: Described, per: str, left: int = 0) -> Described:
+    def _described(self, result: Described, unit: str, left: int = 0) -> Described:
         """Return a report or a comparison with notes on the meaning of its queries."""
-        what = {"task": "tasks", "subset": "subsets of tasks"}[per]
+        unit_name = {"task": "tasks", "subset": "subsets of tasks"}[unit]
         own: list[str] = [
-            f"Queries are MTEB's {what}, each with its mean: intervals and p-values are about other tasks like these, "
-            "not about other queries of the same tasks."
+            f"Queries are MTEB's {unit_name}, each with its mean: intervals and p-values are about other tasks like "
+            "these, not about other queries of the same tasks."
         ]
-        if per == "subset":
+        if unit == "subset":
             own.append("Subsets of one task are alike, so that intervals may be too narrow and p-values too small.")
-        if self.others:
-            own.append(f"Left out, for want of {self.measure}: {len(self.others):,} of MTEB's tasks.")
+        if self.skipped_tasks:
+            own.append(f"{len(self.skipped_tasks):,} of MTEB's tasks have no {self.measure} and are skipped.")
         if left:
-            own.append(f"Left out, since some model lacks them: {left:,} results, each of a subset and a split.")
-        return replace(found, notes=(*own, *found.notes))
+            own.append(f"{left:,} results, each for a subset and a split, are missing for some models and are skipped.")
+        return replace(result, notes=(*own, *result.notes))
 
 
 class _Result(NamedTuple):
@@ -9943,10 +9971,10 @@ def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
         raise ValueError(f"{root}: holds no results of MTEB, {{task}}.json; give a folder that does")
     if not languages:
         raise ValueError(f"{root}: no result has ndcg_at_{k}; MTEB has it for retrieval and reranking, at some cutoffs")
-    others = tasks - {task for task, _, _ in languages}
+    skipped_tasks = tasks - {task for task, _, _ in languages}
     names = _model_names(root, list(by_folder))
     of_models = {names[folder]: scores for folder, scores in by_folder.items() if scores}
-    return MTEBResults(measure, of_models, languages, tuple(sorted(versions)), tuple(sorted(others)))
+    return MTEBResults(measure, of_models, languages, tuple(sorted(versions)), tuple(sorted(skipped_tasks)))
 
 
 def _json_files(root: Path) -> list[Path]:
@@ -9970,14 +9998,14 @@ def _json_files(root: Path) -> list[Path]:
 
 def _read_result(file: Path, k: int) -> _Result | None:
     """Return the scores of a file of results, or None for a file of something else."""
-    found = _json(file)
-    if not isinstance(found, dict) or not RESULT & found.keys():
+    result = _json(file)
+    if not isinstance(result, dict) or not RESULT & result.keys():
         return None
     try:
-        task, version = found["task_name"], found.get("mteb_version")
+        task, version = result["task_name"], result.get("mteb_version")
         entries = [
             (each["hf_subset"], split, each["languages"], each.get(f"ndcg_at_{k}"))
-            for split, of_split in found["scores"].items()
+            for split, of_split in result["scores"].items()
             for each in of_split
         ]
     except (AttributeError, KeyError, TypeError):
@@ -10036,11 +10064,11 @@ def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
 
 def _named_queries(tasks: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
     for task, given in tasks.items():
-        found = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
-        if not isinstance(found, Mapping):
-            raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(found)}")
+        mapping = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
+        if not isinstance(mapping, Mapping):
+            raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(mapping)}")
         try:
-            rankings = list(rankings_in({name: each for name, each in found.items() if name != "mteb_model_meta"}))
+            rankings = list(rankings_in({name: each for name, each in mapping.items() if name != "mteb_model_meta"}))
         except RecursionError:
             raise ValueError(f"tasks: {shown(task)}: nests mappings too deep") from None
         for names, queries in rankings:
@@ -10069,8 +10097,8 @@ def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
     names = {}
     for folder, path in paths.items():
         meta = folder / META
-        found = _json(meta) if meta.is_file() else {}
-        own = found.get("name") if isinstance(found, dict) else found
+        meta_data = _json(meta) if meta.is_file() else {}
+        own = meta_data.get("name") if isinstance(meta_data, dict) else meta_data
         if not isinstance(own, str | None):
             raise ValueError(f'{meta}: must hold the name of the model, {{"name": "org/model"}}; got {shown(own)}')
         names[folder] = own or (root.resolve().name if path == "." else path)
@@ -10364,8 +10392,8 @@ class _Columns(NamedTuple):
             raise ValueError(f"{needs}, which tell whether the Trainer keeps it; give such as data['label']")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
-        found = read_flat_column("references", column, lambda _, row: f"row {row}")
-        labels = np.where(True if found.present is None else found.present, found.values, np.nan)
+        flat_labels = read_flat_column("references", column, lambda _, row: f"row {row}")
+        labels = np.where(True if flat_labels.present is None else flat_labels.present, flat_labels.values, np.nan)
         if len(codes) != len(labels):
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
             raise ValueError(f"query_ids and references must be of one length, a row per document; got {lengths}")
@@ -10385,9 +10413,9 @@ class _Columns(NamedTuple):
         differs = ~np.isclose(given, self.labels, rtol=2**-7) & ~np.isnan(self.labels)
         if differs.any():
             row = int(differs.argmax())
-            found = f"row {row} has the label {given[row]:g}, but in references {self.labels[row]:g}"
+            problem = f"row {row} has the label {given[row]:g}, but in references {self.labels[row]:g}"
             hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/trainer.md)"
-            raise ValueError(f"query_ids: {found}; {hint}")
+            raise ValueError(f"query_ids: {problem}; {hint}")
         return self.ids
 
 
@@ -10447,8 +10475,8 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     # lists of batches, by eval_do_concat_batches=False
     counts = {name: len(side) if isinstance(side, list) else None for name, side in sides.items()}
     if len(set(counts.values())) > 1 or not predictions:
-        found = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
-        raise ValueError(f"predictions, labels and inputs must come in the same batches, at least one; got {found}")
+        counted = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
+        raise ValueError(f"predictions, labels and inputs must come in the same batches, at least one; got {counted}")
     return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
 
 
@@ -10551,10 +10579,10 @@ class Store:
             return True
         opened = os.fstat(self._file.fileno())
         try:
-            found = self.path is None or os.path.samestat(opened, os.stat(self.path))
+            is_same = self.path is None or os.path.samestat(opened, os.stat(self.path))
         except FileNotFoundError:
             return False
-        return found and opened.st_size >= contents.end
+        return is_same and opened.st_size >= contents.end
 
     def _written(self, contents: Contents) -> Contents:
         """Return the contents once all pending tables are in the file, or kept."""
@@ -10618,16 +10646,16 @@ def read_finished(path: str, process: int) -> list[pa.Table]:
     Raises:
         ValueError: the file is gone, or the process did not finish it.
     """
-    found = "is cut off: the process died before its compute, or another took its place"
+    problem = "is cut off: the process died before its compute, or another took its place"
     try:
         with io.FileIO(path) as file:
             if end := _marked_end(file):
                 return _mapped(file, end)
     except FileNotFoundError:
-        found = "is gone"
+        problem = "is gone"
     except (OSError, ValueError, pa.ArrowException) as error:
         raise ValueError(f"the cache file of process {process} cannot be read: {path}: {error}") from None
-    raise ValueError(f"the cache file of process {process} {found}: {path}; run all processes again")
+    raise ValueError(f"the cache file of process {process} {problem}: {path}; run all processes again")
 
 
 def _marked_end(file: io.FileIO) -> int | None:
@@ -10881,8 +10909,8 @@ class Batches:
             except ValueError as error:
                 if not state.queries or type(error) is not ValueError:  # another is that of a subclass
                     raise
-                held = f"{state.queries} queries added before, which count from 0, are kept"
-                raise ValueError(f"{error} ({held}; to do without them, reload the metric)") from None
+                kept = f"{state.queries} queries added before, which count from 0, are kept"
+                raise ValueError(f"{error} ({kept}; to do without them, reload the metric)") from None
             for file in state.read:
                 if file.lock.is_locked:  # else an interrupted call has removed the file, and another may have its name
                     Path(file.path).unlink(missing_ok=True)
@@ -11015,9 +11043,9 @@ class Batches:
         )
         return state
 
-    def _file(self, of: int | str) -> CacheFile:
+    def _file(self, process: int | str) -> CacheFile:
         """Return the cache file of a process, or of another name."""
-        name = f"{self.num_process}-{of}" if isinstance(of, int) else of
+        name = f"{self.num_process}-{process}" if isinstance(process, int) else process
         path = os.path.join(self.data_dir, f"{self.experiment_id}-{name}.arrow")
         lock = OwnLock(f"{path}.lock", thread_local=False)
         lock.maker = os.getpid()
@@ -11180,16 +11208,16 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
-    found = {}
+    results = {}
     scale = max((row.scale for row in rows), default=1.0)
     if not scale:
         raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
     for at, name in enumerate(options.names):
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
-        found[name] = total / weight if weight else math.nan
+        results[name] = total / weight if weight else math.nan
     if not sum(row.queries for row in rows):
         raise ValueError("the DataFrame holds no queries; there is nothing to score")
-    return found
+    return results
 
 
 def by_query(frame: Any, options: Options) -> Any:
@@ -11262,8 +11290,8 @@ def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
         types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
         kinds = ["integer" if each in QUERY_TYPES and each != "string" else each for each in types]
         if kinds[0] != kinds[1]:
-            found = f"{types[0]}, and in the rankings {types[1]}"
-            raise ValueError(f"exclude: column {shown(column)} is of type {found}; give one type for both")
+            both = f"{types[0]}, and in the rankings {types[1]}"
+            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give one type for both")
     columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
     pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
     return pairs.withColumn("excluded", functions.lit(True))
@@ -11404,14 +11432,14 @@ def _scored(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        found = read(*sides, **{**options.reading, "score_dtype": "given"})
+        rankings = read(*sides, **{**options.reading, "score_dtype": "given"})
         if options.missing != "empty" and not nested:
-            found = found._replace(missing=lacking, place=lambda query, _: place(query))
+            rankings = rankings._replace(missing=lacking, place=lambda query, _: place(query))
         if options.missing == "raise":
-            refuse_missing(found)
+            refuse_missing(rankings)
         if "excluded" in columns:
-            found = found.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
-        scored = score_part(found.with_scores_in(options.score_dtype), options)
+            rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
+        scored = score_part(rankings.with_scores_in(options.score_dtype), options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
@@ -11589,13 +11617,13 @@ def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
     return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
 
-def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, nearest: str) -> Iterator[str]:
+def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
     """Yield what those have in common that differ from the nearest definition; the most telling property first.
 
     Args:
         properties: those that have each property.
         differing: those that differ.
-        what: they are, such as "queries".
+        noun: they are, such as "queries".
         nearest: the nearest definition.
     """
     own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
@@ -11604,7 +11632,7 @@ def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, neares
         with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
         chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
         if 2 * with_it > own and chance <= TELLING:
-            have = f"{with_it:,} of the {own:,} {what} that differ from {nearest} have {name}"
+            have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
             telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
     yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
 
@@ -11637,11 +11665,13 @@ class Query(NamedTuple):
         run: the score of each retrieved document.
         qrels: the relevance of each judged document.
         k: the cutoff; None for the whole list.
+        missing: whether the run lacks the query, rather than having no documents for it.
     """
 
     run: Documents
     qrels: Documents
     k: int | None
+    missing: bool = False
 
 
 Change = Callable[[Query], Query]
@@ -11778,7 +11808,7 @@ class Queries:
         key = (changes, *rows, *options.reading.values())
         if key not in self._read:
             queries = self.changed(changes)
-            run = {row: queries[row].run for row in rows if queries[row].run}  # one without documents is missing
+            run = {row: queries[row].run for row in rows if queries[row].run or not queries[row].missing}
             self._read[key] = read(run, {row: queries[row].qrels for row in rows}, **options.reading)
         return self._read[key]
 
@@ -11806,7 +11836,7 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
     run, qrels = (_documents_by_query(side) for side in inputs[:2])
     for name in names:
-        yield Query(run.get(name, {}), qrels.get(name, {}), k)
+        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
 
 
 def have_ids(inputs: Inputs) -> bool:
@@ -11839,16 +11869,16 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     """Yield the queries of rankings, with documents by their positions.
 
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
-    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10)]
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False)]
     """
     size = len(rankings.relevance)
     masks = rankings.judged, rankings.retrieved
     judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
     score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
-    for start, end in pairwise(rankings.offsets.tolist()):
+    for (start, end), missing in zip(pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True):
         rows = range(start, end)
         run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
-        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k)
+        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
 
 
 # ndcg/statistics/questions.py: Asking a function that computes nDCG: small random rankings, the forms that functions take, and what else they do.
@@ -12628,7 +12658,9 @@ class Check(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
-        example = self.example and {**self.example._asdict(), "query": self.example.query._asdict()}
+        example = self.example and self.example._asdict()
+        if example:
+            example["query"] = {name: getattr(example["query"], name) for name in ("run", "qrels", "k")}
         return {**vars(self), "matches": [each._asdict() for each in self.matches], "example": example}
 
 
@@ -12695,13 +12727,18 @@ def check(
             answers.append(asker.answer(query, form))
             bar.update(1)
     values = np.array([answer.value for answer in answers])
-    answered = np.array([not answer.problem or answer.problem in NO_VALUE for answer in answers])
+    answered = np.array([_is_comparable(*each) for each in zip(queries, answers, strict=True)])
     habits = tuple(f"It {habit}: {count:,} of {cases:,} rankings." for habit, count in asker.habits.items())
     result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
     if not np.isfinite(values).any():
         return result
     known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
     return _compared(result, asker, known, values[answered])
+
+
+def _is_comparable(query: Query, answer: Answer) -> bool:
+    """Return whether an answer is a score, or none where conventions leave a query out: if documents were retrieved."""
+    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
 
 
 def _form_of(asker: Asker, k: int | None, seed: int) -> str:
@@ -12743,9 +12780,10 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     tolerance = _tolerance(values)
     expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
     agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
-    matches = [Match(name) for name, each in agree.items() if each.all()] or _slips_on(
-        queries, values, expected, tolerance
-    )
+    names = [name for name, each in agree.items() if each.all()]
+    if result.form != "ranked":  # which has no scores
+        names = _told_apart(asker, result.form, queries, names, tolerance)
+    matches = [Match(name) for name in names] or _slips_on(queries, values, expected, tolerance)
     result = replace(
         result,
         answered=len(queries),
@@ -12765,6 +12803,22 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
     signature = Options.parse(k=1 if endless else result.k, convention=result.nearest).signature()
     return replace(result, signature=signature, example=example, notes=notes)
+
+
+def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:
+    """Return those of some conventions that a function also computes if scores are equal in 32 bits, or else all."""
+    if len({CONVENTIONS[name].score_dtype for name in names}) < 2:
+        return names
+    close = [_with_close_scores(query) for query in queries[:FIRST_ASKED]]
+    values = np.array([asker.value(query, form) for query in close])
+    kept = [name for name in names if _agree(values, query_scores(close, {"convention": name}), tolerance).all()]
+    return kept or names
+
+
+def _with_close_scores(query: Query) -> Query:
+    """Return a ranking of the same order, in which all scores are equal in 32 bits."""
+    ranks = {document: rank for rank, document in enumerate(ranked(query))}
+    return query._replace(run={document: 1 - 1e-12 * ranks[document] for document in query.run})
 
 
 def _slips_on(
@@ -13004,11 +13058,11 @@ def search(searched: Searched) -> SearchResult:
         for score_dtype, each in rankings.items()
     }
     cutoffs = searched.named_cutoffs or _cutoffs(searched.k, rankings.values())
-    found = _Found(searched, cutoffs)
+    matches = _Matches(searched, cutoffs)
     for score_dtype, grid in grids.items():
         for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
-            found.add(chosen, values, queries, grid)
-    return found.result(grids)
+            matches.add(chosen, values, queries, grid)
+    return matches.result(grids)
 
 
 class _Queries(NamedTuple):
@@ -13016,11 +13070,11 @@ class _Queries(NamedTuple):
 
     Attributes:
         missing: those that are missing from the run.
-        rightly_empty: those with no relevant documents for which nothing was retrieved.
+        perfect_if_empty: those with no relevant documents for which nothing was retrieved.
     """
 
     missing: Mask
-    rightly_empty: Mask
+    perfect_if_empty: Mask
 
 
 def _values_at(
@@ -13081,7 +13135,7 @@ def _queries_of(searched: Searched, chosen: Mapping[str, Any]) -> _Queries:
     return _Queries(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
 
 
-class _Found:
+class _Matches:
     """The combinations that match, and what else is told of all that were tried; no values are kept."""
 
     def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
@@ -13151,7 +13205,7 @@ AVERAGING = ("zero_division", "missing")
 
 def _averaged(values: Floats, queries: _Queries, zero_division: float | str, missing: str) -> Floats:
     """Return values with that of queries with no relevant documents, and without those that are skipped."""
-    empty = queries.rightly_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
+    empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
     if missing == "skip":
         averaged[:, queries.missing] = np.nan
@@ -13164,7 +13218,7 @@ def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Calla
     parts = np.stack([shares, shares * queries.missing], axis=1)
     empty = np.isnan(values)
     sums, empties = np.where(empty, 0, values) @ parts, empty.astype(np.float64) @ parts
-    ones = empty.astype(np.float64) @ (parts * queries.rightly_empty[:, np.newaxis])
+    ones = empty.astype(np.float64) @ (parts * queries.perfect_if_empty[:, np.newaxis])
     total = parts.sum(axis=0)
 
     def means(zero_division: float | str, missing: str) -> Floats:
@@ -13199,7 +13253,7 @@ def _agreeing(
 def conventions_with(searched: Searched) -> list[str]:
     """Return the conventions that match all evidence."""
     cutoffs = searched.named_cutoffs or [searched.k]
-    found = []
+    names = []
     for name in CONVENTIONS:
         try:
             options = Options.parse(
@@ -13212,8 +13266,8 @@ def conventions_with(searched: Searched) -> list[str]:
             continue
         rows = [row for _, _, row in options.results]
         if searched.has_evidence(values[rows]):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def _near(values: Floats, evidence: Evidence) -> Mask:
@@ -13248,7 +13302,7 @@ def _matching_scores(
 def _rankings(searched: Searched) -> dict[str, Rankings]:
     """Return the rankings for each type of scores that makes other ties."""
     known = searched.given.get("score_dtype")
-    found: dict[str, Rankings] = {}
+    read_rankings: dict[str, Rankings] = {}
     ties = set()
     for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
         try:
@@ -13257,8 +13311,8 @@ def _rankings(searched: Searched) -> dict[str, Rankings]:
             continue
         if (count := len(queries_of_ties(rankings))) not in ties:
             ties.add(count)
-            found[score_dtype] = rankings
-    return found
+            read_rankings[score_dtype] = rankings
+    return read_rankings
 
 
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
@@ -13274,7 +13328,7 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
         "ties": tuple(OPTIONS["ties"].words) if len(queries_of_ties(rankings)) else ("average",),
         "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
         "judged_only": (False, True) if not judged.all() else (False,),
-        "zero_division": (0.0, 1.0, np.nan, "rightly_empty") if has_empty else (0.0,),
+        "zero_division": (0.0, 1.0, np.nan, "perfect_if_empty") if has_empty else (0.0,),
         "missing": ("empty", "skip") if rankings.lacking().any() else ("empty",),
     }
     return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
@@ -13499,7 +13553,7 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
 
 
-# ndcg/statistics/explanation.py: Whose number it is: the same rankings by every convention, and which choice makes what difference.
+# ndcg/statistics/explanation.py: Find the convention that gives a score: score the rankings under all of them, and explain their differences.
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_COMBINATIONS = 5
@@ -13511,31 +13565,31 @@ class Choice(NamedTuple):
     """A choice in which two conventions differ.
 
     Attributes:
-        name: of the option.
-        before: what the first convention chooses.
-        after: what the second chooses.
-        adds: what it adds to the difference of their numbers.
+        name: the name of the option.
+        before: its value in the first convention.
+        after: its value in the second convention.
+        effect: its part of the difference between their scores.
     """
 
     name: str
     before: Any
     after: Any
-    adds: float
+    effect: float
 
 
 @dataclass(frozen=True)
 class Explanation(Readable):
-    """The number of rankings under every convention, and why two of them differ.
+    """The score of rankings under every convention, and why two of these scores differ.
 
     Attributes:
-        signature: of the first convention that matches, else of the second of `between`, else of the
-            first that has a number: every choice made.
-        measure: such as ``"nDCG@10"``.
-        numbers: by the name of the convention; None where it has none.
-        refused: why a convention has none, by its name.
-        got: the number to explain, if one was given.
+        signature: the signature of the first convention that matches, else of the second in `between`, else of the
+            first that has a score.
+        measure: the name of the result, such as ``"nDCG@10"``.
+        scores: the score under each convention, by its name; None if it has none.
+        errors: why a convention has no score, by its name.
+        got: the reported score, if one was given.
         percent: whether it was given in percent.
-        matches: the conventions whose number it is, to the digits that were given.
+        matches: the conventions that give this score, to its digits.
         reported: what was reported, in words.
         combinations: options that give what was reported, if no convention does; those that change the fewest options
             of a convention come first.
@@ -13543,17 +13597,17 @@ class Explanation(Readable):
         distinct: how many of the combinations that match differ in the value of some query.
         by_chance: how many combinations would match by chance; nan if unknown.
         slips: known slips that give what was reported, if no convention does, each with a convention.
-        nearest: if values of queries were reported that nothing gives, the combination that gives most of them.
-        disagreeing: the queries that have another value under the nearest combination.
+        nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
+        disagreeing: the queries with another value under the nearest combination.
         in_common: what these queries have in common, in words.
-        between: the two conventions whose difference `choices` explain.
-        choices: in which they differ, with what each adds; together the difference.
+        between: the two conventions with the difference that `choices` explain.
+        choices: the options in which they differ, with their effects, which add up to the difference.
     """
 
     signature: str
     measure: str
-    numbers: dict[str, float | None]
-    refused: dict[str, str]
+    scores: dict[str, float | None]
+    errors: dict[str, str]
     got: float | None = None
     percent: bool = False
     matches: tuple[str, ...] = ()
@@ -13570,35 +13624,33 @@ class Explanation(Readable):
     choices: tuple[Choice, ...] = ()
 
     def _tables(self) -> list[list[list[str]]]:
-        numbers = [["convention", self.measure]]
+        scores = [["convention", self.measure]]
         if self.got is not None:
-            numbers[0] += ["minus yours", ""]
-        for name, number in self._sorted():
-            cells = [name, number_text(number)]
+            scores[0] += ["difference from yours", ""]
+        for name, score in self._sorted():
+            cells = [name, number_text(score)]
             if self.got is not None:
-                cells += [number_text(number - self.got, sign="+"), "yours" if name in self.matches else ""]
-            numbers.append(cells)
-        tables = [numbers]
+                cells += [number_text(score - self.got, sign="+"), "match" if name in self.matches else ""]
+            scores.append(cells)
+        tables = [scores]
         if self.between is not None:
-            adds = [
-                [each.name, _choice_text(each.name, each.before), _choice_text(each.name, each.after)]
-                for each in self.choices
+            rows = [
+                [name, _choice_text(name, before), _choice_text(name, after), number_text(effect, sign="+")]
+                for name, before, after, effect in self.choices
             ]
-            added = [number_text(each.adds, sign="+") for each in self.choices]
-            rows = [[*cells, text] for cells, text in zip(adds, added, strict=True)]
-            whole = ["together", "", "", number_text(sum(each.adds for each in self.choices), sign="+")]
-            tables.append([["choice", *self.between, "adds"], *rows, whole])
+            total = ["total", "", "", number_text(sum(choice.effect for choice in self.choices), sign="+")]
+            tables.append([["choice", *self.between, "effect"], *rows, total])
         return tables
 
     def _remarks(self) -> list[str]:
-        by_reason: dict[str, list[str]] = {}
-        for name, reason in self.refused.items():
-            by_reason.setdefault(reason, []).append(name)
-        refused = [f"No number of {_enumerated(names)}: {reason}." for reason, names in by_reason.items()]
-        return [*self._conclusion(), *refused]
+        conventions: dict[str, list[str]] = {}
+        for name, error in self.errors.items():
+            conventions.setdefault(error, []).append(name)
+        errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
+        return [*self._conclusion(), *errors]
 
     def _conclusion(self) -> Iterator[str]:
-        """Yield what the number is, in words."""
+        """Yield sentences on what gives the score."""
         if self.got is None:
             return
         if self.percent:
@@ -13607,16 +13659,16 @@ class Explanation(Readable):
             yield f"{self.reported} is the {self.measure} of {_enumerated(self.matches)}."
             return
         name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
-        yield f"No convention has {self.reported}; the nearest is {name}, {number_text(number)}."
+        yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
         few = [each for each in self.combinations if len(each.changed) <= 1]
         ways = [_way_text(each) for each in few]
-        ways += [f"It is that of {convention} with a slip: {slip}." for slip, convention in self.slips]
+        ways += [f"{convention} with a slip gives it: {slip}." for slip, convention in self.slips]
         ways += [_way_text(each) for each in self.combinations[len(few) :]]
         yield from ways[:SHOWN_COMBINATIONS]
         if self.combinations:
             yield from self._certainty()
         if not ways:
-            yield "No combination of options has it. Were other queries or documents scored, weighted or excluded?"
+            yield "No combination of options gives it. Were other queries or documents scored, weighted or excluded?"
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
@@ -13626,22 +13678,22 @@ class Explanation(Readable):
             yield from self.in_common
 
     def _certainty(self) -> Iterator[str]:
-        """Yield how many combinations match, and what that is worth."""
+        """Yield how many combinations match, and how certain that makes the result."""
         count = len(self.combinations)
         chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
-        yield f"{count:,} of {self.tried:,} combinations of options have it{chance}."
+        yield f"{count:,} of {self.tried:,} combinations of options give it{chance}."
         if count > 1 and self.distinct == 1:
-            yield "These have the same value for every query, so the queries do not tell them apart."
+            yield "These give the same value for every query, so the queries do not distinguish them."
         elif count > 1:
-            yield "Scores at more cutoffs, or the value of each query, would tell these apart."
+            yield "Scores at more cutoffs, or the value of each query, would distinguish these."
 
     def _sorted(self) -> list[tuple[str, float]]:
-        """Return the conventions that have a number, the lowest first."""
-        known = [(name, number) for name, number in self.numbers.items() if number is not None]
-        return sorted(known, key=lambda each: each[1])
+        """Return the conventions that have a score, with their scores, the lowest first."""
+        known = [(name, score) for name, score in self.scores.items() if score is not None]
+        return sorted(known, key=lambda item: item[1])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has; a choice that is no number, such as nan, as text."""
+        """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
         lists: dict[str, Any] = {"choices": [_in_json_types(each) for each in self.choices]}
         lists["combinations"] = [_combination_in_json(each) for each in self.combinations]
         between = None if self.between is None else list(self.between)
@@ -13656,7 +13708,7 @@ class Explanation(Readable):
         return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
     def plot(self) -> Any:
-        """Return a Matplotlib figure: a dot for the number of each convention, filled if it is the one you got."""
+        """Return a Matplotlib figure: a dot for the score under each convention, filled if it equals yours."""
         known = self._sorted()
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for at, (name, number) in enumerate(known):
@@ -13666,12 +13718,12 @@ class Explanation(Readable):
         axes.set_xlabel(self.measure)
         if self.got is not None:
             axes.axvline(self.got, color="gray", linewidth=1)
-            axes.set_xlabel(f"{self.measure}; line: {self.got:g}, what you got; filled: the same to its digits")
+            axes.set_xlabel(f"{self.measure}; line: your score, {self.got:g}; filled: the same to its digits")
         return figure
 
 
 def _way_text(combination: Combination) -> str:
-    return f"It is that of {combination} ({combination.call}; in the shell {combination.flags})."
+    return f"{combination} gives it ({combination.call}; in the shell {combination.flags})."
 
 
 def explain(
@@ -13688,27 +13740,27 @@ def explain(
     exclude: Any = None,
     **options: Unpack[ExplainOptions],
 ) -> Explanation:
-    """Tell whose nDCG a number is: the number of rankings under every convention, and what makes the difference.
+    """Find the conventions that give a score: score rankings under all of them, and show what makes the difference.
 
     Args:
         predictions: as in `compute`.
         references: as in `compute`.
-        got: the nDCG to find, from 0 to 1 or in percent; its digits say how close a match must be, so give "0.5920" as
-            text to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the value
-            of each query, in order, by id, or in a file of lines such as those of trec_eval -q.
+        got: the nDCG to find, from 0 to 1 or in percent. Its digits decide how close a match must be, so pass "0.5920"
+            as a string to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the
+            value of each query, in order, by id, or in a file of lines such as those that trec_eval -q prints.
         k: the cutoff.
-        between: two conventions whose difference to explain; by default scikit-learn's (or the first
-            that has a number) and the one that has the number that was got.
+        between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
+            has a score) and the one that gives the reported score.
         sample_weight: one weight per query for the mean.
-        query_ids: for flat predictions and references.
-        document_ids: with `query_ids`.
-        data: a frame; then the arguments above may be names of its columns.
-        exclude: documents to leave out, as in `compute`.
-        **options: of `compute`, the same for every convention: what you know of the number.
+        query_ids: the query id of each row, for flat predictions and references.
+        document_ids: the document id of each row, with `query_ids`.
+        data: a DataFrame; then the arguments above may be names of its columns.
+        exclude: documents to remove from rankings and ideals, as in `compute`.
+        **options: options of `compute` that are known of the score; they apply under every convention.
 
     Raises:
-        ValueError: what `compute` refuses of any convention; a number or a convention that is none;
-            `between` a convention without a number.
+        ValueError: as in `compute`, for an error under every convention; `got` is not a score; `between` has an
+            unknown convention, or one without a score.
 
     >>> scores, relevance = [[.5, .5, .2], [.9, .8, .7]], [[1, 0, 0], [0, 0, 0]]
     >>> found = explain(predictions=scores, references=relevance, got=0.9077)
@@ -13719,33 +13771,33 @@ def explain(
     k = k if reported is None else reported.k
     pair = None if between is None else _two_conventions(between)
     if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
-        raise ValueError(f"k must be one cutoff, since a number has one; got {shown(k)}")
+        raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
     inputs, weight = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude), sample_weight)
     scorer = _Scorer(Inputs(*settled(**from_files(inputs)._asdict())), weight, k, options)
-    numbers: dict[str, float | None] = {}
-    refused = {}
+    scores: dict[str, float | None] = {}
+    errors = {}
     with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
         for name in CONVENTIONS:
             try:
-                numbers[name] = scorer.number(scorer.options_of(name))
+                scores[name] = scorer.score(scorer.options_of(name))
             except ValueError as error:
-                numbers[name], refused[name] = None, str(error)
+                scores[name], errors[name] = None, str(error)
             bar.update(1)
-    if all(number is None for number in numbers.values()):
-        raise ValueError(next(iter(refused.values())))
+    if all(score is None for score in scores.values()):
+        raise ValueError(next(iter(errors.values())))
     for name in pair or ():
-        if name in refused:
-            raise ValueError(f"between: {name} has no number: {refused[name]}")
-    first = next(name for name, number in numbers.items() if number is not None)
-    found = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), numbers, refused)
+        if name in errors:
+            raise ValueError(f"between: {name} has no score: {errors[name]}")
+    first = next(name for name, score in scores.items() if score is not None)
+    explanation = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), scores, errors)
     if reported is not None:
-        found = _with_matches(found, scorer, reported)
-    if pair is None and found.matches:  # the one that differs in the fewest choices
-        pair = (first, min(found.matches, key=lambda name: len(scorer.differing(first, name))))
+        explanation = _with_matches(explanation, scorer, reported)
+    if pair is None and explanation.matches:  # the one that differs in the fewest choices
+        pair = (first, min(explanation.matches, key=lambda name: len(scorer.differing(first, name))))
     if pair is None or pair[0] == pair[1]:
-        return found
-    signature = found.signature if found.matches else scorer.signature(pair[1])
-    return replace(found, signature=signature, between=pair, choices=scorer.choices(*pair))
+        return explanation
+    signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
+    return replace(explanation, signature=signature, between=pair, choices=scorer.choices(*pair))
 
 
 class _Scorer:
@@ -13755,11 +13807,11 @@ class _Scorer:
         self.inputs, self.k, self.options = inputs, k, options
         self.given = {"weighted": sample_weight is not None, "excluding": inputs.exclude is not None}
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
-        self.numbers: dict[tuple[str, ...], float] = {}
-        plain = self.read(Options.parse(k=k, **options))
-        if not plain.queries:
+        self.scores: dict[tuple[str, ...], float] = {}
+        rankings = self.read(Options.parse(k=k, **options))
+        if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(sample_weight, plain.queries)
+        self.weight: NDArray[np.float64] | None = weights(sample_weight, rankings.queries)
 
     @property
     def cutoff(self) -> int | None:
@@ -13767,28 +13819,28 @@ class _Scorer:
         return Options.parse(k=self.k).cutoffs[0]
 
     def signature(self, convention: str) -> str:
-        """Return every choice of a convention."""
+        """Return the signature of a convention."""
         return self.options_of(convention).signature(**self.given)
 
     def options_of(self, convention: str, **changed: Any) -> Options:
-        """Return the options of a convention, what is given besides, and what is changed."""
+        """Return the options of a convention with the options of the caller and those that are changed."""
         return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
 
-    def number(self, options: Options) -> float:
+    def score(self, options: Options) -> float:
         """Return the nDCG under some options.
 
         Raises:
-            ValueError: there is none.
+            ValueError: the rankings have no nDCG under them.
         """
         key = tuple(repr(getattr(options, name)) for name in CHOICES)
-        if key not in self.numbers:
+        if key not in self.scores:
             rankings = self.read(options)
             if options.missing == "raise":
                 refuse_missing(rankings)
             with UserTerms(rankings):
                 values = score_part(rankings, options)["nDCG"][0]
-            self.numbers[key] = mean("nDCG", values, self.weight)
-        return self.numbers[key]
+            self.scores[key] = mean("nDCG", values, self.weight)
+        return self.scores[key]
 
     def differing(self, one: str, other: str) -> list[str]:
         """Return the names of the choices in which two conventions differ."""
@@ -13796,37 +13848,38 @@ class _Scorer:
         return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
 
     def choices(self, one: str, other: str) -> tuple[Choice, ...]:
-        """Return the choices in which two conventions differ, with what each adds."""
+        """Return the choices in which two conventions differ, with their effects."""
         before, after = self.options_of(one), self.options_of(other)
         names = self.differing(one, other)
 
-        def number(changed: Sequence[str]) -> float:
-            return self.number(replace(before, **{name: getattr(after, name) for name in changed}))
+        def score(changed: Sequence[str]) -> float:
+            return self.score(replace(before, **{name: getattr(after, name) for name in changed}))
 
         return tuple(
-            Choice(name, getattr(before, name), getattr(after, name), _share(name, names, number)) for name in names
+            Choice(name, getattr(before, name), getattr(after, name), _shapley_value(name, names, score))
+            for name in names
         )
 
     def read(self, options: Options) -> Rankings:
         """Return the rankings as some options read them, once for each way of reading."""
-        way = tuple(options.reading.values())
-        if way not in self.rankings:
-            self.rankings[way] = read(*self.inputs, **options.reading)
-        return self.rankings[way]
+        key = tuple(options.reading.values())
+        if key not in self.rankings:
+            self.rankings[key] = read(*self.inputs, **options.reading)
+        return self.rankings[key]
 
 
-def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], float]) -> float:
-    """Return the Shapley value of a choice: what changing it adds, averaged over all orders of changing them."""
+def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]) -> float:
+    """Return the Shapley value of a choice: the effect of changing it, averaged over all orders of changing them."""
     others = [each for each in names if each != name]
     return math.fsum(
-        (number([*changed, name]) - number(changed)) / (len(names) * math.comb(len(others), size))
+        (score([*changed, name]) - score(changed)) / (len(names) * math.comb(len(others), size))
         for size in range(len(names))
         for changed in combinations(others, size)
     )
 
 
-def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
-    """Return an explanation with the conventions that have what was reported, or else what else has it."""
+def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
+    """Return an explanation with the conventions, or else the combinations and slips, that give what was reported."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
     given = {name: value for name, value in scorer.options.items() if value is not None}
@@ -13835,14 +13888,14 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
     matches = tuple(conventions_with(searched))
     score = reported.score
-    if math.isnan(score):  # the values of queries were reported, and their mean is what the table compares
+    if math.isnan(score):  # values of queries were reported: the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
-    found = replace(found, got=score, percent=reported.percent, reported=reported.words, matches=matches)
+    explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
-        return replace(found, signature=scorer.signature(matches[0]))
+        return replace(explanation, signature=scorer.signature(matches[0]))
     result = search(searched)
-    found = replace(
-        found,
+    explanation = replace(
+        explanation,
         combinations=result.combinations,
         distinct=result.distinct,
         tried=result.tried,
@@ -13851,13 +13904,13 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
     )
     if result.combinations:
         signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
-        return replace(found, signature=signature)
-    if found.slips or result.nearest is None or result.agreeing is None:
-        return found
+        return replace(explanation, signature=signature)
+    if explanation.slips or result.nearest is None or result.agreeing is None:
+        return explanation
     ids, differing = rankings.names(), ~result.agreeing
     properties = properties_of(rankings, result.nearest.options["k"])
     return replace(
-        found,
+        explanation,
         nearest=result.nearest,
         disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
         in_common=tuple(in_common(properties, differing, "queries", str(result.nearest))),
@@ -13865,14 +13918,14 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
 
 
 def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
-    """Yield the slips that have what was reported, each with a convention.
+    """Yield the slips that give what was reported, each with a convention.
 
-    Those that an option of `compute` makes are among the combinations of options.
+    Slips that an option of `compute` can make are among the combinations of options.
 
     Args:
-        searched: what is searched, and for what.
-        inputs: the rankings as they were given.
-        as_given: the scores as they were given, if they were read in percent.
+        searched: the rankings, the known options and the reported scores.
+        inputs: the rankings as the caller passed them.
+        as_given: the scores as the caller passed them, if they were read as percentages.
     """
     other = searched._replace(evidence=as_given or searched.evidence)
     rankings = searched.read(Options.parse(k=searched.k, **searched.given))
@@ -13891,7 +13944,7 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
                     values = np.array(
                         [slip.scores(each, {"convention": convention, **searched.given}) for each in queries]
                     )
-                except ValueError:  # these rankings have no score by it
+                except ValueError:  # these rankings have no score under it
                     continue
                 if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, convention
@@ -13907,7 +13960,7 @@ def _combination_in_json(combination: Combination) -> dict[str, Any]:
 
 
 def _json_choice(value: Any) -> Any:
-    """Return a value in a type that JSON has."""
+    """Return the value of an option in a JSON type."""
     if isinstance(value, (list, tuple, np.ndarray)):
         return [_json_choice(each) for each in value]
     return (
@@ -13928,16 +13981,16 @@ def _two_conventions(between: Any) -> tuple[str, str]:
 
 
 def _choice_text(name: str, value: Any) -> str:
-    """Return a choice as tables show it."""
+    """Return the value of an option as tables show it."""
     return empty_text(value) if name == "zero_division" else str(value)
 
 
 def _in_json_types(values: NamedTuple) -> dict[str, Any]:
-    """Return a named tuple in types that JSON has."""
+    """Return the fields of a named tuple in JSON types."""
     fields = values._asdict()
     return {name: each if is_real(each) and math.isfinite(each) else str(each) for name, each in fields.items()}
 
 
 def _enumerated(names: Sequence[str]) -> str:
-    """Return names as a person lists them."""
+    """Return names as an enumeration in words."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -59,7 +59,7 @@ def combination(rng: np.random.Generator) -> dict[str, Any]:
     while True:
         words = {name: tuple(OPTIONS[name].words) for name in ("gain", "discount", "ideal", "ties")}
         chosen: dict[str, Any] = {name: str(rng.choice(each)) for name, each in words.items()}
-        chosen["zero_division"] = [0.0, 1.0, math.nan, "rightly_empty"][int(rng.integers(4))]
+        chosen["zero_division"] = [0.0, 1.0, math.nan, "perfect_if_empty"][int(rng.integers(4))]
         chosen["missing"] = str(rng.choice(["empty", "skip"]))
         chosen["judged_only"] = bool(rng.integers(2))
         names = [name for name in CHOICES if name != "negative_relevance"]

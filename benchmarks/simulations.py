@@ -320,18 +320,18 @@ def table_of_power(repetitions: int) -> list[str]:
 
 def sections_of_tests(repetitions: int) -> list[str]:
     """Return the text on the tests around their tables."""
-    significance.SAMPLED = 14  # exchanges, as a power of two: 2 ** 20 of each pair would take hours
+    significance.SAMPLED = 14  # permutations, as a power of two: 2 ** 20 of each pair would take hours
     error = math.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repetitions)
     return [
         "## False positives",
         f"How often a test at the 5% level finds a difference between two systems of one family, in {repetitions:,} "
         f"samples a cell (Monte Carlo error {100 * error:.1f} points). Up to 32 differing queries the randomisation "
-        "test is exact, above it tries 16,384 exchanges here. Where values are few (0 or 1, or mostly the same) few "
+        "test is exact, above it tries 16,384 permutations here. Where values are few (0 or 1, or mostly the same) few "
         "p-values are possible, so that it finds less than 5%.",
         "\n".join(table_of_false_positives(repetitions)),
         "## Power",
         f"How often a test finds a difference whose values over queries are normal with a standard deviation of 0.1, "
-        f"by its mean, in {repetitions // 2:,} samples a cell; SciPy and ranx try 499 exchanges.",
+        f"by its mean, in {repetitions // 2:,} samples a cell; SciPy and ranx try 499 permutations.",
         "\n".join(table_of_power(repetitions // 2)),
     ]
 

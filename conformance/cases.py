@@ -1,11 +1,11 @@
-"""The rankings of the kit: 500 named cases in families, the same on every machine."""
+"""The rankings of the kit: 510 named cases in families, the same on every machine."""
 
 import itertools
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-COUNT = 500
+COUNT = 510
 Scores = Sequence[float | None]
 
 FAMILIES = {
@@ -13,7 +13,7 @@ FAMILIES = {
     "cutoff": "The same with a cutoff within, at and beyond the end of the ranking.",
     "ties": "Documents of equal score, all of which count.",
     "cutoff in a tie": "Documents of equal score of which the cutoff counts some.",
-    "ids": "Ties among documents whose ids, as text, stand in another order than as numbers, or than listed.",
+    "ids": "Ties among documents whose ids, as text, stand in another order than as numbers, as listed or in UTF-16.",
     "close scores": "Scores that differ in the last digits of 64-bit floats, are negative, tiny, huge, or zeros of "
     "both signs. In 32 bits some of them are tied.",
     "sigmoids": "Scores that are sigmoids close to 1, as those of rerankers. In 32 bits many of them are tied.",
@@ -88,6 +88,10 @@ def _falling(length: int) -> list[int]:
     return list(range(length, 0, -1))
 
 
+def _one_relevant(rank: int, length: int) -> list[int]:
+    return [int(at == rank) for at in range(1, length + 1)]
+
+
 def _text(values: Sequence[Any]) -> str:
     return " ".join("-" if value is None else str(value) for value in values)
 
@@ -99,6 +103,7 @@ def _order() -> Iterator[Case]:
         drawn = Draw(length).several(length, 4)
         yield _one("order", f"relevance {_text(drawn)} listed, the last one scored best", range(1, length + 1), drawn)
     yield _one("order", "the textbook's relevance 3 2 3 0 1 2 by rank", _falling(6), [3, 2, 3, 0, 1, 2])
+    yield _one("order", "of 120 documents one relevant, at rank 110", _falling(120), _one_relevant(110, 120))
 
 
 def _cutoff() -> Iterator[Case]:
@@ -107,6 +112,8 @@ def _cutoff() -> Iterator[Case]:
         yield _one("cutoff", "relevance 0 0 1 0 2 1 by rank", _falling(6), [0, 0, 1, 0, 2, 1], k)
     for k in (1, 5, 9, 10, 11, 12):
         yield _one("cutoff", "12 documents, the last one relevant", _falling(12), [0] * 11 + [1], k)
+    for k in (100, 110):
+        yield _one("cutoff", "of 120 documents one relevant, at rank 110", _falling(120), _one_relevant(110, 120), k)
 
 
 def _ties() -> Iterator[Case]:
@@ -121,6 +128,14 @@ def _ties() -> Iterator[Case]:
         length = 3 + draw.below(10)
         scores, drawn = [each / 4 for each in draw.several(length, 4)], draw.several(length, 4)
         yield _one("ties", f"scores {_text(scores)}, relevance {_text(drawn)}", scores, drawn)
+    yield _one("ties", "20 tied, relevance 1 to 20 as listed", [1] * 20, range(1, 21))
+    yield _one("ties", "20 documents in 4 ties, relevance 0 to 3", *_four_ties())
+
+
+def _four_ties() -> tuple[list[int], list[int]]:
+    """Return the scores and the relevance of 20 documents: more than a sort by insertion, which is stable, gets."""
+    draw = Draw(10000)
+    return draw.shuffled([1, 2, 3, 4] * 5), draw.shuffled([0, 1, 2, 3] * 5)
 
 
 def _cutoff_in_a_tie() -> Iterator[Case]:
@@ -137,6 +152,7 @@ def _cutoff_in_a_tie() -> Iterator[Case]:
         scores, grades = [each / 2 for each in draw.several(length, 3)], draw.several(length, 4)
         name = f"scores {_text(scores)}, relevance {_text(grades)}"
         yield _one("cutoff in a tie", name, scores, grades, 1 + draw.below(length - 1))
+    yield _one("cutoff in a tie", "20 documents in 4 ties, relevance 0 to 3", *_four_ties(), 7)
 
 
 def _ids() -> Iterator[Case]:
@@ -149,6 +165,7 @@ def _ids() -> Iterator[Case]:
         ("d2, d10 and d1", ["d2", "d10", "d1"]),
         ("2, 10, 9 and 1", ["2", "10", "9", "1"]),
         ("x_1, x-1 and x.1", ["x_1", "x-1", "x.1"]),
+        ("\N{LATIN SMALL LIGATURE FI} and \N{GRINNING FACE}", ["\N{LATIN SMALL LIGATURE FI}", "\N{GRINNING FACE}"]),
     ]
     for name, ids in named:
         for k in (1, None):
@@ -310,9 +327,9 @@ def _large_grades() -> Iterator[Case]:
 
 
 def _discounts() -> Iterator[Case]:
-    for rank in (1, 2, 3, 4, 8, 9, 12):
-        grades = [int(at == rank) for at in range(1, 13)]
-        yield _one("discounts", f"of 12 documents one relevant, at rank {rank}", _falling(12), grades)
+    for length, rank in ((12, 1), (12, 2), (12, 3), (12, 4), (12, 8), (12, 9), (12, 12), (20, 13), (20, 20)):
+        name = f"of {length} documents one relevant, at rank {rank}"
+        yield _one("discounts", name, _falling(length), _one_relevant(rank, length))
     for number in range(16):
         draw = Draw(7000 + number)
         length = 6 + draw.below(7)

@@ -15,10 +15,10 @@ from cases import FAMILIES, Case, all_cases
 from reference import RefusedError, score
 
 HERE = Path(__file__).resolve().parent
-VERSION = "1.1.0"
+VERSION = "1.2.0"
 
 ABOUT = (
-    "500 small cases and the value of CG, DCG, IDCG and nDCG that each should have, under the conventions of many "
+    "510 small cases and the value of CG, DCG, IDCG and nDCG that each should have, under the conventions of many "
     "libraries and under plain options. README.md says how to use them."
 )
 TOLERANCE = 1e-9
@@ -152,7 +152,7 @@ def presets_from(path: str) -> dict[str, dict[str, Any]]:
     for name, preset in runpy.run_path(path)["CONVENTIONS"].items():
         chosen = preset.options
         empty = chosen.pop("zero_division")
-        if empty == "rightly_empty":
+        if empty == "perfect_if_empty":
             empty = "1 if nothing was retrieved, else 0"
         elif math.isnan(empty):
             empty = "left out"

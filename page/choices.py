@@ -21,7 +21,7 @@ CONVENTIONS = tables.CONVENTIONS
 WORDED = ("gain", "discount", "ideal", "score_dtype", "ties")  # of which every word is a choice
 CHOICES = {
     **{name: [*tables.OPTIONS[name].words] for name in WORDED},
-    "zero_division": ["0", "1", "nan", "rightly_empty"],
+    "zero_division": ["0", "1", "nan", "perfect_if_empty"],
     "negative_relevance": [*tables.OPTIONS["negative_relevance"].words],
     "missing": ["empty", "skip"],  # a page that refuses a run would say less
     "judged_only": ["false", "true"],
@@ -41,7 +41,7 @@ WORDS = {  # of a choice on the page, if they are not its name
     ("score_dtype", "given"): "as given",
     ("score_dtype", "float32"): "as 32-bit floats",
     ("zero_division", "nan"): tables.empty_text(math.nan),
-    ("zero_division", "rightly_empty"): tables.empty_text("rightly_empty"),
+    ("zero_division", "perfect_if_empty"): tables.empty_text("perfect_if_empty"),
     ("negative_relevance", "raise"): "refuse",
     ("missing", "skip"): "left out",
     ("missing", "empty"): "nothing retrieved",
@@ -96,7 +96,7 @@ def option_of(name: str, choice: str) -> dict[str, Any]:
     """Return the option of `compute` that a choice of the bar makes."""
     if name == "judged_only":
         return {name: choice == "true"}
-    return {name: float(choice) if name == "zero_division" and choice != "rightly_empty" else choice}
+    return {name: float(choice) if name == "zero_division" and choice != "perfect_if_empty" else choice}
 
 
 def options_of(

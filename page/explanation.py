@@ -127,7 +127,7 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
 def _explained(name: str, explanation: Any) -> str:
     """Return an explanation as HTML."""
     numbers: dict[str, list[str]] = {}  # by the number as it is shown, the lowest first
-    for number, convention in sorted((n, c) for c, n in explanation.numbers.items() if n is not None):
+    for number, convention in sorted((n, c) for c, n in explanation.scores.items() if n is not None):
         numbers.setdefault(f"{number:.4f}", []).append(convention)
     values = [float(each) for each in numbers] + ([] if explanation.got is None else [explanation.got])
     low, high = min(values), max(values)
@@ -152,20 +152,20 @@ def _explained(name: str, explanation: Any) -> str:
     ]
     if explanation.choices:
         one, other = explanation.between
-        matter = [each for each in explanation.choices if abs(each.adds) >= SHOWS]
-        lines = [[LABELS[each.name], _text(each.before), _text(each.after), each.adds] for each in matter]
-        lines.append(["together", "", "", sum(each.adds for each in explanation.choices)])
-        columns = ["choice", one, other, "adds"]
+        matter = [each for each in explanation.choices if abs(each.effect) >= SHOWS]
+        lines = [[LABELS[each.name], _text(each.before), _text(each.after), each.effect] for each in matter]
+        lines.append(["total", "", "", sum(each.effect for each in explanation.choices)])
+        columns = ["choice", one, other, "effect"]
         parts.append(table_html(f"Why {other} differs from {one}", pd.DataFrame(lines, columns=columns)))
-    if explanation.refused:
-        parts.append(list_html("No number", [f"{who}: {why}" for who, why in explanation.refused.items()]))
+    if explanation.errors:
+        parts.append(list_html("No score", [f"{who}: {why}" for who, why in explanation.errors.items()]))
     return "".join(parts)
 
 
 def _conclusion(explanation: Any) -> str:
     """Return whose number it is, in a sentence."""
     if explanation.got is None:
-        different = len({f"{each:.4f}" for each in explanation.numbers.values() if each is not None})
+        different = len({f"{each:.4f}" for each in explanation.scores.values() if each is not None})
         return f"The conventions make {different} different numbers of this. Give the one you got."
     reported = explanation.reported
     if explanation.percent and reported == f"{explanation.got:g}":
@@ -214,7 +214,7 @@ def _way(combination: Any) -> str:
 
 def _text(value: Any) -> str:
     """Return a choice in the words of the page."""
-    return tables.empty_text(value) if isinstance(value, float) or value == "rightly_empty" else str(value)
+    return tables.empty_text(value) if isinstance(value, float) or value == "perfect_if_empty" else str(value)
 
 
 def _listed(names: Sequence[str], last: str = "and") -> str:

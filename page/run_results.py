@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from .choices import CONVENTIONS, DOCUMENTS, LABELS, cell_of
-from .metric import ndcg
+from .metric import ndcg, tables
 from .uploads import Mappings, read_upload
 
-SIGNIFICANT = 0.05
 RESAMPLES = 2000
 RUNS = 5
 FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
@@ -113,7 +112,7 @@ def _table_of(values: pd.DataFrame, runs: Sequence[str], best: Sequence[str]) ->
 def means_of(scores: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
     """Return the means of runs with their intervals as rows of a table."""
     return [
-        [system, name, score.value, score.low, score.high, score.standard_error, score.chance, score.queries]
+        [system, name, score.value, score.low, score.high, score.standard_error, score.random_order, score.queries]
         for system, each in scores.items()
         for name, score in each.items()
     ]
@@ -125,9 +124,9 @@ def verdict_on(pair: Any, corrected: bool) -> str:
     counts = f"won {pair.wins}, tied {pair.ties}, lost {pair.losses}"
     sure = f"(95% interval {pair.low:.3f} to {pair.high:.3f}, p = {p:.2g}; {counts})"
     better, worse, by = pair.system, pair.other, f"{abs(pair.difference):.3f}"
-    if p < SIGNIFICANT:
+    if p < tables.SIGNIFICANT:
         return f"{better} beats {worse} by {by} in {pair.measure} {sure}."
-    return f"{better} is {by} above {worse} in {pair.measure}, which may be chance {sure}."
+    return f"{better} is {by} above {worse} in {pair.measure}, which may be due to chance {sure}."
 
 
 def missing_texts(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> list[str]:

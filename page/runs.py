@@ -40,8 +40,8 @@ AUDIT_CAPTION = (
     "tied: queries whose score depends on the order of ties; unjudged: documents within the cutoff that is shown"
 )
 AUDIT = ["run", "documents", "queries", "not ranked", "not judged", "tied", "unjudged@k"]
-MEANS_CAPTION = "Scores, with 95% intervals, best first; chance: of a random order"
-MEANS = ["run", "measure", "mean", "from", "to", "standard error", "chance", "queries"]
+MEANS_CAPTION = "Scores, with 95% intervals, best first; random order: the expected score of a random order"
+MEANS = ["run", "measure", "mean", "from", "to", "standard error", "random order", "queries"]
 PAIRS = ["measure", "run", "other", "run − other", "95% interval", "p", "p (Holm)", "t-test p", "t-test p (Holm)"]
 PAIRS += ["won, tied, lost"]
 SAMPLES = Path(__file__).with_name("samples")

@@ -15,7 +15,7 @@ import pyarrow.csv
 
 from .metric import ndcg
 
-LIMITS = ndcg.Limits(bytes=20_000_000, unpacked=100_000_000, rows=500_000, queries=20_000, columns=50)
+LIMITS = ndcg.Limits(bytes=20_000_000, uncompressed=100_000_000, rows=500_000, queries=20_000, columns=50)
 READERS = {"run": ndcg.read_run, "qrels": ndcg.read_qrels}
 BATCH = ("predictions", "references", "weights", "query_ids")
 COLUMNS = {"prediction": "predictions", "reference": "references", "query_id": "query_ids"}

@@ -64,7 +64,7 @@ def slow_scores(
         "retrieved": sorted(retrieved, reverse=True),
         "full": judged[:1] * (k or 0),
     }[over]
-    if zero_division == "rightly_empty":
+    if zero_division == "perfect_if_empty":
         zero_division = 0.0 if documents or any(g > 0 for g in judged) else 1.0
 
     def weight(rank: int) -> float:

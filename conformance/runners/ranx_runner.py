@@ -1,4 +1,4 @@
-"""ranx, with its linear and its exponential gain."""
+"""ranx, with its linear and its exponential gain: nDCG and DCG."""
 
 from typing import Any
 
@@ -7,23 +7,33 @@ from ranx import Qrels, Run, evaluate
 MODULE = "ranx"
 PRESETS = ("ranx", "ranx_burges")
 TOLERANCE = 1e-9
+NDCG = {"ranx": "ndcg", "ranx_burges": "ndcg_burges"}
 
 
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
     """Return the nDCG of each query of the qrels, which it adds to a run that lacks them."""
-    run = Run(case["run"])
-    _evaluate(case, preset, run)
-    (values,) = run.scores.values()
-    return {query: float(value) for query, value in values.items()}
+    return _values(case, NDCG[preset])
+
+
+def sums(case: dict[str, Any], preset: str) -> dict[str, dict[str, float]]:
+    """Return the DCG of each query."""
+    return {query: {"DCG": value} for query, value in _values(case, NDCG[preset].removeprefix("n")).items()}
 
 
 def mean(case: dict[str, Any], preset: str) -> float:
     """Return the mean nDCG."""
-    return _evaluate(case, preset, Run(case["run"]))
+    return _evaluate(case, NDCG[preset], Run(case["run"]))
 
 
-def _evaluate(case: dict[str, Any], preset: str, run: Run) -> float:
-    """Return the mean nDCG, and keep that of each query in the run."""
-    name = {"ranx": "ndcg", "ranx_burges": "ndcg_burges"}[preset]
+def _values(case: dict[str, Any], name: str) -> dict[str, float]:
+    """Return a measure of each query."""
+    run = Run(case["run"])
+    _evaluate(case, name, run)
+    (values,) = run.scores.values()
+    return {query: float(value) for query, value in values.items()}
+
+
+def _evaluate(case: dict[str, Any], name: str, run: Run) -> float:
+    """Return the mean of a measure, and keep that of each query in the run."""
     measure = name if case["k"] is None else f"{name}@{case['k']}"
     return float(evaluate(Qrels(case["qrels"]), run, measure, make_comparable=True))

@@ -9,7 +9,7 @@ from lists import lists
 MODULE = "rax"
 PRESETS = ("rax",)
 TOLERANCE = 2e-6  # it computes in 32 bits
-LENGTH = 12  # of the longest ranking
+LENGTHS = 12, 120  # to which lists are padded: as few as possible, since JAX compiles its code for each
 
 
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
@@ -27,10 +27,12 @@ def mean(case: dict[str, Any], preset: str) -> float:
 def _measured(case: dict[str, Any], **how: Any) -> Any:
     """Return what Rax makes of all lists."""
     scores, relevance, where = [], [], []
+    longest = max(map(len, case["run"].values()), default=0)
+    length = next(each for each in LENGTHS if each >= longest)
     for query in case["qrels"]:
         lacks = query not in case["run"] or not (case["run"][query] or case["qrels"][query])
         row = ([], []) if lacks else lists(case, query)
-        padding = LENGTH - len(row[0])
+        padding = length - len(row[0])
         scores.append([*row[0], *[0.0] * padding])
         relevance.append([*map(float, row[1]), *[0.0] * padding])
         where.append([True] * len(row[0]) + [False] * padding)

@@ -44,6 +44,7 @@ def outcome(runner: Any, case: dict[str, Any], preset: str) -> tuple[str, str]:
     try:
         found = runner.score(case, preset)
         own_mean = mean(runner, case, preset, found)
+        sums = runner.sums(case, preset) if hasattr(runner, "sums") else {}
     except NotSupportedError as reason:
         return "not supported", str(reason)
     except Exception as error:  # noqa: BLE001
@@ -55,8 +56,14 @@ def outcome(runner: Any, case: dict[str, Any], preset: str) -> tuple[str, str]:
     exact_mean = expected["mean nDCG"]
     pairs = [(found.get(query, math.nan), exact) for query, exact in wanted.items()]
     pairs += [] if exact_mean is None else [(own_mean, exact_mean)]
-    same = found.keys() == wanted.keys() and all(close(value, exact, runner.TOLERANCE) for value, exact in pairs)
-    return "agree" if same else "differ", f"expected {wanted}, mean {exact_mean}; found {found}, mean {own_mean}"
+    if found.keys() != wanted.keys() or not all(close(*pair, runner.TOLERANCE) for pair in pairs):
+        return "differ", f"expected {wanted}, mean {exact_mean}; found {found}, mean {own_mean}"
+    for query, measures in sums.items():
+        exact_sums = expected["queries"][query] or {}
+        for measure, value in measures.items():
+            if measure in exact_sums and not close(value, exact_sums[measure], runner.TOLERANCE):
+                return "differ", f"expected {measure} {exact_sums[measure]}; found {value}"
+    return "agree", ""
 
 
 def close(value: float, exact: float, tolerance: float) -> bool:
@@ -129,10 +136,14 @@ def main() -> None:
             print("\n".join(lines))
     print(table, end="")
     if arguments.write:
-        page = arguments.write.read_text(encoding="utf-8")
-        before, start, rest = page.partition(MARKERS[0])
-        _, end, after = rest.partition(MARKERS[1])
-        arguments.write.write_text(before + start + table + end + after, encoding="utf-8", newline="\n")
+        write(arguments.write, table, MARKERS)
+
+
+def write(page: Path, table: str, markers: tuple[str, str]) -> None:
+    """Write a table into a page, between its markers."""
+    before, start, rest = page.read_text(encoding="utf-8").partition(markers[0])
+    _, end, after = rest.partition(markers[1])
+    page.write_text(before + start + table + end + after, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

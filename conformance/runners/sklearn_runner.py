@@ -1,9 +1,10 @@
-"""scikit-learn's `ndcg_score`, a query at a time, since it takes lists of one length."""
+"""scikit-learn's `ndcg_score` and `dcg_score`, a query at a time, since it takes lists of one length."""
 
+from collections.abc import Callable
 from typing import Any
 
 from lists import lists
-from sklearn.metrics import ndcg_score
+from sklearn.metrics import dcg_score, ndcg_score
 
 MODULE = "sklearn"
 PRESETS = ("sklearn",)
@@ -12,8 +13,15 @@ TOLERANCE = 1e-9
 
 def score(case: dict[str, Any], preset: str) -> dict[str, float]:
     """Return the nDCG of each query; what nobody judged is given as relevance 0."""
-    found = {}
-    for query in case["qrels"]:
-        scores, relevance = lists(case, query)
-        found[query] = float(ndcg_score([relevance], [scores], k=case["k"]))
-    return found
+    return {query: _scored(ndcg_score, case, query) for query in case["qrels"]}
+
+
+def sums(case: dict[str, Any], preset: str) -> dict[str, dict[str, float]]:
+    """Return the DCG of each query."""
+    return {query: {"DCG": _scored(dcg_score, case, query)} for query in case["qrels"]}
+
+
+def _scored(function: Callable[..., float], case: dict[str, Any], query: str) -> float:
+    """Return what a function makes of a query."""
+    scores, relevance = lists(case, query)
+    return float(function([relevance], [scores], k=case["k"]))

@@ -1470,7 +1470,7 @@ def test_whose_number_it_is(visit: Opener, ndcg: evaluate.Metric, files: Path) -
     page.get_by_label("The search runs").check()
     for name in RUNS:
         run = {"predictions": files / f"{name}.run", "references": files / "qrels.txt"}
-        numbers = ndcg.explain(**run, k=10).numbers
+        numbers = ndcg.explain(**run, k=10).scores
         wait_for(page, f"{name}: No convention has 0.9488", "#whose")
         wait_for(page, f"{numbers['trec_eval']:.4f}", "#whose")
 
@@ -1824,7 +1824,7 @@ def test_a_tool_of_an_agent_answers_in_json(server: Server, ndcg: evaluate.Metri
         ({"convention": "nobody"}, "convention must be one of"),
         ({"judged_only": "kept"}, "judged_only must be True or False"),
         ({"log_base": 0}, "log_base"),
-        ({"zero_division": "x"}, 'zero_division must be a number, or one of "0", "1", "nan", "rightly_empty"'),
+        ({"zero_division": "x"}, 'zero_division must be a number, or one of "0", "1", "nan", "perfect_if_empty"'),
         ({"negative_relevance": "ignore"}, 'negative_relevance must be one of "", "raise", "clip", "keep"'),
         ({"predictions": [[1, 2]]}, "2 predictions and 6 references"),
         ({"references": [["a"] * 6]}, "predictions hold integers and references text"),

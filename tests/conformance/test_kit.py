@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import importlib.util
 import json
 import math
 import os
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
 from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
@@ -26,13 +28,15 @@ from reference import slow_scores
 
 from ndcg.measure import options
 from ndcg.measure.conventions import CONVENTIONS
+from ndcg.statistics.slip_terms import Slip
+from ndcg.statistics.slips import SLIPS
 
 KIT = ROOT / "conformance"
 VECTORS: dict[str, Any] = json.loads((KIT / "vectors.json").read_text(encoding="utf-8"))
 CASES: list[dict[str, Any]] = VECTORS["cases"]
 SETTINGS: dict[str, dict[str, Any]] = VECTORS["settings"]
 MEASURES = ["CG", "DCG", "IDCG", "nDCG"]
-EMPTY = {"left out": math.nan, "1 if nothing was retrieved, else 0": "rightly_empty"}
+EMPTY = {"left out": math.nan, "1 if nothing was retrieved, else 0": "perfect_if_empty"}
 
 
 def of_compute(setting: str) -> dict[str, Any]:
@@ -79,16 +83,18 @@ def test_the_folder_makes_its_vectors_anew(tmp_path: Path, conventions: list[str
 
 def test_every_family_has_cases_enough() -> None:
     families = Counter(case["family"] for case in CASES)
-    assert len(CASES) == 500
+    assert len(CASES) == 510
     assert list(families) == list(VECTORS["families"])
     assert min(families.values()) >= 15
     assert len({case["name"] for case in CASES}) == len(CASES)
 
 
-def test_every_case_is_small_and_its_order_is_that_of_its_run() -> None:
+def test_almost_every_case_is_small_and_its_order_is_that_of_its_run() -> None:
+    lengths = []
     for case in CASES:
         assert case["order"] == {query: list(documents) for query, documents in case["run"].items()}
-        assert all(len(documents) <= 12 for side in ("run", "qrels") for documents in case[side].values())
+        lengths.append(max(len(documents) for side in ("run", "qrels") for documents in case[side].values()))
+    assert Counter(length for length in lengths if length > 12) == {20: 5, 120: 3}
 
 
 def test_a_case_states_every_preset_once_and_the_plain_options() -> None:
@@ -189,6 +195,27 @@ def test_the_slow_reference_gives_every_value(setting: str) -> None:
                 assert slow[measure] == value(found[measure]), (case["name"], measure)
 
 
+def test_a_score_too_large_for_32_bits_is_rejected_by_the_reference_and_the_metric(
+    ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = importlib.util.spec_from_file_location("reference_of_the_kit", KIT / "reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    reference = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(reference)
+    run, qrels = {"q1": {"d1": 1e39, "d2": 1.0}}, {"q1": {"d1": 1.0}}
+    for setting in ("trec_eval", "sklearn"):
+        how = {"predictions": run, "references": qrels, **of_compute(setting)}
+        if SETTINGS[setting]["options"]["score_dtype"] == "given":
+            assert reference.score(run, qrels, None, SETTINGS[setting]["options"])["mean nDCG"] == 1.0
+            assert list(ndcg.compute(**how).values()) == [1.0]
+            continue
+        with pytest.raises(reference.RefusedError, match="too large for 32-bit floats"):
+            reference.score(run, qrels, None, SETTINGS[setting]["options"])
+        with pytest.raises(ValueError, match=r"1e\+39 is too large for score_dtype=\"float32\""):
+            ndcg.compute(**how)
+
+
 def test_a_mean_is_rounded_once() -> None:
     """gdeval leaves out the query with nothing relevant; the others have their document at ranks 2 and 1 of 2."""
     (case,) = (case for case in CASES if case["name"] == "empty: nothing relevant, beside two queries")
@@ -238,7 +265,7 @@ def test_the_metric_agrees_with_every_preset_on_every_case(copied: Path) -> None
     found = table(copied, "ndcg")
     row = f"ndcg {options.__version__}"
     assert list(found) == ["library", row]
-    assert found[row][-1] == "500"
+    assert found[row][-1] == str(len(CASES))
     assert found.items() <= OF_PAGE.items()
 
 
@@ -332,6 +359,56 @@ def test_what_is_not_installed_is_named_and_left_out(copied: Path, tmp_path: Pat
     )
     assert process.stderr == "sklearn: not installed: not here\n"
     assert list(rows(process.stdout)) == ["library"]
+
+
+# Wrong implementations
+
+
+@pytest.fixture(scope="module")
+def wrong() -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(KIT / "runners")
+        yield importlib.import_module("wrong")
+
+
+def test_right_implementations_pass_every_case(wrong: Any) -> None:
+    """What the wrong ones are made of: without their fault nothing differs."""
+    for right in (*wrong.RIGHT, *(wrong.OnPreset(Slip("", ""), name, VECTORS) for name in wrong.PRESETS_OF_SLIPS)):
+        assert wrong.differing(right, VECTORS).total() == 0
+
+
+FAULTS = (
+    "a sort that is unstable above 16 documents",
+    "discounts for 12 ranks only",
+    "no cutoff taken as 100",
+    "ids compared by UTF-16 units",
+    "DCG with the natural logarithm",
+)
+
+
+def test_no_slip_and_no_fault_passes_the_kit(wrong: Any) -> None:
+    """A case has another score, or another DCG, by each of them."""
+    cases = {name: counts.total() for name, _, counts in wrong.wrong(VECTORS)}
+    assert list(cases) == [*(slip.name for slip in SLIPS), *FAULTS]
+    assert [name for name, count in cases.items() if not count] == []
+
+
+def test_another_logarithm_shows_in_the_dcg_only(wrong: Any) -> None:
+    fault = wrong.FAULTS["DCG with the natural logarithm"]
+    without_sums = SimpleNamespace(TOLERANCE=fault.TOLERANCE, PRESETS=fault.PRESETS, score=fault.score)
+    assert wrong.differing(without_sums, VECTORS).total() == 0
+    assert wrong.differing(fault, VECTORS).total() > len(CASES) / 2
+
+
+def test_the_page_says_which_families_show_a_wrong_implementation(copied: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(copied / "site")}
+    command = [sys.executable, "runners/wrong.py"]
+    process = subprocess.run(
+        command, cwd=copied / "conformance", env=environment, capture_output=True, text=True, check=True
+    )
+    _, marker, rest = PAGE.partition("<!-- made by runners/wrong.py -->\n")
+    assert marker
+    assert process.stdout == rest.partition("<!-- end of the wrong ones -->")[0], "make conformance"
 
 
 # The page

@@ -88,7 +88,7 @@ def test_explain_finds_the_convention_by_the_number_of_its_library(ndcg: evaluat
         got = f"{theirs:.4f}"
         found = ndcg.explain(predictions=scores, references=relevance, k=rankings.k, got=got)
         assert library in found.matches
-        assert {f"{found.numbers[name]:.4f}" for name in found.matches} == {got}
+        assert {f"{found.scores[name]:.4f}" for name in found.matches} == {got}
 
 
 def test_the_libraries_that_are_not_run_are_checked_by_their_own_tests() -> None:

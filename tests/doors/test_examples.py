@@ -62,7 +62,7 @@ def test_compare_models_prints_the_scores_that_sklearn_finds_and_who_is_better(
     assert re.findall(r"[01]\.\d{4}", pixels)[::3] == [f"{ndcg_score(same, similarity, k=k):.4f}" for k in (5, 10)]
     compared = [line.split("  ")[0] for line in lines[systems + 1 : pairs]]
     assert compared == ["principal components – pixels", "discriminants – pixels"] * 2
-    assert any("1,048,576 exchanges" in line for line in lines)
+    assert any("1,048,576 permutations" in line for line in lines)
 
 
 def expected_means() -> dict[str, list[str]]:

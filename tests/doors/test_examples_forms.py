@@ -82,6 +82,7 @@ def mean_ndcg(queries: list[tuple[list[float], list[int]]], k: int) -> float:
     return math.fsum(values) / len(values)
 
 
+@pytest.mark.training
 def test_the_trainer_logs_a_rising_ndcg_from_that_of_the_untrained_model(folder: Path) -> None:
     import torch
 
@@ -105,6 +106,7 @@ def test_the_trainer_logs_a_rising_ndcg_from_that_of_the_untrained_model(folder:
     assert rows[0][1] == f"{mean_ndcg(queries, 10):.4f}"
 
 
+@pytest.mark.training
 def test_the_trainer_of_pairs_logs_the_ndcg_of_its_predictions(folder: Path) -> None:
     import torch
     from transformers import PreTrainedConfig
@@ -201,6 +203,7 @@ def test_the_recommenders_score_as_each_users_list_does(processes: Processes, fo
     assert values == sorted(values)
 
 
+@pytest.mark.training
 def test_two_processes_score_each_held_out_query_once(folder: Path) -> None:
     import torch
 

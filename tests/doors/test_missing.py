@@ -161,10 +161,15 @@ def test_spark_knows_missing_queries_by_their_rows(ndcg: evaluate.Metric) -> Non
     ]
     frame = spark_session().createDataFrame(rows_, "q string, d string, score double, label int")
     columns = {"predictions": "score", "references": "label", "query_ids": "q"}
-    rightly_empty = {"gain": [0, 1, 0, 1], "zero_division": "rightly_empty"}  # nothing to find in q2
-    for options in ({"missing": "empty"}, {"missing": "skip"}, rightly_empty, {**rightly_empty, "missing": "skip"}):
+    perfect_if_empty = {"gain": [0, 1, 0, 1], "zero_division": "perfect_if_empty"}  # nothing to find in q2
+    for options in (
+        {"missing": "empty"},
+        {"missing": "skip"},
+        perfect_if_empty,
+        {**perfect_if_empty, "missing": "skip"},
+    ):
         expected = ndcg.compute(predictions=RUN, references=QRELS, **options)
         assert ndcg.compute(data=frame, **columns, **options) == pytest.approx(expected)
-    assert ndcg.compute(data=frame, **columns, **rightly_empty, use_aggregator=False).toPandas()["nDCG"].max() == 1
+    assert ndcg.compute(data=frame, **columns, **perfect_if_empty, use_aggregator=False).toPandas()["nDCG"].max() == 1
     with pytest.raises(ValueError, match="predictions: query 'q2' is missing"):
         ndcg.compute(data=frame, **columns, missing="raise")

@@ -577,8 +577,8 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"zero_division": math.inf}, r"^zero_division must be a finite number, nan"),
     ({"zero_division": True}, r"^zero_division must be a finite number, nan"),
     ({"ideal": "retreived"}, r'^ideal must be one of .*got \'retreived\'; did you mean "retrieved"\?'),
-    ({"ideal": "full", "k": [3, None]}, r'^k must be given for ideal="full", whose ideal has k documents'),
-    ({"convention": "rectools"}, r'^k must be given for convention="rectools", whose ideal has k documents'),
+    ({"ideal": "full", "k": [3, None]}, r'^k must be given for ideal="full", since its ideal has k documents'),
+    ({"convention": "rectools"}, r'^k must be given for convention="rectools", since its ideal has k documents'),
     ({"negative_relevance": "ignore"}, r"^negative_relevance must be one of .*got 'ignore'"),
     ({"negative_relevance": True}, r"^negative_relevance must be one of .*got True"),
     ({"use_aggregator": "no"}, r"^use_aggregator must be True or False; got 'no'"),
@@ -1127,7 +1127,7 @@ DIFFERENT: list[dict[str, Any]] = [
     {"discount": [1, 0.5]},
     {"ideal": "truncated"},
     {"ideal": "retrieved"},
-    {"zero_division": "rightly_empty"},
+    {"zero_division": "perfect_if_empty"},
     {"score_dtype": "float32"},
     {"discount": lambda ranks: 1 / ranks**2},
     {"ties": "first"},
@@ -1142,7 +1142,7 @@ DIFFERENT: list[dict[str, Any]] = [
 ]
 
 
-RIGHTLY_EMPTY = {"gain": [0, 0, 3], "zero_division": "rightly_empty", "k": 2}
+PERFECT_IF_EMPTY = {"gain": [0, 0, 3], "zero_division": "perfect_if_empty", "k": 2}
 # Each query retrieved nothing, or only documents that nobody judged; b alone has a document to find.
 FOUND_NOTHING = {"a": {}, "b": {}, "c": {"x": 0.5}}
 JUDGED = {"a": {"d": 1}, "b": {"d": 2}, "c": {"d": 1}}
@@ -1163,7 +1163,7 @@ def test_an_empty_answer_is_worth_the_same_in_scores_reports_and_comparisons(
     ndcg: evaluate.Metric, others: dict[str, Any], expected: list[float]
 ) -> None:
     inputs = {"predictions": FOUND_NOTHING, "references": JUDGED}
-    options = {**RIGHTLY_EMPTY, **others}
+    options = {**PERFECT_IF_EMPTY, **others}
     mean = pytest.approx(sum(expected) / 3)
     assert ndcg.compute(**inputs, **options, use_aggregator=False) == {"nDCG@2": expected}
     report = ndcg.report(**inputs, **options)
@@ -1180,7 +1180,7 @@ def test_an_empty_answer_is_worth_the_same_in_lists_rows_and_batches(
     ndcg: evaluate.Metric, fresh_metric: MetricFactory, others: dict[str, Any], expected: list[float]
 ) -> None:
     scores, labels = [[None, None], [None, None], [0.5, None]], [[None, 1], [None, 2], [None, 1]]
-    options = {**RIGHTLY_EMPTY, **others}
+    options = {**PERFECT_IF_EMPTY, **others}
     mean = {"nDCG@2": pytest.approx(sum(expected) / 3)}
     assert ndcg.compute(predictions=scores, references=labels, **options) == mean
     flat = {"predictions": [*chain(*scores)], "references": [*chain(*labels)], "query_ids": [0, 0, 1, 1, 2, 2]}
@@ -1194,7 +1194,7 @@ def test_an_empty_answer_is_worth_the_same_in_lists_rows_and_batches(
 
 
 def test_a_missing_query_is_an_empty_answer_unless_it_is_skipped(ndcg: evaluate.Metric) -> None:
-    inputs = {"predictions": {"c": {"x": 0.5}}, "references": JUDGED, **RIGHTLY_EMPTY}
+    inputs = {"predictions": {"c": {"x": 0.5}}, "references": JUDGED, **PERFECT_IF_EMPTY}
     assert ndcg.compute(**inputs) == {"nDCG@2": pytest.approx(1 / 3)}
     assert ndcg.compute(**inputs, missing="skip") == {"nDCG@2": 0}
 

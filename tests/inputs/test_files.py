@@ -1103,7 +1103,7 @@ def test_a_table_that_is_cut_short_is_refused(write: Callable[..., Path], form: 
 
 LIMITS = {
     "bytes": (file_content.Limits(bytes=20), "holds more than 20 bytes"),
-    "unpacked": (file_content.Limits(unpacked=20), "bytes unpacked"),
+    "uncompressed": (file_content.Limits(uncompressed=20), "bytes uncompressed"),
     "rows": (file_content.Limits(rows=2), "holds more than 2 rows, the limit here"),
     "queries": (file_content.Limits(queries=1), "holds more than 1 queries, the limit here"),
     "columns": (file_content.Limits(columns=2), "holds more than 2 columns, the limit here"),
@@ -1116,21 +1116,21 @@ LIMITS = {
 def test_limits_bound_every_form(write: Callable[..., Path], form: str, limit: str, packed: str) -> None:
     limits, problem = LIMITS[limit]
     path = write(PACKED[packed](FORMS[form]), form + packed)
-    unpacked = None if form == "file.arrow" else 10_000
-    assert len(files.read_columns(path, "run", file_content.Limits(10_000, unpacked, 3, 2, 3)).value) == 3
+    uncompressed = None if form == "file.arrow" else 10_000
+    assert len(files.read_columns(path, "run", file_content.Limits(10_000, uncompressed, 3, 2, 3)).value) == 3
     if limit == "columns" and form in ("file.txt", "file.json"):
         return
-    if limit == "unpacked" and form == "file.arrow" and not packed:
+    if limit == "uncompressed" and form == "file.arrow" and not packed:
         problem = "give Parquet"
     with pytest.raises(ValueError, match=problem):
         files.read_columns(path, "run", limits)
 
 
 def test_what_unpacks_to_more_than_the_limit_is_not_unpacked_whole(write: Callable[..., Path]) -> None:
-    limits = file_content.Limits(bytes=1 << 20, unpacked=1 << 22)
+    limits = file_content.Limits(bytes=1 << 20, uncompressed=1 << 22)
     for pack in (PACKED[".gz"], PACKED[".zst"]):
         for content in (bytes(1 << 26), b"q Q0 d 1 1 tag\n" * (1 << 22), b"[" + b" " * (1 << 26)):
-            with pytest.raises(ValueError, match=r"bytes unpacked|line 1: "):
+            with pytest.raises(ValueError, match=r"bytes uncompressed|line 1: "):
                 files.read_columns(write(pack(content), "bomb"), "run", limits)
 
 
@@ -1180,8 +1180,8 @@ def test_a_small_table_that_unpacks_to_much_is_refused_before(
     path = write(PACKED[packed](TABLE_BOMBS[bomb]()), "bomb" + packed)
     assert path.stat().st_size < 1 << 20
     before = pa.total_allocated_bytes()
-    with pytest.raises(ValueError, match=r"bytes unpacked|give Parquet|DELTA_BYTE_ARRAY"):
-        files.read_columns(path, "run", file_content.Limits(bytes=1 << 20, unpacked=1 << 22))
+    with pytest.raises(ValueError, match=r"bytes uncompressed|give Parquet|DELTA_BYTE_ARRAY"):
+        files.read_columns(path, "run", file_content.Limits(bytes=1 << 20, uncompressed=1 << 22))
     assert pa.total_allocated_bytes() - before < 1 << 23
 
 
@@ -1204,8 +1204,8 @@ def test_limits_let_through_what_fits_as_every_writer_packs_it(
     path = write(content, "a.parquet")
     limits = file_content.Limits(1 << 20, 1 << 20, 10_000, 7, 3)
     assert files.read_run(path, limits) == files.read_run(path)
-    with pytest.raises(ValueError, match="bytes unpacked"):
-        files.read_run(path, limits._replace(unpacked=50_000))
+    with pytest.raises(ValueError, match="bytes uncompressed"):
+        files.read_run(path, limits._replace(uncompressed=50_000))
 
 
 def test_the_schema_of_a_table_is_bounded_before_it_is_read(write: Callable[..., Path]) -> None:
@@ -1214,7 +1214,7 @@ def test_the_schema_of_a_table_is_bounded_before_it_is_read(write: Callable[...,
     pa.parquet.ParquetWriter(sink, schema, store_schema=False).close()
     path = write(sink.getvalue().to_pybytes(), "wide.parquet")
     with pytest.raises(OSError, match="size limit"):
-        files.read_run(path, file_content.Limits(unpacked=1 << 22))
+        files.read_run(path, file_content.Limits(uncompressed=1 << 22))
     with pytest.raises(ValueError, match="no column holds the query"):
         files.read_run(path)
 

@@ -78,13 +78,13 @@ def test_fewer_than_two_values_have_no_interval(ndcg: evaluate.Metric) -> None:
     two, one, empty = (report.slices[value].scores["nDCG"] for value in ("two", "one", "empty"))
     assert two.value == pytest.approx((1 + 1 / math.log2(3)) / 2)
     assert two.low < two.value < two.high
-    assert (one.value, one.worst, one.best, one.chance) == pytest.approx((1, 1, 1, (1 + 1 / math.log2(3)) / 2))
+    assert (one.value, one.worst, one.best, one.random_order) == pytest.approx((1, 1, 1, (1 + 1 / math.log2(3)) / 2))
     assert all(map(math.isnan, (one.low, one.high, one.standard_error)))
-    assert all(map(math.isnan, (empty.value, empty.low, empty.high, empty.chance)))
+    assert all(map(math.isnan, (empty.value, empty.low, empty.high, empty.random_order)))
     problem = "have fewer than 10 queries: intervals may miss the true value more often than they say"
     assert report.notes[-2:] == (
         f"3 of 3 slices {problem}.",
-        "2 of 3 slices have no interval: fewer than two of their queries have a value.",
+        "2 of 3 slices have no interval, since fewer than two of their queries have a value.",
     )
     rows = {line.split()[0]: line.split()[1:] for line in str(report).splitlines() if line}
     assert rows["empty"] == ["0", "of", "1", "–", "–"]
@@ -136,7 +136,7 @@ def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: evaluate.Metric)
     assert list(comparison.slices) == ["two"]
     problem = "have fewer than 10 queries: intervals may miss the true value more often than they say"
     assert f"1 of 1 slices {problem}." in comparison.notes
-    assert "2 of 3 slices are not compared: fewer than two of their queries have a value." in comparison.notes
+    assert "2 of 3 slices are not compared, since fewer than two of their queries have a value." in comparison.notes
     alone = ndcg.compare(**inputs, by=[1, 2, 3, 4, 5])
     assert alone.slices == {}
     assert alone.notes[-1].startswith("5 of 5 slices are not compared")
@@ -355,7 +355,7 @@ def test_a_comparison_shows_each_slice(comparison: Any) -> None:
 def test_of_many_slices_the_first_are_shown(ndcg: evaluate.Metric) -> None:
     report = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=np.arange(62))
     assert len(report.slices) == 62
-    assert "Of 62 slices the first 50 are shown." in str(report)
+    assert "The first 50 of 62 slices are shown." in str(report)
     assert re.findall(r"^(\d+) +1 ", str(report), re.MULTILINE) == list(map(str, range(50)))
     assert len(report.plot().axes[2].get_yticklabels()) == 50
 

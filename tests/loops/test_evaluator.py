@@ -150,7 +150,7 @@ def test_a_reranker_has_the_number_that_its_own_evaluator_has(ndcg: evaluate.Met
         for query in QUERIES
     ]
     expected = CrossEncoderRerankingEvaluator(samples, at_k=10)(reranker)
-    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, RELEVANT, documents=candidates, corpus_chunk_size=50)
+    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, RELEVANT, candidates=candidates, corpus_chunk_size=50)
     assert ours(reranker)["nDCG@10"] == pytest.approx(expected["ndcg@10"], abs=1e-9)
 
 
@@ -169,7 +169,7 @@ def test_graded_relevance_is_scored_as_sklearn_does_on_the_whole_corpus(ndcg: ev
 
 def test_graded_candidates_are_reranked_as_sklearn_scores_them(ndcg: evaluate.Metric, reranker: CrossEncoder) -> None:
     candidates = {query: set(of) for query, of in GRADES.items()}
-    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, k=5, documents=candidates)
+    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, k=5, candidates=candidates)
     expected = [
         ndcg_score([list(of.values())], [reranker.predict([(QUERIES[query], CORPUS[each]) for each in of])], k=5)
         for query, of in GRADES.items()
@@ -323,7 +323,7 @@ def test_the_run_of_a_retriever_is_what_a_reranker_reranks(
     retriever = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, k=20)
     retriever(bi_encoder())
     ours = ndcg.sentence_transformers_evaluator(
-        QUERIES, CORPUS, GRADES, k=10, documents=retriever.run, corpus_chunk_size=chunk
+        QUERIES, CORPUS, GRADES, k=10, candidates=retriever.run, corpus_chunk_size=chunk
     )
     found = ours(reranker)
     for query, documents in ours.run.items():
@@ -335,7 +335,9 @@ def test_the_run_of_a_retriever_is_what_a_reranker_reranks(
 
 @pytest.mark.parametrize("chunk", [9, 1000])
 def test_a_retriever_ranks_only_the_candidates_that_are_given(ndcg: evaluate.Metric, chunk: int) -> None:
-    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, k=5, documents=GRADES, corpus_chunk_size=chunk)
+    ours = ndcg.sentence_transformers_evaluator(
+        QUERIES, CORPUS, GRADES, k=5, candidates=GRADES, corpus_chunk_size=chunk
+    )
     scores = dict(zip(QUERIES, similarity(bi_encoder()), strict=True))
     places = {document: at for at, document in enumerate(CORPUS)}
     expected = [
@@ -348,7 +350,7 @@ def test_a_retriever_ranks_only_the_candidates_that_are_given(ndcg: evaluate.Met
 
 def test_a_query_without_candidates_is_missing_from_the_run(ndcg: evaluate.Metric, reranker: CrossEncoder) -> None:
     documents = {query: list(CORPUS)[:9] for query in QUERIES if query != "q3"}
-    asked = {"documents": documents, "k": 5}
+    asked = {"candidates": documents, "k": 5}
     for model in (bi_encoder(), reranker):
         empty = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, **asked)
         skipped = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, **asked, missing="skip")
@@ -455,7 +457,7 @@ def test_a_sparse_embedding_may_be_cut_to_its_highest_dimensions(ndcg: evaluate.
 
 
 def test_the_prompt_of_queries_is_that_of_a_rerankers_pairs(ndcg: evaluate.Metric, reranker: CrossEncoder) -> None:
-    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, documents=GRADES, query_prompt="w5 w6 ")
+    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, candidates=GRADES, query_prompt="w5 w6 ")
     ours(reranker)
     pairs = [(QUERIES["q0"], CORPUS[document]) for document in ours.run["q0"]]
     expected = reranker.predict(pairs, prompt="w5 w6 ").tolist()
@@ -554,8 +556,8 @@ def changed(**grades: Any) -> dict[str, Any]:
         ({"relevant_docs": changed(q2="d1")}, "relevant_docs: query 'q2': must hold ids of documents; got 'd1'"),
         ({"relevant_docs": changed(q2={"d1": np.nan})}, "relevant_docs: query 'q2', document 'd1': nan is not a "),
         ({"relevant_docs": changed(q2={"d1": -1})}, "relevant_docs: query 'q2', document 'd1': .*-1"),
-        ({"documents": {"q1": ["d1", "x"]}}, "documents: query 'q1', document 'x': is not in corpus; "),
-        ({"documents": ["d1"]}, "documents must be a mapping of ids to ids of documents; got list"),
+        ({"candidates": {"q1": ["d1", "x"]}}, "candidates: query 'q1', document 'x': is not in corpus; "),
+        ({"candidates": ["d1"]}, "candidates must be a mapping of ids to ids of documents; got list"),
         ({"exclude": ["d1"]}, "exclude must be a mapping of ids to ids of documents; got list"),
         ({"corpus": {**CORPUS, 7: "w1"}}, "corpus: ids must be all text or all integers"),
         ({"corpus_chunk_size": 0}, "corpus_chunk_size must be a positive integer; got 0"),
@@ -565,8 +567,8 @@ def changed(**grades: Any) -> dict[str, Any]:
         ({"max_active_dims": 0}, "max_active_dims must be a positive integer; got 0"),
         ({"queries": {**QUERIES, "q1": None}}, "queries: 'q1': must be a text; got None"),
         ({"corpus": {**CORPUS, "d1": 3}}, "corpus: 'd1': must be a text; got 3"),
-        ({"documents": {1: ["d1"]}}, "documents: query 1 is not in queries .*; ids are compared with their types"),
-        ({"documents": {}}, "documents: no query of relevant_docs has any; give {query: ids}"),
+        ({"candidates": {1: ["d1"]}}, "candidates: query 1 is not in queries .*; ids are compared with their types"),
+        ({"candidates": {}}, "candidates: no query of relevant_docs has any; give {query: ids}"),
         ({"by": {"q1": "de"}}, "by: query 'q0' is missing"),
         ({"sample_weight": [1, 2]}, "sample_weight must hold one weight for each of 30 queries; got 2"),
     ],
@@ -594,7 +596,7 @@ def test_a_reranker_needs_documents_and_one_score_for_a_pair(
     ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES)
     with pytest.raises(ValueError, match=r"^documents are missing, which a reranker needs: give \{query: ids\}"):
         ours(reranker)
-    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, documents=GRADES)
+    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, candidates=GRADES)
     monkeypatch.setattr(reranker, "predict", lambda pairs, **how: np.zeros((len(pairs), 3)))
     with pytest.raises(ValueError, match=r"^model: gives 3 scores for a pair, where a reranker gives one"):
         ours(reranker)

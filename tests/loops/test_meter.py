@@ -253,7 +253,7 @@ def test_rows_may_hold_documents_that_are_not_retrieved_or_not_judged(ndcg: eval
         ({"missing": "raise"}, [(None, 1, "a"), (0.9, 0, "b"), (0.5, 2, "a")]),
         ({"missing": "skip"}, [(-math.inf, 1, "a"), (0.5, 0, "a"), (-math.inf, 1, "b"), (0.9, 1, "c")]),
         ({"zero_division": math.nan}, [(0.9, 0, "a"), (0.5, 2, "a"), (0.5, 0, "b")]),
-        ({"zero_division": "rightly_empty"}, [(-math.inf, 0, "a"), (0.5, 0, "a"), (None, 0, "b")]),
+        ({"zero_division": "perfect_if_empty"}, [(-math.inf, 0, "a"), (0.5, 0, "a"), (None, 0, "b")]),
         ({"ideal": "retrieved"}, [(-math.inf, 3, "a"), (0.5, 1, "a")]),
         ({"measures": "CG@2"}, [(0.2, 1e308, "a"), (0.1, 1e308, "a"), (0.9, 1, "a"), (0.8, 1, "a")]),
     ],
@@ -294,7 +294,7 @@ def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(ndcg: evaluat
         "measures": data.draw(st.sampled_from(["nDCG", ["nDCG", "DCG", "IDCG", "CG"]])),
         "judged_only": data.draw(st.booleans()),
         "ignore_index": data.draw(st.sampled_from([None, 0, -1])),
-        "zero_division": data.draw(st.sampled_from([0.0, 0.5, math.nan, "rightly_empty"])),
+        "zero_division": data.draw(st.sampled_from([0.0, 0.5, math.nan, "perfect_if_empty"])),
         "discount": data.draw(st.sampled_from(["log", [1.0, 0.5, 0.25]])),
     }
     choices = {
@@ -454,6 +454,7 @@ def in_two_processes(folder: Path, script: str, given: Any, seconds: float = 60)
     return process.returncode, values
 
 
+@pytest.mark.training
 def test_two_processes_have_the_number_of_one_whatever_the_split(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     queries = make_queries(41)
@@ -506,6 +507,7 @@ dist.destroy_process_group()
     assert errors[2] == "predictions and references hold no queries; there is nothing to score"
 
 
+@pytest.mark.training
 @pytest.mark.parametrize("fate", ["dies", "does not call compute"])
 def test_without_a_process_there_is_an_error_and_no_number(tmp_path: Path, fate: str) -> None:
     pytest.importorskip("torch")
@@ -532,6 +534,7 @@ except RuntimeError as error:
     assert found[0].startswith(message)
 
 
+@pytest.mark.training
 def test_the_script_of_the_page_runs_in_two_processes(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     page = (ROOT / "docs" / "pytorch.md").read_text(encoding="utf-8")

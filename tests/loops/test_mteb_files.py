@@ -82,12 +82,12 @@ def test_a_comparison_of_results_is_paired_by_task(ndcg: evaluate.Metric, result
         assert pair.p_t == pytest.approx(test.pvalue, rel=1e-9)
         assert pair.wins + pair.ties + pair.losses == len(TASKS)
         assert pair.exact
-    assert comparison.signature == f"nDCG@10|values:MTEB 2.26.24|per:task|v:{mteb_files.__version__}"
+    assert comparison.signature == f"nDCG@10|values:MTEB 2.26.24|unit:task|v:{mteb_files.__version__}"
     assert comparison.notes[0] == (
         "Queries are MTEB's tasks, each with its mean: intervals and p-values are about other tasks like these, "
         "not about other queries of the same tasks."
     )
-    assert comparison.notes[1] == "Left out, for want of nDCG@10: 1 of MTEB's tasks."
+    assert comparison.notes[1] == "1 of MTEB's tasks have no nDCG@10 and are skipped."
     most = comparison.differences("org/large", "org/small", n=3)
     expected = sorted(TASKS, key=lambda task: -abs(values_of(2)[task] - values_of(0)[task]))
     assert most["query"].to_pylist() == expected[:3]
@@ -132,15 +132,15 @@ def test_a_task_counts_once_and_its_subsets_where_they_are_asked_for(ndcg: evalu
     per_task = found.report("a", by="language")
     assert per_task.queries["query"].to_pylist() == ["Many", "One", "Two"]
     assert per_task.queries["nDCG@10"].to_pylist() == pytest.approx([(0.4 + 0.2 + 0.6 + 0.4) / 4, 0.8, 0.7])
-    assert list(per_task.slices) == ["eng", "several"]
-    per_subset = found.report("a", per="subset", by="language")
+    assert list(per_task.slices) == ["eng", "multilingual"]
+    per_subset = found.report("a", unit="subset", by="language")
     names = ["Many/en-de", "Many/fr", "One", "Two"]
     assert per_subset.queries["query"].to_pylist() == names
     assert per_subset.queries["nDCG@10"].to_pylist() == pytest.approx([(0.2 + 0.4) / 2, (0.4 + 0.6) / 2, 0.8, 0.7])
     assert list(per_subset.slices) == ["deu+eng", "eng", "fra"]
     assert any("Subsets of one task are alike" in note for note in per_subset.notes)
-    assert list(found.compare(per="subset", by="task").slices) == ["Many"]
-    assert "per:subset" in per_subset.signature
+    assert list(found.compare(unit="subset", by="task").slices) == ["Many"]
+    assert "unit:subset" in per_subset.signature
 
 
 def test_models_are_compared_on_the_same_results(ndcg: evaluate.Metric, results: Path) -> None:
@@ -152,7 +152,7 @@ def test_models_are_compared_on_the_same_results(ndcg: evaluate.Metric, results:
     comparison = found.compare(missing="skip")
     expected = {task: value for task, value in values_of(2).items() if task != "German3"}
     assert comparison.scores["org/large"]["nDCG@10"].value == pytest.approx(np.mean(list(expected.values())), rel=1e-12)
-    assert "Left out, since some model lacks them: 1 results, each of a subset and a split." in comparison.notes
+    assert "1 results, each for a subset and a split, are missing for some models and are skipped." in comparison.notes
     assert found.report("org/base").counts["queries"] == len(TASKS) - 1
 
 
@@ -269,8 +269,8 @@ def test_what_cannot_be_reported_is_refused(ndcg: evaluate.Metric, results: Path
         found.report("org/larg")
     with pytest.raises(ValueError, match=r'^by must be one of "language", "task"'):
         found.report("org/base", by="tongue")
-    with pytest.raises(ValueError, match=r'^per must be one of "task", "subset"'):
-        found.compare(per="query")
+    with pytest.raises(ValueError, match=r'^unit must be one of "task", "subset"'):
+        found.compare(unit="query")
     with pytest.raises(ValueError, match=r"^baseline must be one of "):
         found.compare(baseline="other")
     with pytest.raises(ValueError, match=r"holds no results of MTEB"):

@@ -554,6 +554,7 @@ with open({folder!r} + f"/{{arguments.process_index}}.json", "w") as file:
 """
 
 
+@pytest.mark.training
 def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     """Of 21 rows in batches of 4 the last two batches have 4 rows and 1, which is filled up to 4."""
     script = tmp_path / "script.py"

@@ -217,7 +217,7 @@ def close_to_slow(actual: dict[str, Any], queries: list[list[tuple[Any, Any]]], 
     st.sampled_from(sorted(GAINS)),
     st.sampled_from(TIES),
     LOG_BASES,
-    st.sampled_from([0.0, 1.0, -2.5, "rightly_empty"]),
+    st.sampled_from([0.0, 1.0, -2.5, "perfect_if_empty"]),
     st.sampled_from(IDEALS),
     st.sampled_from([math.nan, math.inf, 7.0]),
 )
@@ -669,7 +669,7 @@ def test_an_empty_answer_is_right_where_nothing_is_relevant() -> None:
     values = score_queries(
         np.array([[0.0], [0.0], [1.0], [1.0]]),
         np.array([[none], [some], [none], [some]]),
-        zero_division="rightly_empty",
+        zero_division="perfect_if_empty",
     )["nDCG"]
     assert values.tolist() == [[1, 0, 0, 1]]
 
@@ -691,7 +691,7 @@ def test_nothing_is_relevant_if_no_judged_document_has_a_gain(
     """Under each ideal: a truncated one is empty if nothing was retrieved, even if there was something to find."""
     how = {"gain": gain, "negative_relevance": "keep", "ideal": ideal, "cutoffs": [1]}
     query = np.array([[relevance]]), np.array([[-np.inf]])
-    assert score_queries(*query, **how, zero_division="rightly_empty")["nDCG"] == value
+    assert score_queries(*query, **how, zero_division="perfect_if_empty")["nDCG"] == value
 
 
 def test_jarvelin_does_not_discount_ranks_below_the_base() -> None:

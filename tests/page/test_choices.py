@@ -49,7 +49,7 @@ def test_what_an_address_lacks_is_as_usual(parameters: dict[str, str], unread: l
         bar_of("sklearn"),
         bar_of("lightgbm"),
         ["1, 3", 10, "exponential", "jarvelin", "truncated", "float32", "docid", "nan", "keep", "skip", "true"],
-        ["", 2.5, "linear", "log", "judged", "given", "average", "rightly_empty", "clip", "empty", "false"],
+        ["", 2.5, "linear", "log", "judged", "given", "average", "perfect_if_empty", "clip", "empty", "false"],
     ],
     ids=str,
 )

@@ -37,7 +37,7 @@ def owners(html: str) -> dict[str, str]:
 
 def test_each_convention_has_its_number(ndcg: evaluate.Metric) -> None:
     found = owners(shown(CARD))
-    assert set(found) == set(ndcg.explain(**CARD_EXAMPLE, k=10).numbers)
+    assert set(found) == set(ndcg.explain(**CARD_EXAMPLE, k=10).scores)
     for name, number in found.items():
         assert number == f"{ndcg.compute(**CARD_EXAMPLE, k=10, convention=name)['nDCG@10']:.4f}"
 

@@ -69,11 +69,11 @@ def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:
         assert (list(report.scores), pair.system, pair.wins) == (["good", "bad"], "good", 10)
         assert report.scores["good"]["nDCG@10"].value - report.scores["bad"]["nDCG@10"].value == pair.difference
         low, high = pair.low, pair.high
-        # 1 - 1 / log2(3) in each query; of 2^10 exchanges 2 are as extreme
+        # 1 - 1 / log2(3) in each query; of 2^10 permutations 2 are as extreme
         sure = f"95% interval {low:.3f} to {high:.3f}, p = 0.002; won 10, tied 0, lost 0"
         assert verdict_on(pair, False) == f"good beats bad by 0.369 in nDCG@10 ({sure})."
     (pair,) = compare_runs({"one": good, "two": {**good, "q0": bad["q0"]}}, qrels, options_of(*bar_of("sklearn"))).pairs
-    assert "one is 0.037 above two in nDCG@10, which may be chance" in verdict_on(pair, False)
+    assert "one is 0.037 above two in nDCG@10, which may be due to chance" in verdict_on(pair, False)
 
 
 def test_what_is_missing_is_named() -> None:

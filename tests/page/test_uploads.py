@@ -102,7 +102,7 @@ def test_nothing_is_opened_but_a_file(tmp_path: Path, read: Callable[[str], Any]
 
 
 def test_the_limits_of_the_page_hold_in_every_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for limit in ({"bytes": 10}, {"unpacked": 10}, {"rows": 2}, {"queries": 1}):
+    for limit in ({"bytes": 10}, {"uncompressed": 10}, {"rows": 2}, {"queries": 1}):
         monkeypatch.setattr(uploads, "LIMITS", ndcg.Limits(**limit))
         for form, content in FORMS.items():
             (tmp_path / form).write_bytes(content(RUN, "score"))

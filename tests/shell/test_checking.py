@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from shells import Call
+from shells import Call, Shell
 from shells import call as call
+from shells import environment as environment
 from shells import folder as folder
+from shells import shell as shell
 
 RIGHT = """\
 import math
@@ -63,6 +65,14 @@ def test_a_function_that_returns_no_score_has_status_2(call: Call) -> None:
     status, printed, _ = call("check right_metrics.py:hits")
     assert status == 2
     assert "The function returned no score for any of 200 rankings." in printed
+
+
+def test_a_function_may_use_pandas(shell: Shell, folder: Path) -> None:
+    """Other commands keep pyarrow from importing it."""
+    (folder / "with_pandas.py").write_text(f"import pandas\n{RIGHT}")
+    found = shell("ndcg check with_pandas.py:ndcg_at --cases 40")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "The function computes the nDCG of ranx, haystack" in found.stdout
 
 
 def test_the_answer_is_json(call: Call) -> None:

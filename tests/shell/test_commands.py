@@ -56,7 +56,7 @@ def test_beside_a_mean_stands_the_number_of_its_values(call: Call, folder: Path)
         "\n".join(f"{query},{'de' if at < 10 else 'en'}" for at, query in enumerate(QUERIES))
     )
     how = "--zero-division nan -m nDCG@5,DCG@5 --by by.csv"
-    left = "6 of 40 queries have no relevant documents and are left out of the mean of nDCG@5."
+    left = "6 of 40 queries have no relevant documents and are excluded from the mean of nDCG@5."
     printed = call(f"score qrels.txt main.txt {how}")[1]
     assert re.search(r"^run +queries +nDCG@5 +95% interval +queries +DCG@5 +95% interval$", printed, re.MULTILINE)
     assert re.search(r"^main +34 of 40 .* 40 ", printed, re.MULTILINE)
@@ -220,17 +220,17 @@ def test_audit_finds_what_a_score_rests_on(call: Call, folder: Path, ndcg: evalu
         "judged": 40,
         "missing from the run": 1,
         "only in the run": 1,
-        "nothing relevant": 1,
-        "nothing irrelevant": 0,
+        "no relevant documents": 1,
+        "all documents relevant": 0,
     }
-    named = [rows[name]["queries"] for name in ("missing from the run", "only in the run", "nothing relevant")]
+    named = [rows[name]["queries"] for name in ("missing from the run", "only in the run", "no relevant documents")]
     assert named == ["q7", "other", "q2"]
     assert rows["affected by ties (nDCG@5)"]["value"] == 37  # all but q0, q2 and q7
     assert rows["unjudged nDCG@5"]["value"] == 1
     qrels = QRELS | {"q2": dict.fromkeys(QRELS["q2"], 0)}
     score = ndcg.report(predictions=run, references=qrels, k=5).scores["nDCG@5"]
-    assert [rows[f"{name} nDCG@5"]["value"] for name in ("worst", "best", "chance")] == pytest.approx(
-        [score.worst, score.best, score.chance]
+    assert [rows[f"{name} nDCG@5"]["value"] for name in ("worst", "best", "random order")] == pytest.approx(
+        [score.worst, score.best, score.random_order]
     )
 
 

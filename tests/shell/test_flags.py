@@ -95,7 +95,7 @@ def test_help_names_every_word_that_an_option_knows(call: Call) -> None:
     assert status == 0
 
     words = {word for option in arguments.OPTIONS.values() for word in option.words if option.words != ENGINES}
-    words |= {"rightly_empty", *flags.FORMATS} - {"junit"}
+    words |= {"perfect_if_empty", *flags.FORMATS} - {"junit"}
     assert not words - set(re.findall(r"\w+", text))
     choices = next(action for action in parsers()["score"]._actions if action.dest == "convention").choices
     assert tuple(choices or ()) == tuple(conventions.CONVENTIONS)

@@ -29,13 +29,13 @@ def test_the_gate_fails_only_for_a_fall_that_is_large_and_significant(call: Call
     assert row["regression"]
     for name in ("difference", "p", "p_holm"):
         assert row[name] == pytest.approx(getattr(found, name), abs=1e-12)
-    assert row["verdict"] == f"fell by {-found.difference:.4f}".rstrip("0") + ": significant"
+    assert row["verdict"] == f"dropped by {-found.difference:.4f}".rstrip("0") + ": significant"
     assert call("gate qrels.txt main.txt worse.txt -k 5 --max-drop", -found.difference)[0] == 0
     assert call("gate qrels.txt main.txt worse.txt -k 5 --alpha", found.p / 2)[0] == 0
     assert call("gate qrels.txt worse.txt main.txt -k 5")[0] == 0
 
 
-def fall(folder: Path, differing: int, queries: int = 20) -> None:
+def drop(folder: Path, differing: int, queries: int = 20) -> None:
     """Write qrels and two runs, of which one loses all of its score in some queries."""
     qrels = {f"q{at}": {"a": 1} for at in range(queries)}
     worse = {query: {"b" if at < differing else "a": 1} for at, query in enumerate(qrels)}
@@ -43,44 +43,44 @@ def fall(folder: Path, differing: int, queries: int = 20) -> None:
         (folder / f"{name}.txt").write_text(trec(side, "qrels" if name == "qrels" else "run"))
 
 
-PROVEN = "Regression: nDCG of worse fell by more than 0.01."
-UNPROVEN = "Not failed: nDCG of worse fell by more than 0.01, but not significantly."
+PROVEN = "Regression: nDCG of worse dropped by more than 0.01."
+UNPROVEN = "Not failed: nDCG of worse dropped by more than 0.01, but not significantly."
 
 
 @pytest.mark.parametrize(
     ("differing", "options", "status", "verdict", "summary"),
     [
-        (5, "", 1, "fell by 0.25: significant", PROVEN),
-        (4, "", 0, "fell by 0.2, which 4 differing queries cannot prove: not failed", UNPROVEN),
-        (1, "", 0, "fell by 0.05, which 1 differing query cannot prove: not failed", UNPROVEN),
-        (4, "--alpha 0.0625", 1, "fell by 0.2: significant", PROVEN),
-        (4, "--any-drop", 1, "fell by 0.2, more than 0.01", PROVEN),
-        (4, "--alpha 1", 1, "fell by 0.2, more than 0.01", PROVEN),
-        (8, "--alpha 0", 0, "fell by 0.4, which 8 differing queries cannot prove: not failed", UNPROVEN),
+        (5, "", 1, "dropped by 0.25: significant", PROVEN),
+        (4, "", 0, "dropped by 0.2, which 4 differing queries cannot prove: not failed", UNPROVEN),
+        (1, "", 0, "dropped by 0.05, which 1 differing query cannot prove: not failed", UNPROVEN),
+        (4, "--alpha 0.0625", 1, "dropped by 0.2: significant", PROVEN),
+        (4, "--any-drop", 1, "dropped by 0.2, more than 0.01", PROVEN),
+        (4, "--alpha 1", 1, "dropped by 0.2, more than 0.01", PROVEN),
+        (8, "--alpha 0", 0, "dropped by 0.4, which 8 differing queries cannot prove: not failed", UNPROVEN),
         (
             4,
             "--max-drop 0.2",
             0,
-            "did not fall by more than 0.2",
-            "No regression: no mean of worse fell by more than 0.2.",
+            "did not drop by more than 0.2",
+            "No regression: no mean of worse dropped by more than 0.2.",
         ),
         (
             0,
             "--any-drop",
             0,
-            "did not fall by more than 0.01",
-            "No regression: no mean of worse fell by more than 0.01.",
+            "did not drop by more than 0.01",
+            "No regression: no mean of worse dropped by more than 0.01.",
         ),
     ],
 )
 def test_a_verdict_says_whether_a_mean_fell_and_what_so_few_queries_can_prove(
     call: Call, folder: Path, differing: int, options: str, status: int, verdict: str, summary: str
 ) -> None:
-    fall(folder, differing)
+    drop(folder, differing)
     found, printed, said = call(f"gate qrels.txt main.txt worse.txt {options}")
     assert (found, said) == (status, "")
     assert re.search(rf"^nDCG +20 .* {re.escape(verdict)}$", printed, re.MULTILINE)
-    assert printed.split("\n\n")[1].startswith(f"{summary}\nA regression is a fall of the mean by more than ")
+    assert printed.split("\n\n")[1].startswith(f"{summary}\nA regression is a drop of the mean by more than ")
     whole = json.loads(call(f"gate qrels.txt main.txt worse.txt {options} -o json")[1])
     (row,) = whole["measures"]
     assert (row["verdict"], row["differing"], row["regression"]) == (verdict, differing, bool(status))
@@ -99,16 +99,16 @@ def test_a_fall_that_enough_queries_do_not_prove_is_not_failed(call: Call, folde
         )
     status, printed, _ = call("gate qrels.txt main.txt worse.txt")
     assert status == 0
-    assert "fell by 0.1, which 6 differing queries do not prove: not failed" in printed
+    assert "dropped by 0.1, which 6 differing queries do not prove: not failed" in printed
     assert "p (Holm) is at least" not in printed
 
 
 def test_what_a_test_can_reach_is_corrected_for_the_measures(call: Call, folder: Path) -> None:
-    fall(folder, 5)
+    drop(folder, 5)
     printed = call("gate qrels.txt main.txt worse.txt -m nDCG,DCG")[1]
     note = "with 5 queries that differ, p (Holm) is at least 0.0625. It takes 6 to be at most 0.05"
     assert [f"{name}: {note}" in printed for name in ("nDCG", "DCG")] == [True, True]
-    assert "Not failed: nDCG, DCG of worse fell by more than 0.01" in printed
+    assert "Not failed: nDCG, DCG of worse dropped by more than 0.01" in printed
 
 
 def test_the_interval_of_a_gate_is_one_sided_as_its_test(call: Call, ndcg: evaluate.Metric) -> None:
@@ -133,7 +133,7 @@ def test_a_level_beyond_0_and_1_is_bad_input(call: Call, alpha: str) -> None:
 
 
 def test_a_threshold_alone_needs_no_number_of_queries(call: Call, folder: Path) -> None:
-    fall(folder, 1, queries=2)
+    drop(folder, 1, queries=2)
     assert call("gate qrels.txt main.txt worse.txt")[0] == 2
     assert call("gate qrels.txt main.txt worse.txt --any-drop")[0] == 1
     assert call("gate qrels.txt main.txt main.txt --any-drop")[0] == 2  # given twice
@@ -190,7 +190,7 @@ def test_a_gate_that_cannot_fail_is_refused(call: Call, folder: Path, form: str,
             (folder / f"{name}.txt").write_text(trec({query: run[query] for query in few}, "run"))
     status, printed, said = call(f"gate qrels.txt main.txt worse.txt -o {form}")
     assert (status, printed) == (2, "")  # .5 ** 4 is more than .05
-    assert "with 4 ranked queries no fall can be significant at this level, so the gate could never fail" in said
+    assert "with 4 ranked queries no drop can be significant at this level, so the gate could never fail" in said
 
 
 @pytest.mark.parametrize("relevance", [0, 3], ids=["other grades", "higher grades"])
@@ -288,7 +288,7 @@ def test_values_of_any_size_have_a_verdict(call: Call, folder: Path, baseline: s
     assert (status, said) == (1, "")
     row = printed.splitlines()[1]
     assert re.fullmatch(
-        r"DCG@10 +40  \d\.\d{4}e\+200  \d\.\d{4}e\+200  -\d\.\d{4}e\+199 .* fell by \S+e\+199: significant", row
+        r"DCG@10 +40  \d\.\d{4}e\+200  \d\.\d{4}e\+200  -\d\.\d{4}e\+199 .* dropped by \S+e\+199: significant", row
     )
     assert call("gate qrels.txt worse.txt main.txt -m DCG@10")[0] == 0
 
@@ -298,7 +298,7 @@ def test_a_measure_that_too_few_queries_have_is_refused(call: Call, folder: Path
     (folder / "qrels.txt").write_text(trec(few, "qrels"))
     status, _, said = call("gate qrels.txt main.txt worse.txt --zero-division nan -m nDCG,DCG")
     assert status == 2
-    assert "with 4 ranked queries no fall can be significant at this level, so the gate could never fail" in said
+    assert "with 4 ranked queries no drop can be significant at this level, so the gate could never fail" in said
 
 
 DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
@@ -372,4 +372,4 @@ def test_the_example_of_a_gate_fails_and_tells_the_summary_why(environment: dict
     )
     assert (found.returncode, found.stderr) == (1, "")
     assert summary.read_text() == found.stdout
-    assert re.search(r"^\| nDCG@10 \|.*\| fell by 0\.\d+: significant \|$", found.stdout, re.MULTILINE)
+    assert re.search(r"^\| nDCG@10 \|.*\| dropped by 0\.\d+: significant \|$", found.stdout, re.MULTILINE)

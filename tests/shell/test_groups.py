@@ -135,7 +135,7 @@ def test_slices_and_ids_are_read_from_columns_of_the_qrels(
         path.write_text(json.dumps(rows))
     else:
         pa.parquet.write_table(pa.Table.from_pylist(rows), path)
-    names = "--query member --document film --label stars --by lang"
+    names = "--query member --document film --relevance stars --by lang"
     saved = saved_report(call(f"score {path} main.txt -k 5 -o json {names}")[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
     assert call(f"score {path} main.txt {names.replace('lang', 'genre')}")[2].endswith(

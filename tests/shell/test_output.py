@@ -36,8 +36,8 @@ def test_junit_has_a_case_for_each_measure(call: Call) -> None:
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     assert failures["IDCG@5"] == []
     (message,) = (str(each.get("message")) for each in failures["nDCG@5"])
-    assert re.fullmatch(r"nDCG@5 fell by 0\.\d+: significant, p = \S+", message)
-    assert said == {"nDCG@5": None, "IDCG@5": "IDCG@5 did not fall by more than 0.01"}
+    assert re.fullmatch(r"nDCG@5 dropped by 0\.\d+: significant, p = \S+", message)
+    assert said == {"nDCG@5": None, "IDCG@5": "IDCG@5 did not drop by more than 0.01"}
 
 
 def test_a_terminal_gets_tables_of_rich(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

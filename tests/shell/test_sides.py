@@ -39,6 +39,6 @@ def test_a_column_of_an_unknown_name_is_answered_with_the_option_that_names_it(
     assert said.startswith(f"ndcg score: run.csv: no column holds the {option}; name it ")
     assert said.endswith(f"; or give its name as --{option}\n")
     (folder / "qrels.csv").write_text("qid,docno,stars\nq0,d0,1\n")
-    assert call("score qrels.csv main.txt -k 5")[2].endswith("; or give its name as --label\n")
-    said = call("score qrels.csv main.txt -k 5 --label grade")[2]
+    assert call("score qrels.csv main.txt -k 5")[2].endswith("; or give its name as --relevance\n")
+    said = call("score qrels.csv main.txt -k 5 --relevance grade")[2]
     assert said == "ndcg score: qrels.csv: no column is called grade; the file has 'qid', 'docno', 'stars'\n"

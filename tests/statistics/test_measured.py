@@ -140,7 +140,7 @@ def test_it_counts_what_the_scores_rest_on(ndcg: evaluate.Metric) -> None:
     assert report.counts == {
         "queries": 4,
         "nothing_relevant": 1,
-        "nothing_irrelevant": 0,
+        "all_relevant": 0,
         "nothing_retrieved": 1,
         "left_out": 0,
     }
@@ -152,8 +152,8 @@ def test_it_counts_what_the_scores_rest_on(ndcg: evaluate.Metric) -> None:
     assert report.queries["unjudged@2"].to_pylist() == [0, 0, 1, 0]
     ranked = {name: (score.ranked, score.unjudged) for name, score in report.scores.items()}
     assert ranked == {"nDCG@1": (3, 0.0), "nDCG@2": (6, 1.0), "nDCG@5": (8, 1.0)}
-    note = "The cutoff 5 cuts nothing off: no query has more than 3 documents retrieved, or judged."
-    few = "Few queries (4): below 10, intervals and tests may be wrong more often than they say."
+    note = "The cutoff 5 has no effect: no query has more than 3 retrieved or judged documents."
+    few = "Few queries (4): below 10, intervals and tests may be wrong more often than their levels say."
     short = "2 queries have fewer than 5 retrieved documents."
     assert report.notes[:3] == (short, note, few)
     assert f"{note}\n{few}" in str(report)
@@ -195,9 +195,9 @@ def test_chance_is_the_mean_over_all_orders_of_the_documents(ndcg: evaluate.Metr
         orders = [[*order, *missing] for order in itertools.permutations(range(len(scores) - len(missing)))]
         by_order = ndcg.compute(predictions=orders, references=[relevance] * len(orders), **how)
         for name, value in by_order.items():
-            assert report.queries[f"chance {name}"][query].as_py() == pytest.approx(value)
+            assert report.queries[f"random order {name}"][query].as_py() == pytest.approx(value)
     for name, score in report.scores.items():
-        assert score.chance == pytest.approx(np.mean(report.queries[f"chance {name}"].to_numpy()))
+        assert score.random_order == pytest.approx(np.mean(report.queries[f"random order {name}"].to_numpy()))
 
 
 def test_chance_is_the_score_of_documents_that_are_all_tied(ndcg: evaluate.Metric) -> None:
@@ -205,9 +205,9 @@ def test_chance_is_the_score_of_documents_that_are_all_tied(ndcg: evaluate.Metri
     how = {"references": RELEVANCE, **SEVERAL, "sample_weight": weight}
     report = ndcg.report(predictions=SYSTEMS["bm25"], **how)
     tied = ndcg.compute(predictions=np.zeros_like(SYSTEMS["bm25"]), **how)
-    assert {name: score.chance for name, score in report.scores.items()} == tied
+    assert {name: score.random_order for name, score in report.scores.items()} == tied
     comparison = ndcg.compare(systems=SYSTEMS, **how, resamples=50)
-    assert [scores["nDCG@3"].chance for scores in comparison.scores.values()] == [tied["nDCG@3"]] * 3
+    assert [scores["nDCG@3"].random_order for scores in comparison.scores.values()] == [tied["nDCG@3"]] * 3
 
 
 def test_a_query_without_a_value_is_null(ndcg: evaluate.Metric) -> None:

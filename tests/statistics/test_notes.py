@@ -21,7 +21,7 @@ from ndcg.statistics.notes import notes_on_tests
 def test_few_queries_are_noted(ndcg: evaluate.Metric, queries: int, options: dict[str, Any]) -> None:
     references = RELEVANCE[:queries] * (np.arange(queries) < 9)[:, np.newaxis]  # nothing is relevant to the others
     systems = {name: SYSTEMS[name][:queries] for name in ("bm25", "dense")}
-    few = "Few queries (9): below 10, intervals and tests may be wrong more often than they say."
+    few = "Few queries (9): below 10, intervals and tests may be wrong more often than their levels say."
     for system in systems.values():
         found = ndcg.report(predictions=system, references=references, **options).notes
         assert (few in found) is (queries == 9 or bool(options))
@@ -43,8 +43,8 @@ def test_a_few_heavy_queries_are_noted_as_few(ndcg: evaluate.Metric) -> None:
 )
 def test_a_cutoff_beyond_the_longest_query_is_noted(ndcg: evaluate.Metric, predictions: Any, references: Any) -> None:
     found = ndcg.report(predictions=predictions, references=references, k=[1, 2, 3]).notes
-    assert [note for note in found if "cuts nothing off" in note] == [
-        "The cutoff 3 cuts nothing off: no query has more than 2 documents retrieved, or judged."
+    assert [note for note in found if "has no effect" in note] == [
+        "The cutoff 3 has no effect: no query has more than 2 retrieved or judged documents."
     ]
 
 
@@ -55,13 +55,15 @@ def test_a_score_that_may_be_chance_is_noted(ndcg: evaluate.Metric) -> None:
     reversed_scores = -systems["good"]
     how = {"references": relevance, "measures": ["nDCG", "IDCG", "CG"]}
     of_random = ndcg.report(predictions=systems["random"], **how)
-    chance = f"a random order of the same documents has {of_random.scores['nDCG'].chance:.4f} on average"
-    assert of_random.notes == (f"nDCG may be chance: {chance}.",)
-    assert f"nDCG may be chance: {chance}." in str(of_random)
+    chance = f"the mean of all orders of the same documents is {of_random.scores['nDCG'].random_order:.4f}"
+    assert of_random.notes == (f"nDCG may be no better than a random order: {chance}.",)
+    assert f"nDCG may be no better than a random order: {chance}." in str(of_random)
     assert ndcg.report(predictions=systems["good"], **how).notes == ()
-    below = (f"nDCG is below chance, {chance}: do higher scores rank first?",)
+    below = (f"nDCG is worse than a random order: {chance}. Do higher scores rank first?",)
     assert ndcg.report(predictions=reversed_scores, **how).notes == below
-    assert ndcg.compare(systems=systems, **how).notes == (f"random: nDCG may be chance: {chance}.",)
+    assert ndcg.compare(systems=systems, **how).notes == (
+        f"random: nDCG may be no better than a random order: {chance}.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,17 +81,17 @@ def test_queries_without_negatives_are_counted(
 ) -> None:
     inputs = {"predictions": predictions, "references": references}
     report = ndcg.report(**inputs)
-    assert report.counts["nothing_irrelevant"] == number
-    note = f"No negatives: in {number} of 2 queries all documents are relevant, so that any order of them scores high."
+    assert report.counts["all_relevant"] == number
+    note = f"In {number} of 2 queries all documents are relevant, so that any order of them scores high."
     assert (note in report.notes) is (number > 0)
     unjudged = any(None in row for row in references)
-    assert ndcg.report(**inputs, judged_only=True).counts["nothing_irrelevant"] == number + unjudged
+    assert ndcg.report(**inputs, judged_only=True).counts["all_relevant"] == number + unjudged
 
 
 def test_notes_are_about_all_systems(ndcg: evaluate.Metric) -> None:
     systems = {"short": [[1] + [None] * 9] * 10, "long": [list(range(10))] * 10}
     (note,) = ndcg.compare(systems=systems, references=[[1] + [None] * 9] * 10, k=5, resamples=50).notes
-    assert note.startswith("long: nDCG@5 is below chance")
+    assert note.startswith("long: nDCG@5 is worse than a random order")
 
 
 def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str, Any]:
@@ -106,14 +108,14 @@ def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str
     ("queries", "options", "note"),
     [
         (6, {}, "3 of 3 pairs cannot be significant: with 6 queries that differ, p corrected for 3 is at least "
-         "0.0938. It takes 7 queries that differ, or fewer pairs, as with a baseline."),
+         "0.0938. A significant result needs 7 queries that differ, or fewer pairs, as with a baseline."),
         (7, {}, None),
         (6, {"alternative": "greater"}, None),
         (5, {"baseline": "0"}, "2 of 2 pairs cannot be significant: with 5 queries that differ, p corrected for 2 "
-         "is at least 0.1250. It takes 7 queries that differ, or fewer pairs."),
+         "is at least 0.1250. A significant result needs 7 queries that differ, or fewer pairs."),
         (6, {"baseline": "0", "measures": ["nDCG", "DCG"], "corrected_over": "all"}, "4 of 4 pairs cannot be "
-         "significant: with 6 queries that differ, p corrected for 4 is at least 0.1250. It takes 8 queries that "
-         "differ, or fewer pairs."),
+         "significant: with 6 queries that differ, p corrected for 4 is at least 0.1250. A significant result needs "
+         "8 queries that differ, or fewer pairs."),
         (0, {}, None),
     ],
     ids=str,
@@ -128,14 +130,17 @@ def test_a_correction_that_cannot_reach_the_level_is_noted(
 
 def test_one_pair_of_few_queries_is_noted(ndcg: evaluate.Metric) -> None:
     (note,) = ndcg.compare(**differing(5, systems=2)).notes
-    assert note.endswith("with 5 queries that differ, p is at least 0.0625. It takes 6 queries that differ.")
+    assert note.endswith(
+        "with 5 queries that differ, p is at least 0.0625. A significant result needs 6 queries that differ."
+    )
 
 
-def test_too_few_exchanges_for_many_pairs_are_noted(ndcg: evaluate.Metric) -> None:
+def test_too_few_permutations_for_many_pairs_are_noted(ndcg: evaluate.Metric) -> None:
     (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
-    pairs = [pair._replace(p=0.5, p_holm=1.0, exchanges=10_000)] * 528
+    pairs = [pair._replace(p=0.5, p_holm=1.0, permutations=10_000)] * 528
     (note,) = notes_on_tests(pairs, room.Testing(), None)
-    assert "with so few exchanges, p corrected for 528 is at least 0.0528. It takes resamples=10561, or fewer" in note
+    assert "with this number of permutations, p corrected for 528 is at least 0.0528. A significant" in note
+    assert "result needs resamples=10561, or fewer" in note
 
 
 def test_p_values_too_near_to_the_level_are_noted(ndcg: evaluate.Metric) -> None:
@@ -148,20 +153,20 @@ def test_p_values_too_near_to_the_level_are_noted(ndcg: evaluate.Metric) -> None
         (0.051, False),
     ):
         found = notes_on_tests([pair._replace(p=p, p_holm=p)], room.Testing(), None)
-        assert found == ["1 of 1 corrected p-values lie within two standard errors of 0.05: more resamples tell on "
-                         "which side."] * noted  # fmt: skip
+        assert found == ["1 of 1 corrected p-values lie within two standard errors of 0.05: a larger resamples= shows "
+                         "on which side."] * noted  # fmt: skip
 
 
 @pytest.mark.parametrize(("queries", "noted"), [(10, True), (11, False)])
 def test_queries_without_negatives_are_noted_from_a_tenth_on(ndcg: evaluate.Metric, queries: int, noted: bool) -> None:
     references = [[1, 2], *[[1, 0]] * (queries - 1)]
     notes = ndcg.report(predictions=[[2, 1]] * queries, references=references).notes
-    assert any(each.startswith(f"No negatives: in 1 of {queries} queries ") for each in notes) is noted
+    assert any(each.startswith(f"In 1 of {queries} queries ") for each in notes) is noted
 
 
 RUN = {"q1": {"a": 3, "b": 2, "c": 1}, "q2": {"a": 1, "b": 2}}
 QRELS = {"q1": {"a": 1, "d": 2}, "q2": {"b": 1}}
-NONE = "No document was excluded, since exclude names none that is retrieved or judged: "
+NONE = "No document was excluded, exclude has none that is retrieved or judged; "
 
 
 @pytest.mark.parametrize("form", ["mappings", "files", "flat", "one file"])
@@ -206,10 +211,10 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: evaluate.Metric) -> None:
     run = {"q0": {"d1": 2.0, "d2": 1.0}, "q1": {"d1": 1.0}}
     missing = "38 of 40 judged queries are missing from the run and "
     found = ndcg.report(predictions=run, references=qrels, k=2)
-    assert f'{missing}counted as 0; missing="skip" leaves them out.' in found.notes
+    assert f'{missing}counted as 0; missing="skip" skips them.' in found.notes
     assert "1 other query has fewer than 2 retrieved documents." in found.notes
     skipping = ndcg.report(predictions=run, references=qrels, k=2, missing="skip")
-    assert f"{missing}left out of the mean." in skipping.notes
+    assert f"{missing}excluded from the mean." in skipping.notes
     whole = {query: {"d1": 1.0, "d2": 0.5} for query in qrels}
     notes = ndcg.report(predictions=whole, references=qrels, k=2).notes
     assert not any("missing" in note or "fewer than" in note for note in notes)

@@ -135,10 +135,10 @@ def test_a_pair_tells_what_its_queries_can_detect(ndcg: evaluate.Metric) -> None
             for each in (pair.system, pair.other)
         ]
         found = power(np.array([each[pair.measure] for each in values]), weight.astype(float), [(0, 1)])
-        assert pair.detectable == pytest.approx(found.detectable[0], rel=1e-9)
+        assert pair.min_detectable == pytest.approx(found.min_detectable[0], rel=1e-9)
         assert pair.queries_needed == found.queries_needed[0]
     same = ndcg.compare(systems={"a": SYSTEMS["bm25"], "b": SYSTEMS["bm25"]}, **how)
-    assert [(pair.detectable, pair.queries_needed) for pair in same.pairs] == [(None, None)] * 2
+    assert [(pair.min_detectable, pair.queries_needed) for pair in same.pairs] == [(None, None)] * 2
     assert "–" in same.tables()[2][1]
 
 
@@ -153,9 +153,9 @@ def test_few_queries_are_compared_exactly(ndcg: evaluate.Metric) -> None:
     )
     assert comparison.pairs[0].p == pytest.approx(expected.pvalue)
     (pair,) = comparison.pairs
-    assert (pair.exact, pair.exchanges, pair.p_error) == (True, 2 ** (pair.wins + pair.losses), 0.0)
+    assert (pair.exact, pair.permutations, pair.p_error) == (True, 2 ** (pair.wins + pair.losses), 0.0)
     assert comparison.resampling.exact
-    assert "randomization test (all exchanges: exact)" in comparison.to_markdown()
+    assert "randomization test (all permutations: exact)" in comparison.to_markdown()
 
 
 def test_what_is_only_rounding_is_no_difference(ndcg: evaluate.Metric) -> None:
@@ -177,9 +177,9 @@ def test_the_size_of_gains_changes_no_test(ndcg: evaluate.Metric, size: float) -
     sized = ndcg.compare(systems=systems, references=references * size, measures=["DCG", "nDCG"], resamples=200)
     for one, other in zip(usual.pairs, sized.pairs, strict=True):
         scale = size if one.measure == "DCG" else 1.0
-        figures = ("p", "p_holm", "p_t", "p_t_holm", "wins", "ties", "losses", "exchanges", "queries_needed")
+        figures = ("p", "p_holm", "p_t", "p_t_holm", "wins", "ties", "losses", "permutations", "queries_needed")
         assert [getattr(one, each) for each in figures] == pytest.approx([getattr(other, each) for each in figures])
-        sizes = ("difference", "low", "high", "standard_error", "detectable")
+        sizes = ("difference", "low", "high", "standard_error", "min_detectable")
         expected = [getattr(one, each) * scale for each in sizes]
         assert [getattr(other, each) for each in sizes] == pytest.approx(expected, rel=1e-6)
     report = ndcg.report(predictions=systems["a"], references=references * size, measures="DCG")

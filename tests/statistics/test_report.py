@@ -185,7 +185,7 @@ def test_one_query_has_a_score_without_an_interval(
     assert score.value == ndcg.compute(**inputs)["nDCG"]
     assert (score.queries, score.left_out(len(queries[0]))) == (1, len(queries[0]) - 1)
     assert all(map(math.isnan, (score.low, score.high, score.standard_error)))
-    assert "A single query tells nothing of others: its score has no interval." in report.notes
+    assert "A single query says nothing about others: its score has no interval." in report.notes
     assert report.tables()[0][1][:4] == ["nDCG", score.cells("", queries=len(queries[0]))["queries"],
                                          f"{score.value:.4f}", "–"]  # fmt: skip
     assert ndcg.Report.from_dict(json.loads(json.dumps(report.to_dict()))).to_dict() == report.to_dict()
@@ -209,28 +209,28 @@ LEFT_OUT: dict[str, Any] = {
     ("options", "counted", "notes"),
     [
         ({}, 5, []),
-        ({"zero_division": math.nan}, 3, ["2 of 5 queries have no relevant documents and are left out of the mean."]),
-        ({"missing": "skip"}, 3, ["2 of 5 judged queries are missing from the run and left out of the mean."]),
+        ({"zero_division": math.nan}, 3, ["2 of 5 queries have no relevant documents and are excluded from the mean."]),
+        ({"missing": "skip"}, 3, ["2 of 5 judged queries are missing from the run and excluded from the mean."]),
         (
             {"missing": "skip", "zero_division": math.nan},
             2,
             [
-                "2 of 5 judged queries are missing from the run and left out of the mean.",
-                "1 of 5 queries has no relevant documents and is left out of the mean.",
+                "2 of 5 judged queries are missing from the run and excluded from the mean.",
+                "1 of 5 queries has no relevant documents and is excluded from the mean.",
             ],
         ),
         (
             {"convention": "pytrec_eval"},
             3,
-            ["2 of 5 judged queries are missing from the run and left out of the mean."],
+            ["2 of 5 judged queries are missing from the run and excluded from the mean."],
         ),
-        ({"sample_weight": [1, 1, 1, 0, 0]}, 3, ["2 of 5 queries have a weight of 0 and are left out of the mean."]),
+        ({"sample_weight": [1, 1, 1, 0, 0]}, 3, ["2 of 5 queries have a weight of 0 and are excluded from the mean."]),
         (
             {"zero_division": math.nan, "ideal": "retrieved"},
             2,
             [
-                "2 of 5 queries have no relevant documents and are left out of the mean.",
-                "1 of 5 queries has an ideal DCG of 0 and is left out of the mean.",
+                "2 of 5 queries have no relevant documents and are excluded from the mean.",
+                "1 of 5 queries has an ideal DCG of 0 and is excluded from the mean.",
             ],
         ),
     ],
@@ -251,7 +251,7 @@ def test_a_mean_has_the_number_of_its_values_beside_it_and_notes_say_what_was_le
     in_slices = {value: each.scores["nDCG"].queries for value, each in report.slices.items()}
     assert in_slices["de"] == 2
     assert sum(in_slices.values()) == counted
-    assert [note for note in report.notes if "left out" in note] == notes
+    assert [note for note in report.notes if "excluded from the mean" in note] == notes
     assert ndcg.Report.from_dict(report.to_dict()) == report
 
 
@@ -260,7 +260,7 @@ def test_measures_over_other_queries_have_counts_of_their_own(ndcg: evaluate.Met
     how = {"measures": ["nDCG@2", "DCG@2"], "zero_division": math.nan}
     report = ndcg.report(**LEFT_OUT, by=by, **how)
     assert {name: score.queries for name, score in report.scores.items()} == {"nDCG@2": 3, "DCG@2": 5}
-    assert "2 of 5 queries have no relevant documents and are left out of the mean of nDCG@2." in report.notes
+    assert "2 of 5 queries have no relevant documents and are excluded from the mean of nDCG@2." in report.notes
     slices = report.tables()[1]
     assert slices[0] == ["slice", "queries", "nDCG@2", "95% interval", "queries", "DCG@2", "95% interval"]
     assert [[row[0], row[1], row[4]] for row in slices[1:]] == [["de", "2", "2"], ["en", "1 of 3", "3"]]
@@ -278,7 +278,7 @@ def test_a_comparison_has_the_number_of_its_values_beside_each_mean(ndcg: evalua
     ]
     assert found.tables()[3][1][:2] == ["de", "2 of 3"]
     assert found.pairs[0].queries == 2
-    assert "3 of 5 judged queries are missing from a run and left out of the mean." in found.notes
+    assert "3 of 5 judged queries are missing from a run and excluded from the mean." in found.notes
     assert ndcg.Comparison.from_dict(json.loads(json.dumps(found.to_dict()))).to_dict() == found.to_dict()
 
 

@@ -26,13 +26,13 @@ def test_json_holds_all_of_it(shown: tuple[Any, Any]) -> None:
 def test_a_comparison_of_version_1_0_is_read(shown: tuple[Any, Any]) -> None:
     stored = shown[1].to_dict()
     for pair in stored["pairs"]:
-        for added in ("exact", "exchanges", "detectable", "queries_needed"):
+        for added in ("exact", "permutations", "min_detectable", "queries_needed"):
             del pair[added]
     del stored["testing"]
     stored["signature"] = stored["signature"].replace("|v:1.2.0", "|v:1.0.0")
     again = type(shown[1]).from_dict(stored)
-    assert "randomization test (200 exchanges: standard error of p at most " in str(again)
-    assert (again.pairs[0].detectable, again.pairs[0].queries_needed) == (None, None)
+    assert "randomization test (200 permutations: standard error of p at most " in str(again)
+    assert (again.pairs[0].min_detectable, again.pairs[0].queries_needed) == (None, None)
     assert again.pairs[0].p_error == math.sqrt(again.pairs[0].p * (1 - again.pairs[0].p) / 200)
 
 
@@ -53,7 +53,7 @@ def test_values_of_no_report_are_refused(ndcg: evaluate.Metric, kind: str, lacki
     }[kind]().to_dict()
     read = getattr(ndcg, kind).from_dict
     assert read(whole).to_dict() == whole
-    message = rf"^values must be what {kind}\.to_dict\(\) gave, whole and unchanged \("
+    message = rf"^values must be the result of {kind}\.to_dict\(\), whole and unchanged \("
     for values in ({}, None, {**whole, lacking: 7}, {name: each for name, each in whole.items() if name != lacking}):
         with pytest.raises(ValueError, match=message):
             read(values)
@@ -92,7 +92,7 @@ def test_figures_that_do_not_follow_from_the_values_of_queries_are_rejected(
         del holder[last]
     else:
         holder[last] = change
-    with pytest.raises(ValueError, match=r"^values must be what \w+\.to_dict\(\) gave, whole and unchanged \("):
+    with pytest.raises(ValueError, match=r"^values must be the result of \w+\.to_dict\(\), whole and unchanged \("):
         type(original).from_dict(values)
 
 
@@ -116,7 +116,7 @@ def changed(values: dict[str, Any], **figures: float) -> dict[str, Any]:
     return {**values, "pairs": [{**first, **figures}, *others]}
 
 
-@pytest.mark.parametrize("figure", ["low", "high", "standard_error", "p_t", "exchanges", "detectable"])
+@pytest.mark.parametrize("figure", ["low", "high", "standard_error", "p_t", "permutations", "min_detectable"])
 def test_no_figure_of_a_pair_may_be_a_little_off(shown: tuple[Any, Any], figure: str) -> None:
     comparison = shown[1]
     values = changed(comparison.to_dict(), **{figure: getattr(comparison.pairs[0], figure) * 2})

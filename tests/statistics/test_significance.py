@@ -232,7 +232,7 @@ def test_the_size_of_values_changes_no_test_and_scales_all_else(size: float) -> 
     assert np.array_equal(found, np.multiply(expected, size))
     assert np.array_equal(*(paired_tests(each, pairs=pairs) for each in (values * size, values)))
     found, expected = (power(each, pairs=pairs) for each in (values * size, values))
-    assert np.array_equal(found.detectable, expected.detectable * size)
+    assert np.array_equal(found.min_detectable, expected.min_detectable * size)
     assert np.array_equal(found.queries_needed, expected.queries_needed)
 
 
@@ -294,7 +294,7 @@ def test_few_queries_are_tested_exactly(size: int, digits: int) -> None:
         assert tests.randomization[0] == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_exact_p_value_counts_all_exchanges() -> None:
+def test_the_exact_p_value_counts_all_permutations() -> None:
     values = np.array([[0.9, 0.4, 0.7, 0.6], [0.5, 0.6, 0.1, 0.55]])
     differences = values[0] - values[1]
     sums = [abs(np.dot(signs, differences)) for signs in itertools.product([1, -1], repeat=4)]
@@ -307,10 +307,10 @@ def test_queries_that_do_not_differ_leave_the_test_exact() -> None:
     values[0, :11] += np.array([9, 7, -2, 8, 4, 3, 1, 6, 5, -3, 2]) / 100
     sums = [abs(np.dot(signs, values[0, :11] - values[1, :11])) for signs in itertools.product([1, -1], repeat=11)]
     expected = sum(each >= sums[0] - 1e-12 for each in sums) / 2**11
-    assert 0.05 < 3 * expected < 0.06  # of 10,000 exchanges drawn, some seeds would give less than 0.05
+    assert 0.05 < 3 * expected < 0.06  # of 10,000 permutations drawn, some seeds would give less than 0.05
     for seed in range(20):
         tests = paired_tests(values, pairs=[(0, 1)], seed=seed, resamples=100)
-        assert (tests.randomization[0], tests.exact[0], tests.exchanges[0]) == (expected, True, 2**11)
+        assert (tests.randomization[0], tests.exact[0], tests.permutations[0]) == (expected, True, 2**11)
 
 
 @pytest.mark.parametrize("size", [20, 31, 32, 33, 60])
@@ -319,7 +319,7 @@ def test_differences_of_one_size_are_counted_as_by_the_binomial_distribution(siz
     tests = paired_tests(values, pairs=[(0, 1)])
     expected = scipy.stats.binomtest((values[0] > 0.2).sum(), size).pvalue
     assert tests.exact[0] == (size <= 32)
-    error = 0 if size <= 32 else math.sqrt(expected * (1 - expected) / tests.exchanges[0])
+    error = 0 if size <= 32 else math.sqrt(expected * (1 - expected) / tests.permutations[0])
     assert tests.randomization[0] == pytest.approx(expected, rel=1e-12, abs=4 * error)
 
 
@@ -329,7 +329,7 @@ def test_the_sums_of_a_group_are_those_of_a_hadamard_matrix() -> None:
     assert sorted(significance._walsh_hadamard(cells)) == sorted(expected)
 
 
-def test_p_values_scatter_as_those_of_as_many_independent_exchanges() -> None:
+def test_p_values_scatter_as_those_of_as_many_independent_permutations() -> None:
     rng = np.random.default_rng(17)
     one = queries(rng, 60)
     values = np.stack([one, one + 0.08 + rng.normal(0, 0.2, 60)])
@@ -340,10 +340,10 @@ def test_p_values_scatter_as_those_of_as_many_independent_exchanges() -> None:
     assert 0.7 < found.std(ddof=1) / error < 1.4  # 40 standard deviations scatter by a ninth
 
 
-def test_at_least_so_many_exchanges_are_tried() -> None:
+def test_at_least_so_many_permutations_are_tried() -> None:
     values = queries(np.random.default_rng(18), 2, 60)
-    for resamples, exchanges in ((2, 2**20), (2**20, 2**20), (2**20 + 1, 2**21)):
-        assert paired_tests(values, pairs=[(0, 1)], resamples=resamples).exchanges[0] == exchanges
+    for resamples, permutations in ((2, 2**20), (2**20, 2**20), (2**20 + 1, 2**21)):
+        assert paired_tests(values, pairs=[(0, 1)], resamples=resamples).permutations[0] == permutations
 
 
 def test_many_queries_are_tested_as_scipy_does() -> None:
@@ -400,7 +400,7 @@ def test_one_sided_p_values_of_both_sides_are_over_1_by_those_of_equal_sums(size
     values = queries(np.random.default_rng(size), 2, size)
     sides = [paired_tests(values, pairs=[(0, 1)], alternative=each) for each in ("greater", "less")]
     both = sum(each.randomization[0] for each in sides)
-    assert both == 1 + 1 / sides[0].exchanges[0]  # no other exchange has the very sum
+    assert both == 1 + 1 / sides[0].permutations[0]  # no other exchange has the very sum
     two_sided = paired_tests(values, pairs=[(0, 1)]).randomization[0]
     assert two_sided == pytest.approx(2 * min(each.randomization[0] for each in sides), abs=0.003 * (size > 32))
 
@@ -467,7 +467,7 @@ def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, marg
     deviation = difference.std(ddof=1)
     found = power(values, pairs=[(0, 1)], alternative=alternative, margin=margin)
     two_sided = alternative == "two-sided"
-    reached = power_of_a_t_test(found.detectable[0] / deviation, size, two_sided)
+    reached = power_of_a_t_test(found.min_detectable[0] / deviation, size, two_sided)
     assert reached == pytest.approx(0.8, abs=1e-5)
     effect = {"two-sided": abs(difference.mean()), "greater": difference.mean(), "less": margin - difference.mean()}
     needed = int(found.queries_needed[0])
@@ -480,7 +480,7 @@ def test_figures_of_power_that_are_known_are_found() -> None:
     difference = np.tile([0.5 - 1, 0.5 + 1], 10) / np.sqrt(20 / 19) + 0.5 * (1 - 1 / np.sqrt(20 / 19))
     found = power(np.stack([difference, np.zeros(20)]), pairs=[(0, 1)])
     assert difference.mean() / difference.std(ddof=1) == pytest.approx(0.5)
-    assert found.detectable[0] == pytest.approx(0.6604, abs=1e-4)
+    assert found.min_detectable[0] == pytest.approx(0.6604, abs=1e-4)
     assert found.queries_needed[0] == 34
 
 
@@ -495,7 +495,7 @@ def test_weighted_queries_count_as_their_effective_number() -> None:
     mean = np.average(difference, weights=weight)
     variance = np.average((difference - mean) ** 2, weights=weight) * effective / (effective - 1)
     critical = scipy.stats.t.ppf(0.975, effective - 1)
-    reached = scipy.stats.nct.sf(critical, effective - 1, found.detectable[0] / math.sqrt(variance / effective))
+    reached = scipy.stats.nct.sf(critical, effective - 1, found.min_detectable[0] / math.sqrt(variance / effective))
     assert reached == pytest.approx(0.8, abs=1e-5)
     needed = found.queries_needed[0] * effective / 40
     assert power_of_a_t_test(abs(mean) / math.sqrt(variance), math.ceil(needed), two_sided=True) >= 0.8
@@ -508,10 +508,10 @@ def test_what_no_number_of_queries_detects_is_unknown() -> None:
     greater, less = (power(values, pairs=[(0, 1)], alternative=each) for each in ("greater", "less"))
     assert np.isnan(greater.queries_needed[0])
     assert less.queries_needed[0] < 30
-    assert greater.detectable[0] == less.detectable[0]
+    assert greater.min_detectable[0] == less.min_detectable[0]
     within = power(values, pairs=[(0, 1)], alternative="greater", margin=0.2)
     assert within.queries_needed[0] < 30
-    assert within.detectable[0] == greater.detectable[0]
+    assert within.min_detectable[0] == greater.min_detectable[0]
     of_one = power(values, np.array([1.0, 1e-9] + [0.0] * 28), [(0, 1)])  # counts as one query
     assert np.isnan(of_one).all()
 
@@ -620,8 +620,8 @@ def test_statsmodels_corrects_and_plans_alike() -> None:
         needed = TTestPower().solve_power(effect, alpha=0.05, power=0.8, alternative=name)
         found = power(values, None, [(0, 1)], alternative=alternative)
         assert found.queries_needed[0] == math.ceil(needed)
-        detectable = TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8, alternative=name)
-        assert found.detectable[0] == pytest.approx(detectable * difference.std(ddof=1), rel=1e-6)
+        min_detectable = TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8, alternative=name)
+        assert found.min_detectable[0] == pytest.approx(min_detectable * difference.std(ddof=1), rel=1e-6)
         expected = DescrStatsW(difference).ttest_mean(0, alternative=name)[1]
         assert paired_tests(values, None, [(0, 1)], alternative=alternative).t_test[0] == pytest.approx(expected)
     low, high = DescrStatsW(difference).tconfint_mean()

@@ -24,16 +24,16 @@ def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
             for value in (score.value, score.low, score.high, score.standard_error, score.worst, score.best):
                 assert f"{value:.4f}" in text
         assert "95% interval" in text
-        assert "95% intervals of means by Wilson, of differences by Student" in text
+        assert "95% intervals: Wilson-type t for means, Student" in text
         assert report.signature in text
     for text in (str(comparison), comparison.to_markdown(), comparison._repr_html_()):
         for pair in comparison.pairs:
             assert f"{pair.difference:+.4f}" in text
             assert f"{pair.wins}–{pair.ties}–{pair.losses}" in text
-            assert f"{pair.detectable:.4f}" in text
+            assert f"{pair.min_detectable:.4f}" in text
             assert f"{pair.queries_needed:,}" in text
         assert not any(pair.exact for pair in comparison.pairs)
-        assert "randomization test (1,048,576 exchanges: " in text
+        assert "randomization test (1,048,576 permutations: " in text
         assert f"standard error of p at most {max(pair.p_error for pair in comparison.pairs):.1g})" in text
         assert comparison.signature in text
 

@@ -159,8 +159,8 @@ def _one_query(argument: str, values: Any) -> Any:
 def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None) -> Column:
     """Read a 2-D array, used where it lies if its rows follow each other."""
     if values.ndim != 2:
-        found = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
-        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {found}")
+        shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
+        raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {shape}")
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if its rows do not follow each other
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
@@ -169,10 +169,11 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
 
 def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
     """Read one 1-D array per query."""
-    found = list(map(DTYPE, rows))
-    are_alike = found.count(found[0]) == len(found)  # hashes of types are slow
+    types_of_rows = list(map(DTYPE, rows))
+    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashes of types are slow
     first = {
-        dtype: found.index(dtype) for dtype in ([found[0]] if are_alike else dict.fromkeys(found))
+        dtype: types_of_rows.index(dtype)
+        for dtype in ([types_of_rows[0]] if are_alike else dict.fromkeys(types_of_rows))
     }  # their queries
     if np.dtype(object) in first:
         return _from_lists(argument, rows, ignore_index)

@@ -135,14 +135,14 @@ def _are_among(rows: Rows, excluded: Rows) -> Mask:
     return np.isin(queries.codes * len(documents.distinct) + documents.codes, pairs)
 
 
-def _index_among(what: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
+def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
     """Return of each id where it is among the rankings'; -1 where it is not.
 
     Raises:
         ValueError: text, bytes, integers, dates or times, and the others are none.
     """
     if len(ids) and len(among) and family(ids.type) != family(among.type):
-        raise _another_type(what, ids[0].as_py(), among[0].as_py())
+        raise _another_type(side, ids[0].as_py(), among[0].as_py())
     return index_among(ids, among)
 
 
@@ -198,11 +198,11 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
         forms = "{query: ids}, a file, or beside data a frame with columns of the same names"
         raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
     rows = _excluded_rows_of(exclude)
-    found: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
+    excluded_ids: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
     columns = (ids.distinct.take(pa.array(ids.codes)).to_pylist() for ids in rows)
     for of_query, of_document in zip(*columns, strict=True):
-        found[of_query].add(of_document)
-    return found
+        excluded_ids[of_query].add(of_document)
+    return excluded_ids
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
@@ -213,8 +213,8 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     """
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
-        found = "a file or a frame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
-        problem = f"got {found}, but the predictions are ranked ids, whose queries have no ids"
+        given = "a file or a frame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
+        problem = f"got {given}, but the predictions are ranked ids, whose queries have no ids"
         raise ValueError(f"exclude: {problem}; give a list or a set of ids for each query, in the same order")
     if len(rows) != queries:
         raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
@@ -243,9 +243,9 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
         NothingExcludedError: the ids have the same type, so other rankings may have these queries.
         ValueError: the ids are of another type.
     """
-    theirs, ours = dict.fromkeys(excluded), dict.fromkeys(own)
-    if theirs and ours and theirs.keys().isdisjoint(ours):
-        one, other = next(iter(theirs)), next(iter(ours))
+    excluded_queries, own_queries = dict.fromkeys(excluded), dict.fromkeys(own)
+    if excluded_queries and own_queries and excluded_queries.keys().isdisjoint(own_queries):
+        one, other = next(iter(excluded_queries)), next(iter(own_queries))
         ids = f"{shown(one)} in exclude, {shown(other)} in the references"
         different = id_kind(type(one)) != id_kind(type(other))
         hint = "; give one type for both" * different
@@ -269,14 +269,14 @@ def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, 
 
 def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
     """Return a document of each kind that mappings have, the first of its type."""
-    found: dict[str, Any] = {}
+    examples: dict[str, Any] = {}
     for documents in chain.from_iterable(side.values() for side in sides):
         for kind in set(map(type, documents)):
-            if id_kind(kind) not in found:
-                found[id_kind(kind)] = next(each for each in documents if type(each) is kind)
-    return found
+            if id_kind(kind) not in examples:
+                examples[id_kind(kind)] = next(each for each in documents if type(each) is kind)
+    return examples
 
 
-def _another_type(what: str, excluded: Any, own: Any) -> ValueError:
+def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
     ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
-    return ValueError(f"exclude: ids of {what} are of another type, such as {ids}; give one type for both")
+    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give one type for both")

@@ -1,4 +1,4 @@
-"""What a file is: its bytes, unpacked and counted; the names of its columns; its rows, part by part; its JSON."""
+"""What a file is: its bytes, decompressed and counted; the names of its columns; its rows, part by part; its JSON."""
 
 import io
 import json
@@ -54,23 +54,23 @@ class Limits(NamedTuple):
 
     Attributes:
         bytes: of the file as it is.
-        unpacked: bytes of its content, of JSON a fifth of them.
+        uncompressed: bytes of its content, of JSON a fifth of them.
         rows: one per query and document.
         queries: distinct ones.
         columns: of a table.
     """
 
     bytes: int | None = None
-    unpacked: int | None = None
+    uncompressed: int | None = None
     rows: int | None = None
     queries: int | None = None
     columns: int | None = None
 
-    def check(self, what: str, count: int) -> None:
+    def check(self, name: str, count: int) -> None:
         """Raise an error for more of one thing than there may be."""
-        limit = getattr(self, what)
+        limit = getattr(self, name)
         if limit is not None and count > limit:
-            unit = "bytes unpacked" if what == "unpacked" else what
+            unit = "bytes uncompressed" if name == "uncompressed" else name
             raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
 
 
@@ -101,7 +101,7 @@ class UnknownColumnError(ValueError):
         self.what = what
 
 
-class Wanted(NamedTuple):
+class ReadRequest(NamedTuple):
     """What a file is read for.
 
     Attributes:
@@ -158,8 +158,8 @@ def naming_file(path: str) -> Iterator[None]:
 class ByteStream(io.RawIOBase):
     """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
 
-    def __init__(self, file: Any, limits: Limits, what: str) -> None:
-        self.file, self.what, self.limits = file, what, limits
+    def __init__(self, file: Any, limits: Limits, unit: str) -> None:
+        self.file, self.what, self.limits = file, unit, limits
         self.head, self.count = b"", 0
 
     def readable(self) -> bool:
@@ -176,18 +176,18 @@ class ByteStream(io.RawIOBase):
         """Return the next bytes, fewer only at the end, or all of them."""
         if size < 0:
             return b"".join(iter(lambda: self.read(CHUNK), b""))
-        found, self.head = self.head[:size], self.head[size:]
-        return found + self._next(size - len(found)) if len(found) < size else found
+        chunk, self.head = self.head[:size], self.head[size:]
+        return chunk + self._next(size - len(chunk)) if len(chunk) < size else chunk
 
     def _next(self, size: int) -> bytes:
-        found: bytes = self.file.read(size) or b""
-        self.count += len(found)
+        chunk: bytes = self.file.read(size) or b""
+        self.count += len(chunk)
         self.limits.check(self.what, self.count)
-        return found
+        return chunk
 
 
 def read_content(path: str) -> bytes:
-    """Return the bytes that a file or a pipe holds, unpacked if they are compressed.
+    """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
 
     Raises:
         OSError: it cannot be read.
@@ -197,11 +197,11 @@ def read_content(path: str) -> bytes:
 
 
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
-    """Return the bytes of a file, unpacked if they are compressed, and whether they are."""
+    """Return the bytes of a file, decompressed if they are compressed, and whether they are."""
     packed = ByteStream(file, limits, "bytes")
     compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
     content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
-    return ByteStream(content, limits, "unpacked"), compression is not None
+    return ByteStream(content, limits, "uncompressed"), compression is not None
 
 
 def check_encoding(start: bytes) -> None:
@@ -263,38 +263,38 @@ def delimiter_of(header: str) -> str:
     return ";" if header.count(";") > header.count(",") else ","
 
 
-def chosen_columns(names: Sequence[str], wanted: Wanted) -> list[int]:
+def chosen_columns(names: Sequence[str], request: ReadRequest) -> list[int]:
     """Return where a table has its queries, documents and values."""
-    wanted.limits.check("columns", len(names))
+    request.limits.check("columns", len(names))
     known = [plain_name(name) for name in names]
     chosen = []
-    for what, possible in wanted.names.items():
+    for column, possible in request.names.items():
         name = next((each for each in possible if each in known), None)
         if name is None:
             there = f"has {brief(map(shown_cell, names), ', ')}" if names else "has none"
             is_given = len(possible) == 1
-            problem = f"is called {possible[0]}" if is_given else f"holds the {what}; name it {' or '.join(possible)}"
-            raise UnknownColumnError(what, f"no column {problem}; the file {there}")
+            problem = f"is called {possible[0]}" if is_given else f"holds the {column}; name it {' or '.join(possible)}"
+            raise UnknownColumnError(column, f"no column {problem}; the file {there}")
         if known.count(name) > 1:
             raise ValueError(f"two columns are called {name}; leave one out")
         chosen.append(known.index(name))
     return chosen
 
 
-def check_header(names: Sequence[str], wanted: Wanted) -> None:
+def check_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
-    wanted.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
-    known = set(chain.from_iterable(wanted.names.values()))
+    request.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
+    known = set(chain.from_iterable(request.names.values()))
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
-        header = ",".join(possible[0] for possible in wanted.names.values())
+        header = ",".join(possible[0] for possible in request.names.values())
         first = brief(map(shown_cell, names), ", ")
         raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}")
 
 
-def are_columns(names: Iterable[str], wanted: Wanted) -> bool:
+def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
     """Whether names are those of columns, at least two of the three."""
     known = set(map(plain_name, names))
-    return sum(not known.isdisjoint(possible) for possible in wanted.names.values()) >= 2
+    return sum(not known.isdisjoint(possible) for possible in request.names.values()) >= 2
 
 
 # Rows

@@ -21,7 +21,7 @@ from .file_content import (
     VALUE,
     ByteStream,
     FilePart,
-    Wanted,
+    ReadRequest,
     are_columns,
     brief,
     check_header,
@@ -77,15 +77,15 @@ LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 
 
 def from_lines(
-    stream: ByteStream, path: str, wanted: Wanted, pool: ThreadPoolExecutor
+    stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
     """Return the rows of a TREC, CSV or TSV file; its first line, other than empty ones and comments, says which."""
     chunks = line_chunks(stream, LINE)
-    head, layout, before = b"", LAYOUTS[wanted.kind][0], 1  # lines are counted from 1
+    head, layout, before = b"", LAYOUTS[request.kind][0], 1  # lines are counted from 1
     for head in chunks:
         first = FIRST_LINE.match(head)
         if first and first[1]:
-            layout = _layout(first[1].removesuffix(b"\r"), path, wanted)
+            layout = _layout(first[1].removesuffix(b"\r"), path, request)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -101,9 +101,9 @@ def from_lines(
     )
 
 
-def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
+def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
     """Return how a file with this first line is split."""
-    kind = wanted.kind
+    kind = request.kind
     if any(mark in line for mark in NO_TEXT):  # which the line itself is rejected for, not the columns that it lacks
         return LAYOUTS[kind][0]
     cells = [cell for cell in line.replace(b"\t", b" ").split(b" ") if cell]
@@ -123,9 +123,9 @@ def _layout(line: bytes, path: str, wanted: Wanted) -> _Layout:
         names = _cells(header, delimiter)
     except csv.Error:
         names = []
-    if are_columns(names, wanted) or has_commas or (named and not fitting):
-        check_header(names, wanted)
-        return _Layout(kind, names, delimiter, chosen_columns(names, wanted))
+    if are_columns(names, request) or has_commas or (named and not fitting):
+        check_header(names, request)
+        return _Layout(kind, names, delimiter, chosen_columns(names, request))
     return fitting[0] if fitting else LAYOUTS[kind][0]
 
 

@@ -19,8 +19,8 @@ from .file_content import (
     ByteStream,
     FilePart,
     Limits,
+    ReadRequest,
     SavedResultError,
-    Wanted,
     are_columns,
     brief,
     chosen_columns,
@@ -43,7 +43,7 @@ NUMBER_TYPES = (
 )
 
 
-def from_json(stream: ByteStream, wanted: Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
+def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
     """Return the rows of values line by line, if the first line is an object of its own, or else of one value."""
     chunks = line_chunks(stream, math.inf)
     head = next(chunks)
@@ -53,7 +53,7 @@ def from_json(stream: ByteStream, wanted: Wanted, pool: ThreadPoolExecutor) -> t
     except (ValueError, RecursionError):  # it goes on in the next lines
         first = None
     if first is not None and not _is_saved(first):
-        parse = partial(_parse_json_lines, reading=_Reading(first, wanted))
+        parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
         value = parse_json(head + b"".join(chunks))
@@ -62,9 +62,9 @@ def from_json(stream: ByteStream, wanted: Wanted, pool: ThreadPoolExecutor) -> t
     if _is_saved(value):
         raise SavedResultError(value)
     if not isinstance(value, list):
-        return "", iter([_json_part([(0, value)], 1, _Reading(value, wanted))])
-    wanted.limits.check("rows", len(value))
-    reading = _Reading(value[0] if value else {}, wanted)
+        return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request))])
+    request.limits.check("rows", len(value))
+    reading = _JsonReader(value[0] if value else {}, request)
     return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
 
 
@@ -78,15 +78,15 @@ def _is_saved(value: Any) -> bool:
     )
 
 
-class _Reading:
+class _JsonReader:
     """How objects of JSON are read: as records, whose names are those of the first, or else as mappings."""
 
-    def __init__(self, first: Any, wanted: Wanted) -> None:
-        self.kind, self.names = wanted.kind, None
+    def __init__(self, first: Any, request: ReadRequest) -> None:
+        self.kind, self.names = request.kind, None
         if isinstance(first, dict) and first:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
-            if len(columns) == len(first) or are_columns(columns, wanted):
-                self.names = [list(first)[at] for at in chosen_columns(list(first), wanted)]
+            if len(columns) == len(first) or are_columns(columns, request):
+                self.names = [list(first)[at] for at in chosen_columns(list(first), request)]
 
     def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
         """Yield a query, documents and their values, for each query.
@@ -106,14 +106,14 @@ class _Reading:
                 yield query, documents, [1.0] * len(documents)
                 continue
             if not isinstance(documents, dict):
-                wanted = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
-                raise ValueError(f"query {shown_cell(query)}: must be {wanted}; got {shown_cell(documents)}")
+                expected = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
+                raise ValueError(f"query {shown_cell(query)}: must be {expected}; got {shown_cell(documents)}")
             yield query, documents.keys(), documents.values()
 
 
-def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
+def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
     """Return the only ``{query: {document: value}}`` in a mapping of them, such as MTEB's of subsets and splits."""
-    rankings = list(rankings_in({name: value for name, value in found.items() if name != "mteb_model_meta"}))
+    rankings = list(rankings_in({name: value for name, value in objects.items() if name != "mteb_model_meta"}))
     if len(rankings) == 1:
         return rankings[0][1]
     there = brief(("".join(f"[{shown_cell(key)}]" for key in keys) for keys, _ in rankings), ", ")
@@ -121,18 +121,20 @@ def _only_ranking(found: dict[str, Any]) -> dict[str, Any]:
     raise ValueError(f"holds {len(rankings)} rankings: {there}; read it by json.load and give one, such as file{keys}")
 
 
-def rankings_in(found: dict[str, Any], keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+def rankings_in(
+    objects: dict[str, Any], keys: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
     """Yield each ``{query: {document: value}}`` in a mapping of them, with the names that lead to it."""
-    inner = [value for value in found.values() if isinstance(value, dict) and value]
+    inner = [value for value in objects.values() if isinstance(value, dict) and value]
     if not inner or not all(isinstance(next(iter(value.values())), dict) for value in inner):
-        yield keys, found
+        yield keys, objects
         return
-    for name, value in found.items():
+    for name, value in objects.items():
         if isinstance(value, dict):
             yield from rankings_in(value, (*keys, name))
 
 
-def _parse_json_lines(text: bytes, reading: _Reading) -> FilePart:
+def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
     """Return the rows of lines of JSON; those of plain records by Arrow."""
     lines = text.removesuffix(b"\n").split(b"\n")
     if reading.names:
@@ -143,8 +145,8 @@ def _parse_json_lines(text: bytes, reading: _Reading) -> FilePart:
         block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
         try:
             text.decode()
-            found = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
-            table = id_table(*(found[name].combine_chunks() for name in reading.names))
+            parsed = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
+            table = id_table(*(parsed[name].combine_chunks() for name in reading.names))
             exact = pc.max(pc.abs(table["value"])).as_py()
             if len(table) == len(lines) and not faulty_rows(table).any() and exact < 2**53:
                 return FilePart(table, len(lines))
@@ -166,7 +168,7 @@ def _parse_json_lines(text: bytes, reading: _Reading) -> FilePart:
 
 
 def _json_part(
-    values: list[tuple[int, Any]], span: int, reading: _Reading, number: int = 0, problem: str = ""
+    values: list[tuple[int, Any]], span: int, reading: _JsonReader, number: int = 0, problem: str = ""
 ) -> FilePart:
     """Return the rows of values and their numbers; what is wrong with the one of a number, that comes after them."""
     queries: list[Any] = []
@@ -225,16 +227,16 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
 # Parquet and Arrow
 
 
-def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
+def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
     """Yield the rows of a Parquet or an Arrow file."""
-    limits = wanted.limits
-    unpacked, bounded = 0, limits.unpacked is not None
+    limits = request.limits
+    uncompressed, bounded = 0, limits.uncompressed is not None
     if form == "parquet":
         from pyarrow import parquet as arrow_parquet  # when it is needed, since it takes long
 
         how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
         parquet = arrow_parquet.ParquetFile(file, **how)
-        chosen = _chosen_fields(parquet.schema_arrow, wanted)
+        chosen = _chosen_fields(parquet.schema_arrow, request)
         limits.check("rows", parquet.metadata.num_rows)
         if bounded:  # a text that is there once may be that of many rows, so it is unpacked once
             _check_packed(parquet.metadata, chosen, limits)
@@ -244,21 +246,21 @@ def from_table(form: str, file: Any, wanted: Wanted) -> Iterator[FilePart]:
         raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
     else:
         reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
-        chosen = _chosen_fields(reader.schema, wanted)
+        chosen = _chosen_fields(reader.schema, request)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
     for batch in batches:
         batch.validate(full=True)
         cells = [batch[name] for name in chosen]
         if bounded:
-            unpacked += sum(map(_unpacked, cells))
-            limits.check("unpacked", unpacked)
+            uncompressed += sum(map(_unpacked, cells))
+            limits.check("uncompressed", uncompressed)
         table = id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
-        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), wanted.kind)
+        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
 
 
-def _chosen_fields(schema: pa.Schema, wanted: Wanted) -> list[str]:
+def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str]:
     """Return the names of a table's queries, documents and values, once they are known to be ids and numbers."""
-    fields = [schema.field(at) for at in chosen_columns(schema.names, wanted)]
+    fields = [schema.field(at) for at in chosen_columns(schema.names, request)]
     for field in fields[:2]:
         kind = _value_type(field.type)
         if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
@@ -280,7 +282,7 @@ def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
     chunks = [chunk for chunk in chunks if chunk.path_in_schema in chosen]
-    limits.check("unpacked", sum(chunk.total_uncompressed_size for chunk in chunks))
+    limits.check("uncompressed", sum(chunk.total_uncompressed_size for chunk in chunks))
     if any(encoding.startswith("DELTA") and "BYTE" in encoding for chunk in chunks for encoding in chunk.encodings):
         raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
 

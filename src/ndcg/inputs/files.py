@@ -32,7 +32,7 @@ from .file_content import (
     VALUE,
     FilePart,
     Limits,
-    Wanted,
+    ReadRequest,
     check_encoding,
     naming_file,
     plain_name,
@@ -68,12 +68,12 @@ def read_columns(
         OSError: the file cannot be read.
     """
     path = os.fsdecode(path)
-    given = {what: (plain_name(name),) for what, name in (names or {}).items()}
-    wanted = Wanted(kind, NAMES[kind] | given, limits)
+    given = {column: (plain_name(name),) for column, name in (names or {}).items()}
+    request = ReadRequest(kind, NAMES[kind] | given, limits)
     parts: list[FilePart] = []
     # the pool is closed here, and by no generator: one that an error leaves behind is closed in any thread
     with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
-        unit, found = _file_parts(file, path, wanted, pool)
+        unit, found = _file_parts(file, path, request, pool)
         rows = 0
         for part in found:
             parts.append(part)
@@ -170,17 +170,19 @@ def _repeated(columns: Columns) -> tuple[int, int] | None:
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
-def _file_parts(file: BinaryIO, path: str, wanted: Wanted, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
+def _file_parts(
+    file: BinaryIO, path: str, request: ReadRequest, pool: ThreadPoolExecutor
+) -> tuple[str, Iterator[FilePart]]:
     """Return the words for a place in the file and its rows, by the first bytes of what it holds."""
-    limits = wanted.limits
+    limits = request.limits
     stream, is_packed = unpacked_stream(file, limits)
     for mark, form in TABLES.items():
         if stream.peek(len(mark)) == mark:
             if not is_packed and file.seekable():
                 limits.check("bytes", file.seek(0, os.SEEK_END))
                 file.seek(0)
-                return "row {} (from 0)", from_table(form, file, wanted)
-            return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), wanted)
+                return "row {} (from 0)", from_table(form, file, request)
+            return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
     if stream.peek(len(ZIP)) == ZIP:
         raise ValueError("is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV")
     if stream.peek(3) == BYTE_ORDER_MARK:
@@ -188,7 +190,7 @@ def _file_parts(file: BinaryIO, path: str, wanted: Wanted, pool: ThreadPoolExecu
     start = stream.peek(1 << 12)
     check_encoding(start)
     if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
-        if limits.unpacked is not None:
-            stream.limits = limits._replace(unpacked=limits.unpacked // JSON_BYTES)
-        return from_json(stream, wanted, pool)
-    return from_lines(stream, path, wanted, pool)
+        if limits.uncompressed is not None:
+            stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
+        return from_json(stream, request, pool)
+    return from_lines(stream, path, request, pool)

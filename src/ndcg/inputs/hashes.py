@@ -89,10 +89,10 @@ def _rows_of_one_hash(
     key &= ~of_row
     key |= np.arange(len(key), dtype=np.uint64)
     key.sort()
-    found = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
-    pair = [(key[each] & of_row).view(np.int64) for each in (found, found + 1)]
+    starts = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
+    pair = [(key[each] & of_row).view(np.int64) for each in (starts, starts + 1)]
     first, second = (row[each] for each in pair)
-    return first, second, key[found] & ~of_row, query[pair[0]] == query[pair[1]]
+    return first, second, key[starts] & ~of_row, query[pair[0]] == query[pair[1]]
 
 
 def digest_of(columns: Columns) -> str:

@@ -170,8 +170,8 @@ def read_ids(argument: str, values: Any) -> Ids:
         row = int(np.flatnonzero(ids.is_null())[0])
         raise ValueError(f"{argument}: row {row}: is None; give each row an id")
     if len(ids) and not kind:
-        found = shown(str(ids.type))[1:-1]
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {found}; give others as text")
+        given = shown(str(ids.type))[1:-1]
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; give others as text")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return _encoded(
@@ -240,24 +240,24 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         elif ids.dtype.kind in "iu":
             ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
     elif not isinstance(ids, (list, tuple)):
-        found = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {found}")
+        given = f"the text {shown(ids)}; give the column" if isinstance(ids, str) else type(ids).__name__
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}")
     try:
         try:
-            found = pa.array(ids)
+            given = pa.array(ids)
         except OverflowError:
             return pa.array(ids, pa.uint64())
-        if id_kind(found.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
+        if id_kind(given.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
             _refuse_mixed(argument, ids)  # Arrow makes one type of these, in which different ids may be equal
-        return found
+        return given
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
         first: dict[type, str] = {}
         for row, each in enumerate(ids):
             if each is not None:
                 first.setdefault(type(each), f"{shown(each)} in row {row}")
-        found = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
+        given = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
         raise ValueError(
-            f"{argument} must be all text or all integers of at most 64 bits; got {found}; give all as text"
+            f"{argument} must be all text or all integers of at most 64 bits; got {given}; give all as text"
         ) from None
 
 
@@ -268,8 +268,8 @@ def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
         if each is not None:
             first.setdefault(id_kind(type(each)), f"{shown(each)} in row {row}")
     if len(first) > 1:
-        found = " and ".join(list(first.values())[:2])
-        raise ValueError(f"{argument} must be of one kind; got {found}; give all as text")
+        both = " and ".join(list(first.values())[:2])
+        raise ValueError(f"{argument} must be of one kind; got {both}; give all as text")
 
 
 def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
@@ -288,8 +288,8 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
 
 def family(kind: pa.DataType) -> str:
     """Return the kind of ids of a type, of times with their zone: ids of two families have nothing in common."""
-    found = id_kind(kind)
-    return f"{found} of {kind.tz}" if found == "times" else found
+    name = id_kind(kind)
+    return f"{name} of {kind.tz}" if name == "times" else name
 
 
 def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:

@@ -202,8 +202,8 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     retrieved = np.frombuffer(is_retrieved, bool)
     both = retrieved if relevance.present is None else retrieved & relevance.present
     if not both.any() and (types := _id_types(predictions, references)):
-        found = f"ids are {types[0]} in the predictions, {types[1]} in the references"
-        raise ValueError(f"predictions: no document is one of the references'; {found}; give one type for both")
+        problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
+        raise ValueError(f"predictions: no document is one of the references'; {problem}; give one type for both")
     lacking = ~np.fromiter(map(predictions.__contains__, references), bool, len(references))
     return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), missing=lacking)
 
@@ -260,17 +260,17 @@ def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -
     return columns if column.present is None else columns.only(column.present)
 
 
-def _strings(argument: str, what: str, ids: list[Any]) -> pa.StringArray:
+def _strings(argument: str, side: str, ids: list[Any]) -> pa.StringArray:
     """Return ids as an Arrow array, if they are strings that a file can hold."""
     if not all(isinstance(each, str) for each in ids):
         first = next(each for each in ids if not isinstance(each, str))
-        raise ValueError(f"{argument}: {what} must be strings, as in a file; got {shown(first)}")
+        raise ValueError(f"{argument}: {side} must be strings, as in a file; got {shown(first)}")
     try:
         return pa.array(ids, pa.string())
     except UnicodeEncodeError as error:
-        found = f"got {shown(error.object)}, which UTF-8 cannot encode"
+        problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
         hint = "decode ids in their own encoding, without errors='surrogateescape'"
-        raise ValueError(f"{argument}: {what} must be Unicode text, as in a file; {found}; {hint}") from None
+        raise ValueError(f"{argument}: {side} must be Unicode text, as in a file; {problem}; {hint}") from None
 
 
 def _join_columns(

@@ -46,11 +46,11 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
     >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
     True
     """
-    held = _kind_of_ids(predictions), _kind_of_ids(references)
-    kinds = set(held)
+    kinds_of_ids = _kind_of_ids(predictions), _kind_of_ids(references)
+    kinds = set(kinds_of_ids)
     if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
         hint = "give ids as all text or all integers, scores and relevances as numbers"
-        raise ValueError(f"predictions hold {held[0]} and references {held[1]}; {hint}")
+        raise ValueError(f"predictions hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
     if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
         return None
     ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
@@ -89,15 +89,15 @@ def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
     for argument, rows in listed.items():
         check_ids(argument, sides[argument], nested=False)
         try:
-            found = {
+            sides_by_query = {
                 query: _by_id(argument, query, row, count(-1, -1) if argument == "predictions" else repeat(1))
                 for query, row in rows.items()
             }
-            if len({id_kind(type(document)) for documents in found.values() for document in documents}) > 1:
-                raise _mixed_types({argument: found})
+            if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
+                raise _mixed_types({argument: sides_by_query})
         except ValueError as error:
             raise ValueError(f"{error}; {TABLE}") from None
-        sides[argument] = {query: found.get(query, row) for query, row in sides[argument].items()}
+        sides[argument] = {query: sides_by_query.get(query, row) for query, row in sides[argument].items()}
     are_lists = [len(rows) == len(sides[argument]) for argument, rows in listed.items()]
     if are_lists == [True, True] and not any(isinstance(row, Set) for row in listed["references"].values()):
         _refuse_integers(listed)
@@ -127,12 +127,12 @@ def check_queries_equal(predicted: int, referred: int) -> None:
 
 def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
     """Return the error for ids of several kinds, in the sides by their argument."""
-    found: dict[str, str] = {}
+    examples: dict[str, str] = {}
     for argument, side in sides.items():
         for query, documents in side.items():
             for document in documents:
-                found.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
-    places = ", and ".join(place for _, place in sorted(found.items(), reverse=True))
+                examples.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
+    places = ", and ".join(place for _, place in sorted(examples.items(), reverse=True))
     return ValueError(f"ids must be all text or all integers; got {places}")
 
 
@@ -177,9 +177,9 @@ def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mappin
     if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
         if isinstance(row, Mapping):
             return row
-        found = dict(zip(row, values, strict=False))
-        if len(found) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
-            return found
+        documents = dict(zip(row, values, strict=False))
+        if len(documents) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
+            return documents
     raise ValueError(f"{argument}: query {shown(query)}{_problem_of_ids(row)}")
 
 

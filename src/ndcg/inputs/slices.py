@@ -50,10 +50,10 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
     """
     if isinstance(by, Mapping):
         by = _by_ids(by, query_ids)
-    found = by if isinstance(by, Slices) else read_slices(by)
-    if len(found.code) != queries:
-        raise ValueError(f"by must hold one value for each of {queries} queries; got {len(found.code)}")
-    return found
+    slices = by if isinstance(by, Slices) else read_slices(by)
+    if len(slices.code) != queries:
+        raise ValueError(f"by must hold one value for each of {queries} queries; got {len(slices.code)}")
+    return slices
 
 
 def read_slices(values: Any) -> Slices:
@@ -101,14 +101,14 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None where masked, but no times
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
     if not isinstance(values, (list, tuple, *ARROW)):
-        found = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
-        raise ValueError(f"by must be a sequence with one value per query, or a mapping by their ids; got {found}")
+        given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+        raise ValueError(f"by must be a sequence with one value per query, or a mapping by their ids; got {given}")
     try:
         column = values if isinstance(values, ARROW) else pa.array(values, from_pandas=True)
         column = decoded(column) if pa.types.is_dictionary(column.type) else column
         return column.cast(next(target for is_such, target in TYPES.items() if is_such(column.type)))
     except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
         kinds = {type(each).__name__ for each in values if each is not None}
-        found = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
+        given = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
         problem = "must be all text, all integers of 64 bits or all booleans, None for no slice"
-        raise ValueError(f"by {problem}; got {shown(found)[1:-1]}; give others as text, fractions as ranges") from None
+        raise ValueError(f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges") from None

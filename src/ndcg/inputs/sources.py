@@ -48,11 +48,11 @@ def settled(**arguments: Any) -> list[Any]:
                 f"{name}: has another index than {first}, and rows are taken in their order, whatever the index; "
                 "join both tables by query and document first, or give .to_numpy() of each if their order is right"
             )
-    found: dict[int, Any] = {}
+    converted_by_id: dict[int, Any] = {}
     for name, values in foreign.items():
-        if id(values) not in found:
-            found[id(values)] = plain(name, values)
-    return [found.get(id(values), values) for values in arguments.values()]
+        if id(values) not in converted_by_id:
+            converted_by_id[id(values)] = plain(name, values)
+    return [converted_by_id.get(id(values), values) for values in arguments.values()]
 
 
 def _is_plain(values: Any) -> bool:
@@ -89,7 +89,7 @@ def plain(argument: str, values: Any) -> Any:
     if isinstance(values, (list, tuple)):
         return values
     try:
-        found = converted(values)
+        array = converted(values)
     except BaseException as error:  # whatever its library raises says why
         raise_unless_of_values(error)
         problem = in_short(error)
@@ -97,15 +97,15 @@ def plain(argument: str, values: Any) -> Any:
             f"{argument}: {type(values).__name__} cannot be read: {problem}; give lists, a dense NumPy array or an "
             "Arrow column"
         ) from error
-    if isinstance(kind := getattr(found, "type", None), pa.BaseExtensionType):
+    if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
         raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
-    if names := _field_names(found):
+    if names := _field_names(array):
         raise ValueError(
             f"{argument}: must be one column; got a table of columns {shown(names)}. If each row is a document, join "
             "both sides into one table by query and document and give its columns: predictions, references, "
             "query_ids and document_ids. If each row is a query, give its column of lists"
         )
-    return found
+    return array
 
 
 def plain_in_order(argument: str, values: Any) -> Any:

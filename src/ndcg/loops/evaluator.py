@@ -118,18 +118,20 @@ class Search:
         run: Run = {query: {} for query in self.queries}
         for start in range(0, len(self.documents), calls.chunk):
             texts = [self.corpus[each] for each in self.documents[start : start + calls.chunk]]
-            found = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
+            similarity = score_function(queries, model.encode_document(texts, **calls.document, **calls.embedding))
             shape = (len(self.queries), len(texts))
-            if not isinstance(found, torch.Tensor) or found.shape != shape:
-                found = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
-                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {found}"
+            if not isinstance(similarity, torch.Tensor) or similarity.shape != shape:
+                got = tuple(similarity.shape) if isinstance(similarity, torch.Tensor) else type(similarity).__name__
+                problem = f"must return a tensor of queries and documents, here of shape {shape}; got {got}"
                 raise ValueError(f"score_function: {problem}")
-            found = self._of_candidates(found if found.is_floating_point() else found.double(), start)
+            similarity = self._of_candidates(
+                similarity if similarity.is_floating_point() else similarity.double(), start
+            )
             for query, row, judged in self._rows(self.judged, start, len(texts)):
-                values = found[row, judged].tolist()
+                values = similarity[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
-            found, columns = _highest_columns(found, self.depth, self.score_dtype)
-            both = torch.cat([scores.to(found), found], dim=1)
+            similarity, columns = _highest_columns(similarity, self.depth, self.score_dtype)
+            both = torch.cat([scores.to(similarity), similarity], dim=1)
             scores, order = _highest_columns(both, self.depth, self.score_dtype)
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
@@ -195,7 +197,7 @@ def sentence_transformers_evaluator(
     relevant_docs: Mapping[Any, Mapping[Any, float] | Collection[Any]],
     k: Cutoffs = 10,
     *,
-    documents: Mapping[Any, Collection[Any]] | None = None,
+    candidates: Mapping[Any, Collection[Any]] | None = None,
     exclude: Mapping[Any, Collection[Any]] | None = None,
     sample_weight: Any = None,
     by: Any = None,
@@ -217,12 +219,12 @@ def sentence_transformers_evaluator(
     """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
     The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
-    reranks `documents`. A call returns floats by name, such as `nDCG@10` with the ends of its interval, `nDCG@10_low`
-    and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The evaluator keeps the
-    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those of `compute` on the
-    whole ranking of each query: in addition to its k best documents, the run contains up to 1,000 documents that tie
-    with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is set, all judged
-    documents.
+    reranks the `candidates`. A call returns floats by name, such as `nDCG@10` with the ends of its interval,
+    `nDCG@10_low` and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The
+    evaluator keeps the `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those
+    of `compute` on the whole ranking of each query: in addition to its k best documents, the run contains up to 1,000
+    documents that tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
+    set, all judged documents.
 
     Only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and these documents
     of each query are in memory; with `k=None` all documents.
@@ -233,7 +235,7 @@ def sentence_transformers_evaluator(
         relevant_docs: the relevance of documents, `{query: {document: grade}}`; it is 1 for ids without grades. Queries
             that are not in it are skipped.
         k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
-        documents: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
+        candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
             A query that is not in it has no ranking; see `missing`.
         exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
@@ -264,7 +266,7 @@ def sentence_transformers_evaluator(
     references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
-    candidates = None if documents is None else _candidates(documents, queries, corpus, references)
+    ranked = None if candidates is None else _candidates(candidates, queries, corpus, references)
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     _check_settings(name, {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding})
     prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
@@ -279,9 +281,9 @@ def sentence_transformers_evaluator(
     )
     how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
     report_of = _reports(references, exclude, how)
-    texts = {query: queries[query] for query in (references if candidates is None else candidates)}
+    texts = {query: queries[query] for query in (references if ranked is None else ranked)}
     kept = _kept(parsed, exclude or {}, references)
-    search = Search(texts, corpus, candidates, *kept, parsed.score_dtype, calls)
+    search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
@@ -333,15 +335,15 @@ def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> 
     return function
 
 
-def _candidates(documents: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
+def _candidates(candidates: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
     """Return the documents to rank for each query that was judged, each once."""
-    _check_in_corpus("documents", documents, corpus)
-    if unknown := [query for query in documents if query not in queries]:
+    _check_in_corpus("candidates", candidates, corpus)
+    if unknown := [query for query in candidates if query not in queries]:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-        raise ValueError(f"documents: {problem}; ids are compared with their types")
-    if not documents.keys() & references:
-        raise ValueError("documents: no query of relevant_docs has any; give {query: ids}")
-    return {query: dict.fromkeys(documents[query]) for query in references if query in documents}
+        raise ValueError(f"candidates: {problem}; ids are compared with their types")
+    if not candidates.keys() & references:
+        raise ValueError("candidates: no query of relevant_docs has any; give {query: ids}")
+    return {query: dict.fromkeys(candidates[query]) for query in references if query in candidates}
 
 
 def _kept(

@@ -37,20 +37,20 @@ class MTEBResults:
         scores: the scores by model, then by task, subset and split.
         languages: the language of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
         versions: the versions of MTEB that wrote the files.
-        others: tasks without this measure, which are skipped.
+        skipped_tasks: tasks without this measure, which are skipped.
     """
 
     measure: str
     scores: dict[str, dict[Entry, float]]
     languages: dict[Entry, str]
     versions: tuple[str, ...]
-    others: tuple[str, ...]
+    skipped_tasks: tuple[str, ...]
 
     def report(
         self,
         model: str | None = None,
         *,
-        per: Literal["task", "subset"] = "task",
+        unit: Literal["task", "subset"] = "task",
         by: Any = None,
         confidence: float = 0.95,
     ) -> Report:
@@ -58,7 +58,7 @@ class MTEBResults:
 
         Args:
             model: its name; None if there is only one.
-            per: the unit that counts once: a "task", as the mean of its subsets and splits, or a "subset".
+            unit: what counts once: a "task", as the mean of its subsets and splits, or a "subset".
             by: "language", "task", or `{name: value}` of the tasks or subsets.
             confidence: the confidence level of the intervals, between 0 and 1.
 
@@ -68,7 +68,7 @@ class MTEBResults:
         if model is None and len(self.scores) > 1:
             raise ValueError(f"model must be one of {', '.join(map(shown, self.scores))}; got None")
         name = next(iter(self.scores)) if model is None else choice("model", model, tuple(self.scores))
-        units = self._units(set(self.scores[name]), per)
+        units = self._units(set(self.scores[name]), unit)
         return self._described(
             report_of(
                 self._columns(name, units),
@@ -76,16 +76,16 @@ class MTEBResults:
                 self._by(by, units),
                 options=self._options,
                 resampling=Resampling.parse(confidence),
-                signature=self._signature(per),
+                signature=self._signature(unit),
             ),
-            per,
+            unit,
         )
 
     def compare(
         self,
         *,
         baseline: str | None = None,
-        per: Literal["task", "subset"] = "task",
+        unit: Literal["task", "subset"] = "task",
         by: Any = None,
         missing: Literal["raise", "skip"] = "raise",
         confidence: float = 0.95,
@@ -99,7 +99,7 @@ class MTEBResults:
 
         Args:
             baseline: the model to compare all others with; None for every pair.
-            per: the unit that counts once, as in `report`.
+            unit: what that counts once, as in `report`.
             by: "language", "task", or a mapping, as in `report`.
             missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
                 that are missing from any model.
@@ -123,7 +123,7 @@ class MTEBResults:
                     raise ValueError(f'model {shown(name)} {problem}; missing="skip" leaves out what any model lacks')
         if not shared:
             raise ValueError("the models have no task, subset and split in common; give results of the same tasks")
-        units = self._units(shared, per)
+        units = self._units(shared, unit)
         return self._described(
             comparison_of(
                 {name: self._columns(name, units) for name in names},
@@ -133,9 +133,9 @@ class MTEBResults:
                 baseline=baseline,
                 resampling=Resampling.parse(confidence, resamples, seed),
                 testing=Testing.parse(alternative, margin, corrected_over),
-                signature=self._signature(per),
+                signature=self._signature(unit),
             ),
-            per,
+            unit,
             len(self.languages) - len(shared),
         )
 
@@ -143,23 +143,23 @@ class MTEBResults:
     def _options(self) -> Options:
         return Options.parse(measures=self.measure)
 
-    def _signature(self, per: str) -> str:
-        return f"{self.measure}|values:MTEB {'+'.join(self.versions)}|per:{per}|v:{__version__}"
+    def _signature(self, unit: str) -> str:
+        return f"{self.measure}|values:MTEB {'+'.join(self.versions)}|unit:{unit}|v:{__version__}"
 
-    def _units(self, entries: set[Entry], per: str) -> dict[str, list[Entry]]:
+    def _units(self, entries: set[Entry], unit: str) -> dict[str, list[Entry]]:
         """Return the results that each task, or subset of one, is the mean of, by its name."""
-        choice("per", per, ("task", "subset"))
+        choice("unit", unit, ("task", "subset"))
         subsets = {(task, subset) for task, subset, _ in self.languages}
         several = {task for task, count in Counter(task for task, _ in subsets).items() if count > 1}
         units = defaultdict(list)
         for entry in sorted(entries):
             task, subset, _ = entry
-            units[f"{task}/{subset}" if per == "subset" and task in several else task].append(entry)
+            units[f"{task}/{subset}" if unit == "subset" and task in several else task].append(entry)
         return dict(units)
 
     def _columns(self, model: str, units: Mapping[str, list[Entry]]) -> PerQuery:
         scores = self.scores[model]
-        values = np.array([math.fsum(scores[each] for each in of) / len(of) for of in units.values()])
+        values = np.array([math.fsum(scores[entry] for entry in entries) / len(entries) for entries in units.values()])
         return columns_of_values(list(units), {self.measure: values})
 
     def _by(self, by: Any, units: Mapping[str, list[Entry]]) -> Any:
@@ -168,23 +168,23 @@ class MTEBResults:
             return by
         if choice("by", by, ("language", "task")) == "task":
             return {name: entries[0][0] for name, entries in units.items()}
-        of_units = {name: {self.languages[each] for each in entries} for name, entries in units.items()}
-        return {name: next(iter(of)) if len(of) == 1 else "several" for name, of in of_units.items()}
+        languages = {name: {self.languages[entry] for entry in entries} for name, entries in units.items()}
+        return {name: own.pop() if len(own) == 1 else "multilingual" for name, own in languages.items()}
 
-    def _described(self, found: Described, per: str, left: int = 0) -> Described:
+    def _described(self, result: Described, unit: str, left: int = 0) -> Described:
         """Return a report or a comparison with notes on the meaning of its queries."""
-        what = {"task": "tasks", "subset": "subsets of tasks"}[per]
+        unit_name = {"task": "tasks", "subset": "subsets of tasks"}[unit]
         own: list[str] = [
-            f"Queries are MTEB's {what}, each with its mean: intervals and p-values are about other tasks like these, "
-            "not about other queries of the same tasks."
+            f"Queries are MTEB's {unit_name}, each with its mean: intervals and p-values are about other tasks like "
+            "these, not about other queries of the same tasks."
         ]
-        if per == "subset":
+        if unit == "subset":
             own.append("Subsets of one task are alike, so that intervals may be too narrow and p-values too small.")
-        if self.others:
-            own.append(f"Left out, for want of {self.measure}: {len(self.others):,} of MTEB's tasks.")
+        if self.skipped_tasks:
+            own.append(f"{len(self.skipped_tasks):,} of MTEB's tasks have no {self.measure} and are skipped.")
         if left:
-            own.append(f"Left out, since some model lacks them: {left:,} results, each of a subset and a split.")
-        return replace(found, notes=(*own, *found.notes))
+            own.append(f"{left:,} results, each for a subset and a split, are missing for some models and are skipped.")
+        return replace(result, notes=(*own, *result.notes))
 
 
 class _Result(NamedTuple):
@@ -232,10 +232,10 @@ def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
         raise ValueError(f"{root}: holds no results of MTEB, {{task}}.json; give a folder that does")
     if not languages:
         raise ValueError(f"{root}: no result has ndcg_at_{k}; MTEB has it for retrieval and reranking, at some cutoffs")
-    others = tasks - {task for task, _, _ in languages}
+    skipped_tasks = tasks - {task for task, _, _ in languages}
     names = _model_names(root, list(by_folder))
     of_models = {names[folder]: scores for folder, scores in by_folder.items() if scores}
-    return MTEBResults(measure, of_models, languages, tuple(sorted(versions)), tuple(sorted(others)))
+    return MTEBResults(measure, of_models, languages, tuple(sorted(versions)), tuple(sorted(skipped_tasks)))
 
 
 def _json_files(root: Path) -> list[Path]:
@@ -259,14 +259,14 @@ def _json_files(root: Path) -> list[Path]:
 
 def _read_result(file: Path, k: int) -> _Result | None:
     """Return the scores of a file of results, or None for a file of something else."""
-    found = _json(file)
-    if not isinstance(found, dict) or not RESULT & found.keys():
+    result = _json(file)
+    if not isinstance(result, dict) or not RESULT & result.keys():
         return None
     try:
-        task, version = found["task_name"], found.get("mteb_version")
+        task, version = result["task_name"], result.get("mteb_version")
         entries = [
             (each["hf_subset"], split, each["languages"], each.get(f"ndcg_at_{k}"))
-            for split, of_split in found["scores"].items()
+            for split, of_split in result["scores"].items()
             for each in of_split
         ]
     except (AttributeError, KeyError, TypeError):
@@ -325,11 +325,11 @@ def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
 
 def _named_queries(tasks: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
     for task, given in tasks.items():
-        found = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
-        if not isinstance(found, Mapping):
-            raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(found)}")
+        mapping = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
+        if not isinstance(mapping, Mapping):
+            raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(mapping)}")
         try:
-            rankings = list(rankings_in({name: each for name, each in found.items() if name != "mteb_model_meta"}))
+            rankings = list(rankings_in({name: each for name, each in mapping.items() if name != "mteb_model_meta"}))
         except RecursionError:
             raise ValueError(f"tasks: {shown(task)}: nests mappings too deep") from None
         for names, queries in rankings:
@@ -358,8 +358,8 @@ def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
     names = {}
     for folder, path in paths.items():
         meta = folder / META
-        found = _json(meta) if meta.is_file() else {}
-        own = found.get("name") if isinstance(found, dict) else found
+        meta_data = _json(meta) if meta.is_file() else {}
+        own = meta_data.get("name") if isinstance(meta_data, dict) else meta_data
         if not isinstance(own, str | None):
             raise ValueError(f'{meta}: must hold the name of the model, {{"name": "org/model"}}; got {shown(own)}')
         names[folder] = own or (root.resolve().name if path == "." else path)

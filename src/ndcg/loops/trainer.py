@@ -142,8 +142,8 @@ class _Columns(NamedTuple):
             raise ValueError(f"{needs}, which tell whether the Trainer keeps it; give such as data['label']")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
-        found = read_flat_column("references", column, lambda _, row: f"row {row}")
-        labels = np.where(True if found.present is None else found.present, found.values, np.nan)
+        flat_labels = read_flat_column("references", column, lambda _, row: f"row {row}")
+        labels = np.where(True if flat_labels.present is None else flat_labels.present, flat_labels.values, np.nan)
         if len(codes) != len(labels):
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
             raise ValueError(f"query_ids and references must be of one length, a row per document; got {lengths}")
@@ -163,9 +163,9 @@ class _Columns(NamedTuple):
         differs = ~np.isclose(given, self.labels, rtol=2**-7) & ~np.isnan(self.labels)
         if differs.any():
             row = int(differs.argmax())
-            found = f"row {row} has the label {given[row]:g}, but in references {self.labels[row]:g}"
+            problem = f"row {row} has the label {given[row]:g}, but in references {self.labels[row]:g}"
             hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/trainer.md)"
-            raise ValueError(f"query_ids: {found}; {hint}")
+            raise ValueError(f"query_ids: {problem}; {hint}")
         return self.ids
 
 
@@ -225,8 +225,8 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     # lists of batches, by eval_do_concat_batches=False
     counts = {name: len(side) if isinstance(side, list) else None for name, side in sides.items()}
     if len(set(counts.values())) > 1 or not predictions:
-        found = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
-        raise ValueError(f"predictions, labels and inputs must come in the same batches, at least one; got {found}")
+        counted = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
+        raise ValueError(f"predictions, labels and inputs must come in the same batches, at least one; got {counted}")
     return list(zip(predictions, labels, repeat(None, len(predictions)) if inputs is None else inputs, strict=True))
 
 

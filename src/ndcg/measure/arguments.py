@@ -77,7 +77,7 @@ TIES = {
     "best": "the order with the highest value",
     "worst": "the order with the lowest value",
 }
-RIGHTLY_EMPTY = "rightly_empty"
+PERFECT_IF_EMPTY = "perfect_if_empty"
 
 OPTIONS: dict[str, Option] = {
     "k": Option("the cutoff: how many ranks count; a list gives several; `None` (default) for the whole list"),
@@ -134,7 +134,7 @@ OPTIONS: dict[str, Option] = {
     ),
     "zero_division": Option(
         "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default 0.0); `nan` excludes "
-        f'such queries from the mean; `"{RIGHTLY_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
+        f'such queries from the mean; `"{PERFECT_IF_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
         "nothing was retrieved, else 0",
         said_as="empty",
     ),

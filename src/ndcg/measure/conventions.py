@@ -237,7 +237,7 @@ CONVENTIONS: dict[str, Convention] = {
         gain="binary",
         ideal="truncated",
         ties="first",
-        zero_division="rightly_empty",
+        zero_division="perfect_if_empty",
         quirks="A duplicate document counts twice, as two documents.",
     ),
     "haystack": Convention(
@@ -330,7 +330,7 @@ def convention_table(values: Mapping[str, float]) -> str:
 def empty_text(zero_division: float | str) -> str:
     """Return in words the nDCG of a query with no relevant documents.
 
-    >>> empty_text(math.nan), empty_text(1.0), empty_text("rightly_empty")
+    >>> empty_text(math.nan), empty_text(1.0), empty_text("perfect_if_empty")
     ('skipped', '1', '1 if nothing was retrieved, else 0')
     """
     if isinstance(zero_division, str):

@@ -46,13 +46,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return by_name[near[0]] if len(near) == 1 else ""
 
 
-def missing_library(what: str, library: str, packages: str) -> ImportError:
+def missing_library(feature: str, library: str, packages: str) -> ImportError:
     """Return the error for a library that something needs and that is not installed, with the packages to install.
 
     >>> missing_library("plot", "Matplotlib", "matplotlib")
     ImportError('plot needs Matplotlib: pip install matplotlib')
     """
-    return ImportError(f"{what} needs {library}: pip install {packages}")
+    return ImportError(f"{feature} needs {library}: pip install {packages}")
 
 
 def in_short(error: BaseException) -> str:

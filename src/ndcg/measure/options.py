@@ -13,7 +13,7 @@ from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import DISCOUNTS, GAINS, MEASURES, OPTIONS, RIGHTLY_EMPTY
+from .arguments import DISCOUNTS, GAINS, MEASURES, OPTIONS, PERFECT_IF_EMPTY
 from .conventions import CONVENTIONS
 from .messages import nearest, shown
 from .scoring import Discount, Gain, not_discounts
@@ -45,7 +45,7 @@ class ChosenOptions(TypedDict, total=False):
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     score_dtype: Literal["given", "float32"] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
-    zero_division: float | Literal["rightly_empty"] | None
+    zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
     judged_only: bool
 
@@ -79,7 +79,7 @@ class ComputeOptions(QueryOptions, total=False):
 class Options:
     """How to read and score rankings, and how to hand over the values, checked."""
 
-    asked: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
+    with_cutoffs: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
     gain: Gain
     discount: Discount
     log_base: float
@@ -134,9 +134,9 @@ class Options:
 
     def __post_init__(self) -> None:
         """Find what follows from the choices, once for every query that is scored by them."""
-        measures = tuple(dict.fromkeys(measure for measure, _ in self.asked))
-        cutoffs = tuple(dict.fromkeys(k for _, k in self.asked))
-        results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.asked)
+        measures = tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
+        cutoffs = tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
+        results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.with_cutoffs)
         by_docid = self.ties == "docid"
         reading = {
             "judged_only": self.judged_only,
@@ -155,8 +155,8 @@ class Options:
             "zero_division": self.zero_division,
             "negative_relevance": self.negative_relevance,
         }
-        found = {"measures": measures, "cutoffs": cutoffs, "results": results, "reading": reading, "scoring": scoring}
-        for name, value in found.items():
+        derived = {"measures": measures, "cutoffs": cutoffs, "results": results, "reading": reading, "scoring": scoring}
+        for name, value in derived.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -168,13 +168,13 @@ class Options:
         """Return every choice that the numbers depend on, in one line."""
         gain, discount = _function_name("gain", self.gain, LABELS), _function_name("discount", self.discount, RANKS)
         unjudged = "removed" if self.judged_only else "0"
-        said: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
+        parts: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
         if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
-            del said["log_base"]
+            del parts["log_base"]
         choices = {
             option.said_as: each if isinstance(each, str) else _number(each)
             for name, option in OPTIONS.items()
-            if option.said_as and (each := said.get(name)) is not None and each not in option.unsaid
+            if option.said_as and (each := parts.get(name)) is not None and each not in option.unsaid
         }
         choices |= {"v": __version__, **dict.fromkeys(["weights"] * weighted + ["excluded"] * excluding, "given")}
         return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
@@ -184,29 +184,29 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
     """Return options that are checked: the convention, each by itself in the order of the table, then together."""
     if unknown := [name for name in given if name not in OPTIONS]:
         raise TypeError(f"there is no option {unknown[0][:100]}; there are {', '.join(OPTIONS)}")
-    asked = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
-    convention = CONVENTIONS[_checked_option("convention", asked["convention"])]
+    values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+    convention = CONVENTIONS[_checked_option("convention", values["convention"])]
     checked = {
-        name: _checked_option(name, getattr(convention, name, option.usual) if asked[name] is None else asked[name])
+        name: _checked_option(name, getattr(convention, name, option.usual) if values[name] is None else values[name])
         for name, option in OPTIONS.items()
     }
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
-    if asked["k"] is not None and all("@" in name for name in measures):
-        both = f"k={shown(asked['k'])} and measures={shown(asked['measures'])}"
+    if values["k"] is not None and all("@" in name for name in measures):
+        both = f"k={shown(values['k'])} and measures={shown(values['measures'])}"
         raise ValueError(f"{both} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
-        if asked["ties"] not in (None, "last"):
-            both = f'ignore_ties=True means ties="last", but ties={shown(asked["ties"])} was given too'
+        if values["ties"] not in (None, "last"):
+            both = f'ignore_ties=True means ties="last", but ties={shown(values["ties"])} was given too'
             raise ValueError(f"{both}; give one of the two")
         checked["ties"] = "last"
     _refuse_base(checked["log_base"], checked["discount"])
     del checked["convention"]
-    options = Options(asked=_with_cutoffs(measures, cutoffs), **checked)
+    options = Options(with_cutoffs=_with_cutoffs(measures, cutoffs), **checked)
     if options.ideal == "full":
-        whose = f'convention="{asked["convention"]}"' if asked["ideal"] is None else 'ideal="full"'
-        _refuse_endless_ideal(options.cutoffs, whose)
+        setting = f'convention="{values["convention"]}"' if values["ideal"] is None else 'ideal="full"'
+        _refuse_endless_ideal(options.cutoffs, setting)
     if options.engine == "sklearn":
-        _refuse_what_sklearn_lacks(asked, options)
+        _refuse_what_sklearn_lacks(values, options)
     return options
 
 
@@ -330,12 +330,14 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     return int(value)
 
 
-def _refuse_endless_ideal(cutoffs: Sequence[int | None], whose: str) -> None:
+def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
     """Refuse cutoffs for which an ideal of k documents has no end, or takes too much memory."""
     if None in cutoffs:
-        raise ValueError(f"k must be given for {whose}, whose ideal has k documents of the highest gain")
+        raise ValueError(f"k must be given for {option}, since its ideal has k documents of the highest gain")
     if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
-        raise ValueError(f"k must be at most {LONGEST_IDEAL:,} for {whose}, whose ideal has k documents; got {longest}")
+        raise ValueError(
+            f"k must be at most {LONGEST_IDEAL:,} for {option}, since its ideal has k documents; got {longest}"
+        )
 
 
 def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
@@ -355,9 +357,9 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
 
 
-def _refuse_what_sklearn_lacks(asked: Mapping[str, Any], options: Options) -> None:
+def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
     """Refuse any option that is given, since `sklearn.metrics.ndcg_score` does not have it."""
-    for name, value in asked.items():
+    for name, value in values.items():
         kept = getattr(options, name, value)
         usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
         is_given = value is not None if usual is None else kept != usual
@@ -382,11 +384,11 @@ def _cutoff(k: Any) -> int | None:
 
 def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[tuple[str, int | None], ...]:
     """Return measures, each with every cutoff or the one that its name has."""
-    asked = []
+    pairs = []
     for name in names:
         measure, _, own = name.partition("@")
-        asked += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
-    return tuple(dict.fromkeys(asked))
+        pairs += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
+    return tuple(dict.fromkeys(pairs))
 
 
 def _measure(name: Any) -> str:
@@ -420,10 +422,12 @@ def _refuse_base(base: float, discount: Any) -> None:
 
 
 def _zero_division(value: Any) -> float | str:
-    if isinstance(value, str) and value == RIGHTLY_EMPTY:
+    if isinstance(value, str) and value == PERFECT_IF_EMPTY:
         return value
     if not is_real(value) or math.isinf(float(value)):
-        meaning = f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{RIGHTLY_EMPTY}"'
+        meaning = (
+            f'a finite number, nan to leave queries with nothing relevant out of the mean, or "{PERFECT_IF_EMPTY}"'
+        )
         raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
     return float(value)
 
@@ -459,8 +463,8 @@ def _discount(value: Any) -> Discount:
     if listed is None or (problem := not_discounts(listed)):
         words = ", ".join(f'"{each}"' for each in DISCOUNTS)
         meaning = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
-        why = "" if listed is None else f", which {problem}"
-        raise ValueError(f"discount must be {meaning}; got {shown(value)}{why}")
+        reason = "" if listed is None else f", which {problem}"
+        raise ValueError(f"discount must be {meaning}; got {shown(value)}{reason}")
     return listed
 
 

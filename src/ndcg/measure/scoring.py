@@ -107,10 +107,10 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
     if isinstance(discount, str):
         return np.asarray(DISCOUNT_FUNCTIONS[discount](rank, log_base))
     if callable(discount):
-        found = _answer("discount", "ranks", discount, rank)
-        if (problem := not_discounts(found)) is not None:
+        values = _answer("discount", "ranks", discount, rank)
+        if (problem := not_discounts(values)) is not None:
             raise ValueError(f"discount: what the function returned for ranks 1 to {ranks} {problem}")
-        return found
+        return values
     if len(discount) < ranks:
         raise ValueError(
             f"discount lists {len(discount)} ranks, but {ranks} count; list more, or give k={len(discount)}"
@@ -177,8 +177,8 @@ def score_queries(
         ideal: of all ``"judged"`` documents; ``"truncated"`` to as many as were retrieved; of the ``"retrieved"``
             alone; or ``"full"`` of documents with the highest gain, at all ranks up to each cutoff.
         ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-        zero_division: the nDCG of a query whose ideal DCG is not positive; ``"rightly_empty"``: 1 if no judged document
-            has a gain above 0 and nothing was retrieved, else 0.
+        zero_division: the nDCG of a query with an ideal DCG that is not positive; ``"perfect_if_empty"``: 1 if no
+            judged document has a gain above 0 and nothing was retrieved, else 0.
         negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
 
     Raises:
@@ -244,7 +244,7 @@ def _score_block(
             sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
         _refuse_overflow(block, sums)
         if "nDCG" in into:
-            empty = _rightly_empty(block, gains) if isinstance(zero_division, str) else zero_division
+            empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
             sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
         values[:, block.queries] = sums[measure]
@@ -275,9 +275,9 @@ def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int |
 
 def _threads() -> int:
     """As many threads as the process has CPUs, or as OMP_NUM_THREADS says."""
-    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    if asked.isdecimal() and int(asked):
-        return int(asked)
+    setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if setting.isdecimal() and int(setting):
+        return int(setting)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -516,12 +516,12 @@ GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _answer(option: str, what: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
+def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
     """Return the numbers that an option's function makes of an array, one for each value."""
     if not values.size:
         return values.astype(np.float64)
     answer = function(values)
-    problem = f"{option} gets an array of {what} and must return an array of as many numbers"
+    problem = f"{option} gets an array of {places} and must return an array of as many numbers"
     try:
         numbers = np.asarray(answer)
     except ValueError:
@@ -560,7 +560,7 @@ def sign(discount: Floats) -> float:
     return math.copysign(1, discount.sum())
 
 
-def _rightly_empty(block: _Block, gains: Floats) -> Floats:
+def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
 
     The ideal DCG does not tell: a truncated ideal is empty if nothing was retrieved, although there was something to

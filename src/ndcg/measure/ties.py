@@ -144,11 +144,11 @@ def _settled_gains(
         ranked.ravel()[members] = _mean_of_groups(ranked.ravel()[members], ~tied)
     if crossing.size:
         rows = slice(None) if crossing.size == len(score) else crossing
-        found = score.take(numbers[rows, 1:])
-        mean, above = _group_at_cutoff(score[rows], gains[rows], found[:, 0])
+        near_scores = score.take(numbers[rows, 1:])
+        mean, above = _group_at_cutoff(score[rows], gains[rows], near_scores[:, 0])
         if averaged:
-            ranked[rows, 1:] = np.where(found == found[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
-        missed = crossing[above != (found > found[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
+            ranked[rows, 1:] = np.where(near_scores == near_scores[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
+        missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
         if missed.size:
             whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], "average" if averaged else "last")
             ranked[missed, 1:] = whole[:, :ranks][:, ::-1]

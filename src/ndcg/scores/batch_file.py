@@ -104,10 +104,10 @@ class Store:
             return True
         opened = os.fstat(self._file.fileno())
         try:
-            found = self.path is None or os.path.samestat(opened, os.stat(self.path))
+            is_same = self.path is None or os.path.samestat(opened, os.stat(self.path))
         except FileNotFoundError:
             return False
-        return found and opened.st_size >= contents.end
+        return is_same and opened.st_size >= contents.end
 
     def _written(self, contents: Contents) -> Contents:
         """Return the contents once all pending tables are in the file, or kept."""
@@ -171,16 +171,16 @@ def read_finished(path: str, process: int) -> list[pa.Table]:
     Raises:
         ValueError: the file is gone, or the process did not finish it.
     """
-    found = "is cut off: the process died before its compute, or another took its place"
+    problem = "is cut off: the process died before its compute, or another took its place"
     try:
         with io.FileIO(path) as file:
             if end := _marked_end(file):
                 return _mapped(file, end)
     except FileNotFoundError:
-        found = "is gone"
+        problem = "is gone"
     except (OSError, ValueError, pa.ArrowException) as error:
         raise ValueError(f"the cache file of process {process} cannot be read: {path}: {error}") from None
-    raise ValueError(f"the cache file of process {process} {found}: {path}; run all processes again")
+    raise ValueError(f"the cache file of process {process} {problem}: {path}; run all processes again")
 
 
 def _marked_end(file: io.FileIO) -> int | None:

@@ -254,8 +254,8 @@ class Batches:
             except ValueError as error:
                 if not state.queries or type(error) is not ValueError:  # another is that of a subclass
                     raise
-                held = f"{state.queries} queries added before, which count from 0, are kept"
-                raise ValueError(f"{error} ({held}; to do without them, reload the metric)") from None
+                kept = f"{state.queries} queries added before, which count from 0, are kept"
+                raise ValueError(f"{error} ({kept}; to do without them, reload the metric)") from None
             for file in state.read:
                 if file.lock.is_locked:  # else an interrupted call has removed the file, and another may have its name
                     Path(file.path).unlink(missing_ok=True)
@@ -388,9 +388,9 @@ class Batches:
         )
         return state
 
-    def _file(self, of: int | str) -> CacheFile:
+    def _file(self, process: int | str) -> CacheFile:
         """Return the cache file of a process, or of another name."""
-        name = f"{self.num_process}-{of}" if isinstance(of, int) else of
+        name = f"{self.num_process}-{process}" if isinstance(process, int) else process
         path = os.path.join(self.data_dir, f"{self.experiment_id}-{name}.arrow")
         lock = OwnLock(f"{path}.lock", thread_local=False)
         lock.maker = os.getpid()

@@ -50,13 +50,13 @@ def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> di
 
 def query_values(inputs: Inputs, options: Options) -> Values:
     """Return the values of all queries under the name of each result."""
-    found = []
+    parts = []
     with closing(counted_parts(inputs, options)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
                 scored = score_part(part, options)
-            found.append([scored[measure][row] for _, measure, row in options.results])
-    columns = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+            parts.append([scored[measure][row] for _, measure, row in options.results])
+    columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     return dict(zip(options.names, columns, strict=True))
 
 
@@ -142,9 +142,9 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
         negative &= ~are_excluded(references, exclude)
     for row in np.flatnonzero(negative)[:1].tolist():
         query, document = references.query_ids[int(references.query[row])], references.document[row]
-        of = f"query {shown(query.as_py())}, document {shown(document.as_py())}"
+        pair = f"query {shown(query.as_py())}, document {shown(document.as_py())}"
         problem = IS_NEGATIVE.format(value=f"{references.value[row]:g}")
-        raise ValueError(f"references: {references.place(row)}: {of}: {problem}")
+        raise ValueError(f"references: {references.place(row)}: {pair}: {problem}")
 
 
 def refuse_missing(rankings: Rankings) -> None:
@@ -239,10 +239,10 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
     if (other := np.flatnonzero(values != values[first][code])).size:
         row = int(other[0])
         query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
-        what = {"sample_weight": "weight", "by": "slice"}[argument]
+        noun = {"sample_weight": "weight", "by": "slice"}[argument]
         raise ValueError(
             f"{argument}: query {query}: is {text(row)} in row {row} and {text(before)} in row {before}; "
-            f"give all rows of a query one {what}"
+            f"give all rows of a query one {noun}"
         )
     return first
 
@@ -332,9 +332,9 @@ def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
     if isinstance(given, Mapping):
         raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
     given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
-    found = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
-    if found != queries:
-        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {found}")
+    shape = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
+    if shape != queries:
+        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {shape}")
     numbers = given
     if not isinstance(given, np.ndarray) or given.dtype.kind not in "biuf" or np.ma.is_masked(given):
         numbers = list(map(number, given))
@@ -359,9 +359,9 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     """
     if weight is None and values.size:  # nearly always all that there is to do
         with np.errstate(over="ignore"):
-            found = float(values.mean())
-        if math.isfinite(found):
-            return found
+            value = float(values.mean())
+        if math.isfinite(value):
+            return value
     valued = ~np.isnan(values)
     values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
@@ -369,10 +369,10 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
         hint = 'give a number for zero_division, or missing="empty"'
         raise ValueError(f'{name}: {problem}, missing="skip" those that the predictions lack; {hint}')
     with np.errstate(over="ignore"):
-        found = float(np.average(values, weights=weight))
-    if not math.isfinite(found):
+        value = float(np.average(values, weights=weight))
+    if not math.isfinite(value):
         raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
-    return found
+    return value
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
@@ -440,7 +440,7 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         lengths = np.diff(np.append(0, np.cumsum(judged))[begins])
         for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
             name = f"query {query}" if rankings.place is None else rankings.place(query, None)
-            found = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
-            raise ValueError(f'engine="sklearn": scikit-learn needs lists of one length, not empty; {found}')
+            lengths_text = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+            raise ValueError(f'engine="sklearn": scikit-learn needs lists of one length, not empty; {lengths_text}')
         relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives

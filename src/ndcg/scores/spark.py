@@ -96,16 +96,16 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
-    found = {}
+    results = {}
     scale = max((row.scale for row in rows), default=1.0)
     if not scale:
         raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
     for at, name in enumerate(options.names):
         total, weight = (math.fsum(row[side][at] * (row.scale / scale) for row in rows) for side in ("sums", "weights"))
-        found[name] = total / weight if weight else math.nan
+        results[name] = total / weight if weight else math.nan
     if not sum(row.queries for row in rows):
         raise ValueError("the DataFrame holds no queries; there is nothing to score")
-    return found
+    return results
 
 
 def by_query(frame: Any, options: Options) -> Any:
@@ -178,8 +178,8 @@ def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
         types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
         kinds = ["integer" if each in QUERY_TYPES and each != "string" else each for each in types]
         if kinds[0] != kinds[1]:
-            found = f"{types[0]}, and in the rankings {types[1]}"
-            raise ValueError(f"exclude: column {shown(column)} is of type {found}; give one type for both")
+            both = f"{types[0]}, and in the rankings {types[1]}"
+            raise ValueError(f"exclude: column {shown(column)} is of type {both}; give one type for both")
     columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
     pairs = exclude.select(columns).withColumn("document", functions.col("document").cast("string")).distinct()
     return pairs.withColumn("excluded", functions.lit(True))
@@ -320,14 +320,14 @@ def _scored(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        found = read(*sides, **{**options.reading, "score_dtype": "given"})
+        rankings = read(*sides, **{**options.reading, "score_dtype": "given"})
         if options.missing != "empty" and not nested:
-            found = found._replace(missing=lacking, place=lambda query, _: place(query))
+            rankings = rankings._replace(missing=lacking, place=lambda query, _: place(query))
         if options.missing == "raise":
-            refuse_missing(found)
+            refuse_missing(rankings)
         if "excluded" in columns:
-            found = found.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
-        scored = score_part(found.with_scores_in(options.score_dtype), options)
+            rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
+        scored = score_part(rankings.with_scores_in(options.score_dtype), options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None

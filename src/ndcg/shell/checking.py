@@ -12,13 +12,13 @@ from ..statistics.questions import NDCGFunction
 from .output import Listing
 
 
-def check_function(asked: argparse.Namespace) -> Listing:
+def check_function(args: argparse.Namespace) -> Listing:
     """Return what a function computes."""
-    (k, *others) = asked.k or [10]
+    (k, *others) = args.k or [10]
     if others:
         raise ValueError("-k must be one cutoff, since each ranking is asked about once")
-    function = _imported(asked.function)
-    result = check(function, k=k, form=asked.form, convention=asked.convention, cases=asked.cases, seed=asked.seed)
+    function = _imported(args.function)
+    result = check(function, k=k, form=args.form, convention=args.convention, cases=args.cases, seed=args.seed)
     tables = result.tables() or [[["convention", "rankings that agree"]]]
     rows = [{"convention": name, "agreeing": count} for name, count in result.agreeing.items()]
     answer = result.to_dict()

@@ -97,20 +97,20 @@ def _run(arguments: Sequence[str] | None) -> int:
         SystemExit: help was printed.
     """
     try:
-        asked = parser().parse_args(arguments)
+        args = parser().parse_args(arguments)
     except ArgumentsError as error:
         _say(str(error))
         return BAD_INPUT
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for terminals without a dash
-    if arguments is None:  # a process of its own
+    if arguments is None and args.command != "check":  # a process of its own, without functions of the user
         sys.meta_path.insert(0, _WithoutPandas())
     try:
         with _interruptible():
             from .commands import answer
 
-            found = answer(asked)
-            text = found.text(asked.output)
+            listing = answer(args)
+            text = listing.text(args.output)
         with suppress(BrokenPipeError):
             print(text)
         _flush(sys.stdout)
@@ -118,9 +118,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         problem = str(error) or "not enough memory"
         if isinstance(error, OSError) and error.strerror is not None:
             problem = f"{'the output' if error.filename is None else error.filename}: {error.strerror}"
-        _say(f"ndcg {asked.command}: {problem}")
+        _say(f"ndcg {args.command}: {problem}")
         return BAD_INPUT
-    return found.status
+    return listing.status
 
 
 class _WithoutPandas(MetaPathFinder):

@@ -23,24 +23,24 @@ from .output import FIRST, Listing, Row
 from .sides import Sides, scoring
 
 
-def answer(asked: argparse.Namespace) -> Listing:
+def answer(args: argparse.Namespace) -> Listing:
     """Run a command and return its output.
 
     Raises:
         ValueError: bad input; names the file and the line, or the option.
         OSError: a file cannot be read.
     """
-    if asked.output == "junit" and asked.command != "gate":
+    if args.output == "junit" and args.command != "gate":
         raise ValueError("only ndcg gate writes -o junit; take another format")
-    signature_alone = getattr(asked, "signature", False)
-    if asked.output == "junit" and signature_alone:
+    signature_alone = getattr(args, "signature", False)
+    if args.output == "junit" and signature_alone:
         raise ValueError("--signature has no test cases for -o junit; take another format")
-    whole("places", getattr(asked, "places", 4), 0, PLACES)
+    whole("places", getattr(args, "places", 4), 0, PLACES)
     try:
         if signature_alone:
-            signature = Options.parse(**scoring(asked)).signature(excluding=asked.exclude is not None)
+            signature = Options.parse(**scoring(args)).signature(excluding=args.exclude is not None)
             return Listing([], [], signature, [{"signature": signature}], {"signature": signature})
-        return COMMANDS[asked.command](asked)
+        return COMMANDS[args.command](args)
     except ValueError as error:
         raise ValueError(_in_words_of_the_shell(str(error))) from None
 
@@ -59,18 +59,18 @@ def _in_words_of_the_shell(problem: str) -> str:
     problem = problem.replace('"keep" as it is', 'negative_relevance="keep" as it is')
     problem = problem.replace("ignore_index leaves", "--ignore-index leaves")
     names = "|".join(OF_COMPUTE)
-    return re.sub(rf'\b({names})="?([\w.]+)"?', lambda found: f"--{found[1].replace('_', '-')} {found[2]}", problem)
+    return re.sub(rf'\b({names})="?([\w.]+)"?', lambda match: f"--{match[1].replace('_', '-')} {match[2]}", problem)
 
 
-def _score(asked: argparse.Namespace) -> Listing:
+def _score(args: argparse.Namespace) -> Listing:
     """Return the means of runs with their intervals, or the values of all queries."""
-    sides = Sides.read(asked, asked.runs)
+    sides = Sides.read(args, args.runs)
     reports = {name: sides.report(name) for name in sides.runs}
     one = next(iter(reports.values()))
-    if asked.plot and len(reports) > 1:
+    if args.plot and len(reports) > 1:
         raise ValueError("--plot shows one run; use ndcg compare for several")
-    _save_plot(one, asked.plot)
-    tables, rows = (_by_query if asked.by_query else _means)(reports, asked)
+    _save_plot(one, args.plot)
+    tables, rows = (_by_query if args.by_query else _means)(reports, args)
     notes = [
         note if len(reports) == 1 else f"{run}: {note}" for run, report in reports.items() for note in report.notes
     ]
@@ -80,11 +80,11 @@ def _score(asked: argparse.Namespace) -> Listing:
     return Listing(tables, list(dict.fromkeys(notes)), one.signature, rows, whole_answer)
 
 
-def _means(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[list[Table], list[Row]]:
+def _means(reports: Mapping[str, Report], args: argparse.Namespace) -> tuple[list[Table], list[Row]]:
     """Return tables of the means of runs, and of their slices, with their intervals."""
     runs = list(reports.items())
     slices = [(run, value, part) for run, report in runs for value, part in report.slices.items()]
-    level, places = level_text(asked.confidence), asked.places
+    level, places = level_text(args.confidence), args.places
     of_runs = [(report.scores, report.counts["queries"]) for _, report in runs]
     tables = [mean_table([["run"], *([run] for run, _ in runs)], of_runs, level, places)]
     if slices:
@@ -106,7 +106,7 @@ def _score_rows(of_what: Row, scores: Mapping[str, Score], queries: int) -> list
     ]
 
 
-def _by_query(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple[list[Table], list[Row]]:
+def _by_query(reports: Mapping[str, Report], args: argparse.Namespace) -> tuple[list[Table], list[Row]]:
     """Return a table of the values of all queries of each run, and their means."""
     one = next(iter(reports.values()))
     names = ["query", *["slice"] * ("slice" in one.queries.column_names), *one.scores]
@@ -115,43 +115,50 @@ def _by_query(reports: Mapping[str, Report], asked: argparse.Namespace) -> tuple
         rows += [{"run": run, **row} for row in report.queries.select(names).to_pylist()]
         rows.append({"run": run, "query": "all", **{name: score.value for name, score in report.scores.items()}})
     header = ["run", *names] if len(reports) > 1 else names
-    cells = [[cell_text(row.get(name, ""), asked.places) for name in header] for row in rows]
+    cells = [[cell_text(row.get(name, ""), args.places) for name in header] for row in rows]
     return [[header, *cells]], rows
 
 
-def _compare(asked: argparse.Namespace) -> Listing:
+def _compare(args: argparse.Namespace) -> Listing:
     """Return the differences of runs from a baseline, their intervals and tests, and the queries that differ."""
-    sides = Sides.read(asked, [asked.baseline, *asked.runs])
+    sides = Sides.read(args, [args.baseline, *args.runs])
     options = ("confidence", "resamples", "seed", "alternative", "margin", "corrected_over")
-    found = compare(
+    comparison = compare(
         systems=sides.runs,
         baseline=sides.names[0],
         by=sides.by,
-        **{name: getattr(asked, name) for name in options},
+        **{name: getattr(args, name) for name in options},
         **sides.shared,
     )
-    _save_plot(found, asked.plot)
-    level, queries = level_text(asked.confidence), len(found.queries) // len(found.scores)
-    names = [["run"], *([run] for run in found.scores)]
-    means = mean_table(names, [(scores, queries) for scores in found.scores.values()], level, asked.places)
+    _save_plot(comparison, args.plot)
+    level, queries = level_text(args.confidence), len(comparison.queries) // len(comparison.scores)
+    names = [["run"], *([run] for run in comparison.scores)]
+    means = mean_table(names, [(scores, queries) for scores in comparison.scores.values()], level, args.places)
     columns = ("difference", level, "p", "p (Holm)", "p (t-test)", "won–tied–lost")
-    header = ["measure", "run", f"less {found.baseline}", *columns[1:]]
+    header = ["measure", "run", f"difference from {comparison.baseline}", *columns[1:]]
     pairs, slices = [header], [["slice", "queries", *header]]
     rows = []
-    for pair in found.pairs:
-        cells = pair.cells(level, asked.places)
+    for pair in comparison.pairs:
+        cells = pair.cells(level, args.places)
         pairs.append([pair.measure, pair.system, *(cells[each] for each in columns)])
         rows.append(_pair_row(pair, queries))
-    for value, each in found.slices.items():
+    for value, each in comparison.slices.items():
         for pair in each.pairs:
-            cells = pair.cells(level, asked.places)
+            cells = pair.cells(level, args.places)
             counted = counted_text(pair.queries, each.queries)
             slices.append([slice_name(value), counted, pair.measure, pair.system, *(cells[each] for each in columns)])
             rows.append({"slice": value, **_pair_row(pair, each.queries)})
-    worst = None if asked.worst == "all" else FIRST if asked.worst is None else whole("--worst", asked.worst, 1)
-    tables = [means, pairs, *([slices] if found.slices else []), *query_tables(found, worst, asked.places)]
-    rows = rows if asked.worst is None else _query_rows(found, worst)
-    return Listing(tables, found.remarks(), found.signature, rows, found.to_dict(), latex=found.to_latex(asked.places))
+    worst = None if args.worst == "all" else FIRST if args.worst is None else whole("--worst", args.worst, 1)
+    tables = [means, pairs, *([slices] if comparison.slices else []), *query_tables(comparison, worst, args.places)]
+    rows = rows if args.worst is None else _query_rows(comparison, worst)
+    return Listing(
+        tables,
+        comparison.remarks(),
+        comparison.signature,
+        rows,
+        comparison.to_dict(),
+        latex=comparison.to_latex(args.places),
+    )
 
 
 def _pair_row(pair: Pair, queries: int) -> Row:
@@ -162,56 +169,58 @@ def _pair_row(pair: Pair, queries: int) -> Row:
     return {"measure": measure, "run": run, "baseline": baseline, **counts, **figures}
 
 
-def _query_rows(found: Comparison, worst: int | None) -> list[Row]:
+def _query_rows(comparison: Comparison, worst: int | None) -> list[Row]:
     """Return a row for programs of each query that lost or gained most, of each measure and run, greatest losses first.
 
     Args:
-        found: the comparison.
+        comparison: the comparison.
         worst: how many losses, and how many gains, of each measure and run; None for all.
     """
     rows = []
-    for pair in found.pairs:
-        losses, gains = query_rows(found, pair, worst, "losses"), query_rows(found, pair, worst, "gains")
+    for pair in comparison.pairs:
+        losses, gains = query_rows(comparison, pair, worst, "losses"), query_rows(comparison, pair, worst, "gains")
         for query, value, of_baseline, difference in [*losses, *reversed(gains)]:
             names = {"measure": pair.measure, "run": pair.system, "baseline": pair.other, "query": query}
             rows.append({**names, "value": value, "baseline_value": of_baseline, "difference": difference})
     return rows
 
 
-def _audit(asked: argparse.Namespace) -> Listing:
+def _audit(args: argparse.Namespace) -> Listing:
     """Return what affects the reliability of a score: ties, unjudged documents, a random order, missing queries."""
-    sides = Sides.read(asked, [asked.run])
+    sides = Sides.read(args, [args.run])
     ((name, run),) = sides.runs.items()
-    found = sides.report(name)
-    columns = ("queries", "mean", "chance", "range over tie orders", "unjudged")
+    report = sides.report(name)
+    columns = ("queries", "mean", "random order", "min–max over tie orders", "unjudged")
     measures = [["measure", *columns]]
-    for name, score in found.scores.items():
-        cells = score.cells(found.resampling.level, asked.places, queries=found.counts["queries"])
+    for name, score in report.scores.items():
+        cells = score.cells(report.resampling.level, args.places, queries=report.counts["queries"])
         measures.append([name, *(cells[each] for each in columns)])
-    queries = [["queries", "number", "first"]]
+    queries = [["finding", "queries", "examples"]]
     rows: list[Row] = []
     judged, ranked = (side.query_ids.to_pylist() for side in (sides.qrels, run))
-    for finding, (number, names) in _findings(found, judged, ranked).items():
+    for finding, (number, names) in _findings(report, judged, ranked).items():
         queries.append([finding, count_text(number), ", ".join(map(str, names[:FIRST])) + ", …" * (len(names) > FIRST)])
         rows.append({"finding": finding, "value": number, "queries": " ".join(map(str, names[:FIRST]))})
-    for name, score in found.scores.items():
-        for figure in ("value", "queries", "chance", "worst", "best", "tied", "ranked", "unjudged"):
-            rows.append({"finding": f"{figure} {name}", "value": getattr(score, figure), "queries": ""})
-    whole_answer = found.to_dict() | {"findings": rows}
-    return Listing([measures, queries], found.notes, found.signature, rows, whole_answer)
+    for name, score in report.scores.items():
+        for figure in ("value", "queries", "random_order", "worst", "best", "tied", "ranked", "unjudged"):
+            rows.append(
+                {"finding": f"{figure.replace('_', ' ')} {name}", "value": getattr(score, figure), "queries": ""}
+            )
+    whole_answer = report.to_dict() | {"findings": rows}
+    return Listing([measures, queries], report.notes, report.signature, rows, whole_answer)
 
 
-def _findings(found: Report, judged: Sequence[Any], ranked: Sequence[Any]) -> dict[str, tuple[int, Sequence[Any]]]:
+def _findings(report: Report, judged: Sequence[Any], ranked: Sequence[Any]) -> dict[str, tuple[int, Sequence[Any]]]:
     """Return the number of queries with each property, and these queries if the output names them.
 
     Args:
-        found: the report on the run.
+        report: the report on the run.
         judged: the queries of the qrels.
         ranked: the queries of the run.
     """
-    first = next(iter(found.scores))
-    ids = np.array(found.queries["query"].to_pylist(), object)
-    worst, best = (found.queries[f"{order} {first}"].to_numpy() for order in ("worst", "best"))
+    first = next(iter(report.scores))
+    ids = np.array(report.queries["query"].to_pylist(), object)
+    worst, best = (report.queries[f"{order} {first}"].to_numpy() for order in ("worst", "best"))
     tied = ids[affected_by_ties(worst, best)]
     in_qrels, in_run = set(judged), set(ranked)
     missing = [each for each in judged if each not in in_run]
@@ -220,37 +229,41 @@ def _findings(found: Report, judged: Sequence[Any], ranked: Sequence[Any]) -> di
         "judged": (len(judged), []),
         "missing from the run": (len(missing), missing),
         "only in the run": (len(extra), extra),
-        "nothing relevant": (found.counts["nothing_relevant"], ids[found.queries["relevant"].to_numpy() == 0]),
-        "nothing irrelevant": (found.counts["nothing_irrelevant"], []),
+        "no relevant documents": (report.counts["nothing_relevant"], ids[report.queries["relevant"].to_numpy() == 0]),
+        "all documents relevant": (report.counts["all_relevant"], []),
         f"affected by ties ({first})": (len(tied), tied),
-        "with a document twice": (0, []),  # such a file is rejected
     }
 
 
-def _explain(asked: argparse.Namespace) -> Listing:
+def _explain(args: argparse.Namespace) -> Listing:
     """Return the conventions that give a score."""
-    sides = Sides.read(asked, [asked.run])
+    sides = Sides.read(args, [args.run])
     (run,) = sides.runs.values()
     options = sides.shared
     (k, *others) = options.pop("k", [None])
     if others:
         raise ValueError("-k must be one cutoff, since a score has one")
-    found = explain(predictions=run, k=k, got=asked.got, between=asked.between, **options)
-    _save_plot(found, asked.plot)
+    explanation = explain(predictions=run, k=k, got=args.got, between=args.between, **options)
+    _save_plot(explanation, args.plot)
     rows = [
-        {"convention": name, "number": number, "matches": name in found.matches, "refused": found.refused.get(name)}
-        for name, number in found.numbers.items()
+        {
+            "convention": name,
+            "score": number,
+            "matches": name in explanation.matches,
+            "error": explanation.errors.get(name),
+        }
+        for name, number in explanation.scores.items()
     ]
-    return Listing(found.tables(), found.remarks(), found.signature, rows, found.to_dict())
+    return Listing(explanation.tables(), explanation.remarks(), explanation.signature, rows, explanation.to_dict())
 
 
-def _save_plot(found: Any, path: str | None) -> None:
+def _save_plot(result: Any, path: str | None) -> None:
     """Save the plot of a result, if it is asked for."""
     if not path:
         return
     if not path.lower().endswith((".png", ".svg", ".pdf")):
         raise ValueError(f"--plot {path}: must end in .png, .svg or .pdf")
-    figure = found.plot()
+    figure = result.plot()
     try:
         figure.savefig(path)
     except ValueError as error:

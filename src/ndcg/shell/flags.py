@@ -41,7 +41,7 @@ examples:
   ndcg score qrels.txt bm25.txt dense.txt -k 10 -o markdown      a table for a pull request
   ndcg score qrels.txt bm25.txt --convention trec_eval -q        trec_eval's scores, query by query
   ndcg score qrels.txt bm25.txt -k 10 -o json > baseline.json    to compare with later: see ndcg gate
-  ndcg score ratings.parquet scores.csv -k 10 --query user_id --document item_id --label stars
+  ndcg score ratings.parquet scores.csv -k 10 --query user_id --document item_id --relevance stars
   ndcg score qrels.txt bm25.txt -k 10 --by languages.csv         also each language separately
   zcat run.gz | ndcg score qrels.txt -
 """,
@@ -63,10 +63,10 @@ examples:
     ),
     "gate": (
         "exit status 1 if a run is worse than a baseline",
-        "Exit with status 1 only if the mean of a measure falls by more than --max-drop and a one-sided paired\n"
-        "randomization test finds the fall significant at --alpha (with several measures, after Holm's\n"
-        "correction); with --any-drop, whenever it falls by more than --max-drop. The output says whether each\n"
-        "fall is significant, and whether so few differing queries could prove it. If the run is empty, has no\n"
+        "Exit with status 1 only if the mean of a measure drops by more than --max-drop and a one-sided paired\n"
+        "randomization test finds the drop significant at --alpha (with several measures, after Holm's\n"
+        "correction); with --any-drop, whenever it drops by more than --max-drop. The output says whether each\n"
+        "drop is significant, and whether so few differing queries could prove it. If the run is empty, has no\n"
         "query in common with the qrels, or is missing queries that the baseline ranks, the status is 2, never\n"
         "a pass.",
         """\
@@ -183,9 +183,9 @@ ARGUMENTS = {
         Argument("seed", CHECK, "random seed of the rankings", 0),
     ],
     "regression criteria": [
-        Argument("max_drop", GATE, "the largest fall of the mean that is tolerated", 0.01),
+        Argument("max_drop", GATE, "the largest drop of the mean that is tolerated", 0.01),
         Argument("alpha", GATE, "significance level of the test, from 0 to 1", 0.05),
-        Argument("any_drop", GATE, "fail for any fall by more than --max-drop, significant or not", False),
+        Argument("any_drop", GATE, "fail for any drop by more than --max-drop, significant or not", False),
     ],
     "test options": [
         Argument("alternative", COMPARE, "test whether a run differs, is better or is worse", "two-sided", SIDES),
@@ -229,7 +229,7 @@ ARGUMENTS = {
         ),
         Argument("score", ALL, "the column of scores in runs, if its name is not a known one such as score"),
         Argument(
-            "label", ALL, "the column of relevance in the qrels, if its name is not a known one such as relevance"
+            "relevance", ALL, "the column of relevance in the qrels, if its name is not a known one such as relevance"
         ),
         Argument("by", RUNS, "also score slices of the queries: a file that maps queries to slices, or a qrels column"),
     ],
@@ -289,7 +289,7 @@ SHORT = {"k": "-k", "measures": "-m", "judged_only": "-J", "by_query": "-q", "ou
 READ: dict[str, tuple[Callable[[str], Any], str]] = {
     **dict.fromkeys(("max_drop", "alpha", "margin", "confidence", "log_base", "ignore_index"), (float, "X")),
     **dict.fromkeys(("places", "resamples", "seed", "cases"), (int, "N")),
-    **dict.fromkeys(("query", "document", "score", "label", "convention", "form"), (str, "NAME")),
+    **dict.fromkeys(("query", "document", "score", "relevance", "convention", "form"), (str, "NAME")),
     **dict.fromkeys(("exclude", "plot"), (str, "FILE")),
     "by": (str, "FILE[:COLUMN]|COLUMN"),
     "worst": (_count_or_all, "N"),

@@ -29,52 +29,52 @@ class Criteria(NamedTuple):
     """The criteria of a regression.
 
     Attributes:
-        max_drop: the fall that is tolerated, in units of the measure.
-        alpha: the level at which a larger fall must be significant; 1 if it need not be.
+        max_drop: the drop that is tolerated, in units of the measure.
+        alpha: the level at which a larger drop must be significant; 1 if it need not be.
     """
 
     max_drop: float
     alpha: float
 
     @classmethod
-    def parse(cls, asked: argparse.Namespace) -> "Criteria":
+    def parse(cls, args: argparse.Namespace) -> "Criteria":
         """Check the criteria.
 
         Raises:
             ValueError: a value is not allowed; names the option, the value and the allowed values.
         """
-        if not is_real(asked.alpha) or not 0 <= asked.alpha <= 1:
-            raise ValueError(f"--alpha must be from 0 to 1, such as 0.05; got {shown(asked.alpha)}")
-        return cls(in_units("max_drop", asked.max_drop), 1.0 if asked.any_drop else asked.alpha)
+        if not is_real(args.alpha) or not 0 <= args.alpha <= 1:
+            raise ValueError(f"--alpha must be from 0 to 1, such as 0.05; got {shown(args.alpha)}")
+        return cls(in_units("max_drop", args.max_drop), 1.0 if args.any_drop else args.alpha)
 
     @property
     def need_a_test(self) -> bool:
-        """Whether the test decides: at 1 every fall is significant, at 0 none is."""
+        """Whether the test decides: at 1 every drop is significant, at 0 none is."""
         return 0 < self.alpha < 1
 
     def __str__(self) -> str:
-        fall = f"A regression is a fall of the mean by more than {self.max_drop:g}"
+        drop = f"A regression is a drop of the mean by more than {self.max_drop:g}"
         if self.alpha == 1:
-            return f"{fall}, significant or not."
+            return f"{drop}, significant or not."
         test = f"p (Holm) of a one-sided paired randomization test is at most {self.alpha:g}"
-        return f"{fall} that differs significantly from 0: {test}."
+        return f"{drop} that differs significantly from 0: {test}."
 
 
-def gate_run(asked: argparse.Namespace) -> Listing:
+def gate_run(args: argparse.Namespace) -> Listing:
     """Return whether a run is worse than a baseline: by more than is tolerated, and significantly."""
-    criteria = Criteria.parse(asked)
-    resampling = Resampling.parse(asked.confidence, asked.resamples, asked.seed)
+    criteria = Criteria.parse(args)
+    resampling = Resampling.parse(args.confidence, args.resamples, args.seed)
     if resampling.confidence <= 0.5:
         problem = "must be above 0.5, since the interval of a gate is one-sided"
-        raise ValueError(f"--confidence {problem}; got {asked.confidence:g}")
-    options = Options.parse(**scoring(asked))
-    if asked.max_drop >= 1 and all(measure == "nDCG" for measure, _ in options.asked):
+        raise ValueError(f"--confidence {problem}; got {args.confidence:g}")
+    options = Options.parse(**scoring(args))
+    if args.max_drop >= 1 and all(measure == "nDCG" for measure, _ in options.with_cutoffs):
         problem = "nDCG is at most 1, so the gate could never fail"
-        raise ValueError(f"--max-drop {asked.max_drop:g}: {problem}; give a smaller value, such as 0.01")
-    sides = Sides.read(asked, [asked.baseline, asked.run])
+        raise ValueError(f"--max-drop {args.max_drop:g}: {problem}; give a smaller value, such as 0.01")
+    sides = Sides.read(args, [args.baseline, args.run])
     new = sides.report(sides.names[1])
-    columns = _comparable(asked, sides, new, options, criteria)
-    found = comparison_of(
+    columns = _comparable(args, sides, new, options, criteria)
+    comparison = comparison_of(
         columns,
         None,
         None,
@@ -84,18 +84,18 @@ def gate_run(asked: argparse.Namespace) -> Listing:
         testing=Testing("less", corrected_over="all"),
         signature=new.signature,
     )
-    least = least_p_values(found.pairs, found.testing)
-    rows = [_row(pair, p, found, new, criteria) for pair, p in zip(found.pairs, least, strict=True)]
-    return _listing(asked, found, rows, new, criteria)
+    least = least_p_values(comparison.pairs, comparison.testing)
+    rows = [_row(pair, p, comparison, new, criteria) for pair, p in zip(comparison.pairs, least, strict=True)]
+    return _listing(args, comparison, rows, new, criteria)
 
 
-def _row(pair: Pair, least: float, found: Comparison, new: Report, criteria: Criteria) -> Row:
+def _row(pair: Pair, least: float, comparison: Comparison, new: Report, criteria: Criteria) -> Row:
     """Return the result of the gate on a measure, for programs.
 
     Args:
         pair: the run and the baseline.
         least: the least p-value, corrected, that the pair could have.
-        found: their comparison.
+        comparison: their comparison.
         new: the report on the run.
         criteria: the criteria of a regression.
     """
@@ -104,8 +104,8 @@ def _row(pair: Pair, least: float, found: Comparison, new: Report, criteria: Cri
         "queries": pair.queries,
         "left_out": new.counts["queries"] - pair.queries,
         "differing": pair.wins + pair.losses,
-        "baseline": found.scores[pair.other][pair.measure].value,
-        "run": found.scores[pair.system][pair.measure].value,
+        "baseline": comparison.scores[pair.other][pair.measure].value,
+        "run": comparison.scores[pair.system][pair.measure].value,
         "difference": pair.difference,
         "low": None,  # the interval is one-sided, as the test
         **{name: getattr(pair, name) for name in ("high", "p", "p_holm")},
@@ -118,16 +118,16 @@ def _row(pair: Pair, least: float, found: Comparison, new: Report, criteria: Cri
 def _verdict(pair: Pair, least: float, criteria: Criteria) -> str:
     """Return the verdict on a measure in words."""
     if not falls_beyond(pair.difference, criteria.max_drop):
-        return f"did not fall by more than {criteria.max_drop:g}"
-    fell = f"fell by {_amount(-pair.difference)}"
+        return f"did not drop by more than {criteria.max_drop:g}"
+    drop = f"dropped by {_amount(-pair.difference)}"
     if criteria.alpha == 1:
-        return f"{fell}, more than {criteria.max_drop:g}"
+        return f"{drop}, more than {criteria.max_drop:g}"
     if is_regression(pair.difference, pair.p_holm, **criteria._asdict()):
-        return f"{fell}: significant"
+        return f"{drop}: significant"
     differing = pair.wins + pair.losses
     queries = "1 differing query" if differing == 1 else f"{differing:,} differing queries"
     verb = "cannot" if least > criteria.alpha else "does not" if differing == 1 else "do not"
-    return f"{fell}, which {queries} {verb} prove: not failed"
+    return f"{drop}, which {queries} {verb} prove: not failed"
 
 
 def _amount(value: float) -> str:
@@ -144,32 +144,35 @@ def _summary(run: str, rows: list[Row], criteria: Criteria) -> str:
     """Return the verdict on all measures in a sentence."""
     failed = [row["measure"] for row in rows if row["regression"]]
     if failed:
-        return f"Regression: {', '.join(failed)} of {run} fell by more than {criteria.max_drop:g}."
-    if fell := [row["measure"] for row in rows if falls_beyond(row["difference"], criteria.max_drop)]:
-        return f"Not failed: {', '.join(fell)} of {run} fell by more than {criteria.max_drop:g}, but not significantly."
-    return f"No regression: no mean of {run} fell by more than {criteria.max_drop:g}."
+        return f"Regression: {', '.join(failed)} of {run} dropped by more than {criteria.max_drop:g}."
+    if dropped := [row["measure"] for row in rows if falls_beyond(row["difference"], criteria.max_drop)]:
+        by = f"dropped by more than {criteria.max_drop:g}, but not significantly"
+        return f"Not failed: {', '.join(dropped)} of {run} {by}."
+    return f"No regression: no mean of {run} dropped by more than {criteria.max_drop:g}."
 
 
 def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
-    """Say of each fall that so few queries cannot prove which p-value they could reach, and how many would do."""
+    """Say of each drop that so few queries cannot prove which p-value they could reach, and how many would do."""
     if criteria.alpha == 0:
-        return ["At --alpha 0 no fall is significant, so that this gate never fails."]
-    found = []
+        return ["At --alpha 0 no drop is significant, so that this gate never fails."]
+    notes = []
     for row in rows:
         if not falls_beyond(row["difference"], criteria.max_drop) or row["least_p_holm"] <= criteria.alpha:
             continue
         needed = math.ceil(math.log2(len(rows) / criteria.alpha))
         least = f"with {differing_text(row['differing'])}, p (Holm) is at least {p_text(row['least_p_holm'])}"
         sure = "; the interval, by Student's t, takes more for granted" if row["high"] < 0 else ""
-        found.append(f"{row['measure']}: {least}. It takes {needed} to be at most {criteria.alpha:g}{sure}.")
-    return found
+        notes.append(f"{row['measure']}: {least}. It takes {needed} to be at most {criteria.alpha:g}{sure}.")
+    return notes
 
 
-def _listing(asked: argparse.Namespace, found: Comparison, rows: list[Row], new: Report, criteria: Criteria) -> Listing:
+def _listing(
+    args: argparse.Namespace, comparison: Comparison, rows: list[Row], new: Report, criteria: Criteria
+) -> Listing:
     """Return the output of a gate: a table of its measures, and the criteria of a regression."""
-    baseline, run = found.scores
+    baseline, run = comparison.scores
     failed = any(row["regression"] for row in rows)
-    said = [_summary(run, rows, criteria), str(criteria), *_notes_on_the_test(rows, criteria), *new.notes]
+    remarks = [_summary(run, rows, criteria), str(criteria), *_notes_on_the_test(rows, criteria), *new.notes]
     whole = {
         "signature": new.signature,
         "baseline": baseline,
@@ -179,43 +182,43 @@ def _listing(asked: argparse.Namespace, found: Comparison, rows: list[Row], new:
         "queries": new.counts["queries"],
         "regression": failed,
         "measures": rows,
-        "notes": said[2:],
+        "notes": remarks[2:],
     }
-    interval = f"one-sided {level_text(asked.confidence)}"
-    table = [["measure", "queries", baseline, run, "difference", interval, "p (fall)", "p (Holm)", "verdict"]]
+    interval = f"one-sided {level_text(args.confidence)}"
+    table = [["measure", "queries", baseline, run, "difference", interval, "p (drop)", "p (Holm)", "verdict"]]
     for row in rows:
         counted = counted_text(row["queries"], new.counts["queries"])
-        means = [number_text(row[side], asked.places) for side in ("baseline", "run")]
-        difference, high = (number_text(row[each], asked.places, "+") for each in ("difference", "high"))
+        means = [number_text(row[side], args.places) for side in ("baseline", "run")]
+        difference, high = (number_text(row[each], args.places, "+") for each in ("difference", "high"))
         p_values = [p_text(row[each]) for each in ("p", "p_holm")]
         table.append([row["measure"], counted, *means, difference, f"up to {high}", *p_values, row["verdict"]])
-    return Listing([table], said, new.signature, rows, whole, status=REGRESSION * failed)
+    return Listing([table], remarks, new.signature, rows, whole, status=REGRESSION * failed)
 
 
 # The two sides
 
 
 def _comparable(
-    asked: argparse.Namespace, sides: Sides, new: Report, options: Options, criteria: Criteria
+    args: argparse.Namespace, sides: Sides, new: Report, options: Options, criteria: Criteria
 ) -> dict[str, PerQuery]:
     """Return the values of the baseline and of the run, for the queries that have a value in both.
 
     Raises:
-        ValueError: the two cannot be compared, or no fall over so few queries can be significant.
+        ValueError: the two cannot be compared, or no drop over so few queries can be significant.
     """
     baseline, run = sides.names
     judgments = None
     if baseline in sides.saved:
-        old, judgments = _saved_report(asked.baseline, sides.saved[baseline])
+        old, judgments = _saved_report(args.baseline, sides.saved[baseline])
     else:
         old = sides.report(baseline)
     if old.signature != new.signature:
-        problem = f"was saved with {old.signature}, but {asked.run} is scored with {new.signature}"
-        raise ValueError(f"{asked.baseline}: {problem}; score both with the same options and version")
-    before, after = _same_queries(asked, old, new)
+        problem = f"was saved with {old.signature}, but {args.run} is scored with {new.signature}"
+        raise ValueError(f"{args.baseline}: {problem}; score both with the same options and version")
+    before, after = _same_queries(args, old, new)
     if judgments is not None and judgments != digest_of(sides.qrels):
         raise ValueError(
-            f"{asked.baseline}: was saved with other judgments than {asked.qrels}; score both with the same qrels"
+            f"{args.baseline}: was saved with other judgments than {args.qrels}; score both with the same qrels"
         )
     columns = {
         name: columns_of_values(side["query"].tolist(), {each: side[each].astype(np.float64) for each in options.names})
@@ -225,7 +228,7 @@ def _comparable(
     ranked = (before["retrieved"] > 0) | (after["retrieved"] > 0)
     fewest = min(int(np.count_nonzero(ranked & ~np.isnan(columns[run][name]))) for name in options.names)
     if criteria.need_a_test and not can_be_significant(fewest, len(options.names), criteria.alpha):
-        problem = f"with {fewest} ranked queries no fall can be significant at this level, so the gate could never fail"
+        problem = f"with {fewest} ranked queries no drop can be significant at this level, so the gate could never fail"
         raise ValueError(f"{problem}; give more queries, fewer measures, a larger --alpha, or --any-drop")
     return columns
 
@@ -240,16 +243,16 @@ def _saved_report(file: str, saved: dict[str, Any]) -> tuple[Report, str]:
         several = f"contains the results of {len(saved):,} runs, {', '.join(map(shown, list(saved)[:FIRST]))}"
         raise ValueError(f"{file}: {several}{', …' * (len(saved) > FIRST)}; save only the one to compare with")
     try:
-        found, judgments = Report.from_dict(saved), str(saved["judgments"])
-        found.queries.select(["query", "retrieved", "judged", "relevant"])
+        report, judgments = Report.from_dict(saved), str(saved["judgments"])
+        report.queries.select(["query", "retrieved", "judged", "relevant"])
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException):
         problem = "is not the result of one run as ndcg score -o json has saved it, whole and unchanged"
         raise ValueError(f"{file}: {problem}; save it again") from None
-    return found, judgments
+    return report, judgments
 
 
 def _same_queries(
-    asked: argparse.Namespace, old: Report, new: Report
+    args: argparse.Namespace, old: Report, new: Report
 ) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
     """Return the columns of queries of two reports, in the order of the second.
 
@@ -264,19 +267,19 @@ def _same_queries(
     )
     if before["query"].tolist() != after["query"].tolist():
         lacking, extra = (set(one["query"]) - set(other["query"]) for one, other in ((before, after), (after, before)))
-        problem = f"{_some(lacking)} only there, {_some(extra)} only in {asked.qrels}"
-        raise ValueError(f"{asked.baseline}: was saved with other queries: {problem}; score both with the same qrels")
+        problem = f"{_some(lacking)} only there, {_some(extra)} only in {args.qrels}"
+        raise ValueError(f"{args.baseline}: was saved with other queries: {problem}; score both with the same qrels")
     for name in ("judged", "relevant"):
         if (other := np.flatnonzero(before[name] != after[name])).size:
             at = other[0]
             problem = f"query {shown(after['query'][at])} has {before[name][at]} {name} documents there"
             hint = "score both with the same qrels"
-            raise ValueError(f"{asked.baseline}: {problem}, but {after[name][at]} in {asked.qrels}; {hint}")
+            raise ValueError(f"{args.baseline}: {problem}, but {after[name][at]} in {args.qrels}; {hint}")
     lacking = (before["retrieved"] > 0) & (after["retrieved"] == 0)
-    if lacking.any() and asked.missing is None:
-        problem = f"is missing {_some(after['query'][lacking])} that {asked.baseline} ranks"
+    if lacking.any() and args.missing is None:
+        problem = f"is missing {_some(after['query'][lacking])} that {args.baseline} ranks"
         hint = "--missing empty counts them as 0, --missing skip leaves them out"
-        raise ValueError(f"{asked.run}: {problem}; {hint}")
+        raise ValueError(f"{args.run}: {problem}; {hint}")
     return before, after
 
 

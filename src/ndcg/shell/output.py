@@ -24,7 +24,7 @@ class Listing(Readable):
 
     Attributes:
         cells: tables of strings, the header first.
-        said: sentences below the tables.
+        sentences: sentences below the tables.
         signature: every option that affects the scores.
         rows: the values for programs.
         whole: the whole output, in types that JSON has.
@@ -33,7 +33,7 @@ class Listing(Readable):
     """
 
     cells: list[Table]
-    said: Sequence[str]
+    sentences: Sequence[str]
     signature: str
     rows: list[Row]
     whole: Any
@@ -44,7 +44,7 @@ class Listing(Readable):
         return self.cells
 
     def _remarks(self) -> Sequence[str]:
-        return self.said
+        return self.sentences
 
     def text(self, form: str) -> str:
         """Return the output in one of the formats of the command line."""

@@ -28,7 +28,7 @@ class Sides:
     """The contents of the files of a command.
 
     Attributes:
-        asked: the arguments of the command.
+        args: the arguments of the command.
         qrels: the relevance judgments.
         names: the names of all runs.
         runs: the scores of each run, by its name.
@@ -37,7 +37,7 @@ class Sides:
         by: the slice of each query.
     """
 
-    asked: argparse.Namespace
+    args: argparse.Namespace
     qrels: Columns
     names: list[str]
     runs: dict[str, Columns]
@@ -46,61 +46,60 @@ class Sides:
     by: dict[str, Any] | None
 
     @classmethod
-    def read(cls, asked: argparse.Namespace, files: Sequence[str]) -> "Sides":
+    def read(cls, args: argparse.Namespace, files: Sequence[str]) -> "Sides":
         """Read the qrels, the files of runs, and the other files in the arguments.
 
         Raises:
             ValueError: a file is malformed, or a run has no query in common with the qrels.
             OSError: a file cannot be read.
         """
-        by = getattr(asked, "by", None)
+        by = getattr(args, "by", None)
         by_file = None if by is None else file_and_column(by)[0]
-        if sum(file in ("-", STANDARD_INPUT) for file in (asked.qrels, *files, asked.exclude, by_file)) > 1:
+        if sum(file in ("-", STANDARD_INPUT) for file in (args.qrels, *files, args.exclude, by_file)) > 1:
             raise ValueError("standard input, -, can be read only once; give the other files by their names")
-        qrels = _columns(asked, asked.qrels, "qrels")
+        qrels = _columns(args, args.qrels, "qrels")
         names = _names(files)
         runs: dict[str, Columns] = {}
         saved: dict[str, dict[str, Any]] = {}
         for name, file in zip(names, files, strict=True):
             try:
-                runs[name] = _columns(asked, file, "run")
+                runs[name] = _columns(args, file, "run")
             except SavedResultError as error:
-                if asked.command != "gate" or file != asked.baseline:
+                if args.command != "gate" or file != args.baseline:
                     raise
                 saved[name] = error.value
             else:
-                _refuse_other_queries(asked.qrels, qrels, file, runs[name])
-        exclude = None if asked.exclude is None else _columns(asked, asked.exclude, "exclude")
+                _refuse_other_queries(args.qrels, qrels, file, runs[name])
+        exclude = None if args.exclude is None else _columns(args, args.exclude, "exclude")
         return cls(
-            asked, qrels, names, runs, saved, exclude, None if by is None else read_groups(by, asked.qrels, asked.query)
+            args, qrels, names, runs, saved, exclude, None if by is None else read_groups(by, args.qrels, args.query)
         )
 
     @property
     def shared(self) -> dict[str, Any]:
         """The keyword arguments that `report`, `compare` and `explain` share."""
-        return {"references": self.qrels, "exclude": self.exclude, **scoring(self.asked)}
+        return {"references": self.qrels, "exclude": self.exclude, **scoring(self.args)}
 
     def report(self, run: str) -> Report:
         """Return the report on a run."""
-        confidence = getattr(self.asked, "confidence", 0.95)
+        confidence = getattr(self.args, "confidence", 0.95)
         return report(predictions=self.runs[run], by=self.by, confidence=confidence, **self.shared)
 
 
-def scoring(asked: argparse.Namespace) -> dict[str, Any]:
+def scoring(args: argparse.Namespace) -> dict[str, Any]:
     """Return the options of `compute` that are given."""
-    given = {name: getattr(asked, name, None) for name in OF_COMPUTE}
+    given = {name: getattr(args, name, None) for name in OF_COMPUTE}
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _columns(asked: argparse.Namespace, file: str, kind: str) -> Columns:
+def _columns(args: argparse.Namespace, file: str, kind: str) -> Columns:
     """Return the columns of a file, which may have names of their own."""
-    given = {"query": asked.query, "document": asked.document, "score": asked.score, "relevance": asked.label}
+    given = {"query": args.query, "document": args.document, "score": args.score, "relevance": args.relevance}
     names = {column: name for column, name in given.items() if name is not None and column in NAMES[kind]}
     try:
         return read_columns(path_of(file), kind, names=names)
     except UnknownColumnError as error:
-        option = "label" if error.what == "relevance" else error.what
-        hint = "" if error.what in names else f"; or give its name as --{option}"
+        hint = "" if error.what in names else f"; or give its name as --{error.what}"
         raise ValueError(f"{error}{hint}") from None
 
 

@@ -19,7 +19,7 @@ from ..measure.options import Options, choice, result_name, whole
 from ..measure.ties import Floats
 from ..scores.queries import progress
 from .properties import in_common, properties_of
-from .questions import FLOAT32, FUNCTION_FORMS, NO_VALUE, Asker, NDCGFunction, random_rankings
+from .questions import FLOAT32, FUNCTION_FORMS, NO_VALUE, Answer, Asker, NDCGFunction, random_rankings
 from .slip_terms import Queries, Query, Slip, query_scores, ranked
 from .slips import DUPLICATES_COUNTED, IN_ORDER_OF_INPUT, SLIPS, slip_named
 from .tables import Readable, Table, number_text
@@ -171,7 +171,9 @@ class Check(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
-        example = self.example and {**self.example._asdict(), "query": self.example.query._asdict()}
+        example = self.example and self.example._asdict()
+        if example:
+            example["query"] = {name: getattr(example["query"], name) for name in ("run", "qrels", "k")}
         return {**vars(self), "matches": [each._asdict() for each in self.matches], "example": example}
 
 
@@ -238,13 +240,18 @@ def check(
             answers.append(asker.answer(query, form))
             bar.update(1)
     values = np.array([answer.value for answer in answers])
-    answered = np.array([not answer.problem or answer.problem in NO_VALUE for answer in answers])
+    answered = np.array([_is_comparable(*each) for each in zip(queries, answers, strict=True)])
     habits = tuple(f"It {habit}: {count:,} of {cases:,} rankings." for habit, count in asker.habits.items())
     result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
     if not np.isfinite(values).any():
         return result
     known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
     return _compared(result, asker, known, values[answered])
+
+
+def _is_comparable(query: Query, answer: Answer) -> bool:
+    """Return whether an answer is a score, or none where conventions leave a query out: if documents were retrieved."""
+    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
 
 
 def _form_of(asker: Asker, k: int | None, seed: int) -> str:
@@ -286,9 +293,10 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     tolerance = _tolerance(values)
     expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
     agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
-    matches = [Match(name) for name, each in agree.items() if each.all()] or _slips_on(
-        queries, values, expected, tolerance
-    )
+    names = [name for name, each in agree.items() if each.all()]
+    if result.form != "ranked":  # which has no scores
+        names = _told_apart(asker, result.form, queries, names, tolerance)
+    matches = [Match(name) for name in names] or _slips_on(queries, values, expected, tolerance)
     result = replace(
         result,
         answered=len(queries),
@@ -308,6 +316,22 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
     signature = Options.parse(k=1 if endless else result.k, convention=result.nearest).signature()
     return replace(result, signature=signature, example=example, notes=notes)
+
+
+def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:
+    """Return those of some conventions that a function also computes if scores are equal in 32 bits, or else all."""
+    if len({CONVENTIONS[name].score_dtype for name in names}) < 2:
+        return names
+    close = [_with_close_scores(query) for query in queries[:FIRST_ASKED]]
+    values = np.array([asker.value(query, form) for query in close])
+    kept = [name for name in names if _agree(values, query_scores(close, {"convention": name}), tolerance).all()]
+    return kept or names
+
+
+def _with_close_scores(query: Query) -> Query:
+    """Return a ranking of the same order, in which all scores are equal in 32 bits."""
+    ranks = {document: rank for rank, document in enumerate(ranked(query))}
+    return query._replace(run={document: 1 - 1e-12 * ranks[document] for document in query.run})
 
 
 def _slips_on(

@@ -76,7 +76,10 @@ from .tables import (
 )
 
 PLACES = 16  # at most: float64 holds no more digits
-ONE_SIDED = "Tests are of one side, intervals of two: what a test finds at 5% is beyond the end of a 90% interval."
+ONE_SIDED = (
+    "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
+    "interval."
+)
 
 
 class ComparedSlice(NamedTuple):
@@ -181,11 +184,11 @@ class Comparison(Readable):
     def _tables(self) -> list[Table]:
         level = self.resampling.level
         tests = ["difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
-        samples = ["detectable difference", "queries needed for the one seen"]
+        samples = ["minimum detectable difference", "queries needed for the observed difference"]
         return [
             self._system_table(level),
             _pair_table("pair", self.pairs, tests, level),
-            _pair_table("80% power (4 of 5 trials at the 5% level)", self.pairs, samples, level),
+            _pair_table("pair, at 80% power", self.pairs, samples, level),
             *([self._slice_table(level)] if self.slices else []),
             *query_tables(self, 3),
         ]
@@ -214,18 +217,18 @@ class Comparison(Readable):
         pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
-            return "all exchanges: exact"
+            return "all permutations: exact"
         error = max(each.p_error for each in sampled)
-        text = f"{sampled[0].exchanges:,} exchanges: standard error of p at most {error:.1g}"
+        text = f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
         exact = len(pairs) - len(sampled)
-        return f"{exact:,} of {len(pairs):,} exact, else {text}" if exact else text
+        return f"exact for {exact:,} of {len(pairs):,}; for the others {text}" if exact else text
 
     def _remarks(self) -> list[str]:
         over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
         return [
-            f"{self.resampling}. p: {self.testing}? By the paired randomization test ({self._exactness()}), beside it "
-            f"by the paired t-test; both also corrected by Holm for {over}. {self.testing.relation.capitalize()}: p "
-            f"(Holm) < {SIGNIFICANT}.",
+            f"{self.resampling}. p: {self.testing}? From the paired randomization test ({self._exactness()}); p "
+            f"(t-test): from the paired t-test. Both are also corrected by Holm for {over}. "
+            f"{self.testing.relation.capitalize()}: p (Holm) < {SIGNIFICANT}.",
             *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
             *first_slices(self.slices),
             *self.notes,
@@ -300,8 +303,8 @@ class Comparison(Readable):
             ValueError: the values are others; names the entry.
         """
         resampling, signature = saved_resampling(values["resampling"]), values["signature"]
-        of_1_0: dict[str, Any] = {"exact": resampling.exact, "exchanges": resampling.resamples}
-        of_1_0 |= {"detectable": None, "queries_needed": None}
+        of_1_0: dict[str, Any] = {"exact": resampling.exact, "permutations": resampling.resamples}
+        of_1_0 |= {"min_detectable": None, "queries_needed": None}
         of_1_0 = {} if is_of_this_version(signature) else of_1_0
 
         def read(part: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -316,7 +319,7 @@ class Comparison(Readable):
             place = f"slices: {slice_name(each['slice'])}: "
             queries = saved_count(each["queries"], f"{place}queries")
             slices[each["slice"]] = ComparedSlice(queries, **read(each, place))
-        found = cls(
+        comparison = cls(
             signature=signature,
             **read(values, ""),
             baseline=values["baseline"],
@@ -326,8 +329,8 @@ class Comparison(Readable):
             testing=Testing.parse(*Testing(**values.get("testing", {}))),
             slices=slices,
         )
-        found._check_figures()
-        return found
+        comparison._check_figures()
+        return comparison
 
     def _check_figures(self) -> None:
         """Raise an error unless the figures follow from the values of the queries."""
@@ -349,13 +352,13 @@ class Comparison(Readable):
         self._check_part(ComparedSlice(len(tables[0]), self.scores, self.pairs), scores, pairs, columns, "")
         self._check_holm(self.pairs)
         if self.resampling.exact != all(pair.exact for pair in self.pairs):
-            raise ValueError("resampling: exact: must be that of all pairs")
+            raise ValueError("resampling: exact: must be True if all pairs are exact, else False")
         if slices is None:
             return
         weighted = "|weights:given" in self.signature  # then other slices may be left out
         again = _compared_slices(contest, slices, columns, None)
         if not (set(self.slices) <= set(again) if weighted else list(self.slices) == list(again)):
-            raise ValueError("slices: are not those of the queries")
+            raise ValueError("slices: must be the slices of the queries")
         for value, each in self.slices.items():
             other, place = again[value], f"slices: {slice_name(value)}: "
             if each.queries != other.queries:
@@ -365,20 +368,20 @@ class Comparison(Readable):
 
     def _check_part(
         self,
-        found: ComparedSlice,
+        saved: ComparedSlice,
         scores: Mapping[str, Mapping[str, Score]],
         pairs: Sequence[Pair],
         columns: Mapping[str, PerQuery],
         place: str,
     ) -> None:
         """Raise an error unless the figures of some queries are those found again, as far as these tell."""
-        if list(found.scores) != list(scores):
-            raise ValueError(f"{place}scores: must be of {', '.join(scores)}")
-        for system, of_system in found.scores.items():
+        if list(saved.scores) != list(scores):
+            raise ValueError(f"{place}scores: must be those of {', '.join(scores)}")
+        for system, of_system in saved.scores.items():
             check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
-            if any(max(each.tied, 0) > found.queries for each in of_system.values()):
-                raise ValueError(f"{place}scores: {system}: tied: must be at most {found.queries}")
-        check_pairs(found.pairs, pairs, found.scores, found.queries, self.signature, place)
+            if any(max(each.tied, 0) > saved.queries for each in of_system.values()):
+                raise ValueError(f"{place}scores: {system}: tied: must be at most {saved.queries}")
+        check_pairs(saved.pairs, pairs, saved.scores, saved.queries, self.signature, place)
 
     def _check_holm(self, pairs: Sequence[Pair]) -> None:
         """Raise an error unless corrected p-values follow from the others."""
@@ -439,21 +442,21 @@ class Comparison(Readable):
 
 
 def query_rows(
-    found: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
+    comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
 ) -> list[tuple[Any, float, float, float]]:
     """Return the queries in which the first system of a pair loses or gains most: query, both values, difference."""
-    table = found.differences(pair.system, pair.other, pair.measure, n, only)
+    table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def query_tables(found: Comparison, n: int | None, places: int = 4) -> list[Table]:
+def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
     """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
     sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
     tables = []
     for did, only in sides.items():
-        table = [[f"queries that {did} most in {found.measures[0]}", "pair", "first", "second", "difference"]]
-        for pair in (pair for pair in found.pairs if pair.measure == found.measures[0]):
-            for query, *values, difference in query_rows(found, pair, n, only):
+        table = [[f"queries that {did} most in {comparison.measures[0]}", "pair", "first", "second", "difference"]]
+        for pair in (pair for pair in comparison.pairs if pair.measure == comparison.measures[0]):
+            for query, *values, difference in query_rows(comparison, pair, n, only):
                 cells = (number_text(each, places) for each in values)
                 table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
         tables.append(table)
@@ -606,7 +609,7 @@ def _compared_slices(
     contest: Contest, slices: Slices, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None
 ) -> dict[Value, ComparedSlice]:
     """Return how systems differ in each slice in which every system has two values or more of each measure."""
-    found: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for piece in in_pieces(slices):
             valued = ~np.isnan(
@@ -619,12 +622,12 @@ def _compared_slices(
                 own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
                 results = contest.results(own, None if weight is None else weight[queries], Parts(sizes))
                 values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
-                found |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
+                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
             bar.update(len(piece.values))
-    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in found.values() for pair in pairs]))
+    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs]))
     return {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
-        for value, (queries, (scores, pairs)) in found.items()
+        for value, (queries, (scores, pairs)) in by_slice.items()
     }
 
 
@@ -677,11 +680,13 @@ def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
     judged = queries(references)
     if judged is None:
         return
-    ranked = {name: found & judged for name, side in rankings.items() if (found := queries(side)) is not None}
+    ranked = {
+        name: side_queries & judged for name, side in rankings.items() if (side_queries := queries(side)) is not None
+    }
     for name, own in ranked.items():
         if lacking := set().union(*ranked.values()) - own:
             query = min(lacking, key=str)
-            other = next(each for each, theirs in ranked.items() if query in theirs)
+            other = next(each for each, queries_of_other in ranked.items() if query in queries_of_other)
             problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
             hint = (
                 'missing="empty" counts it as having retrieved nothing there, missing="skip" leaves the query out for '

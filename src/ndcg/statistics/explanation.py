@@ -1,9 +1,9 @@
-"""Whose number it is: the same rankings by every convention, and which choice makes what difference.
+"""Find the convention that gives a score: score the rankings under all of them, and explain their differences.
 
-Two libraries differ in a handful of choices: gain, discount, ideal, ties, empty queries, negative
-relevance, missing queries. What each of these adds to the difference is its Shapley value: what
-changing it adds, averaged over all orders in which the choices could be changed (Shapley, 1953).
-So the parts add up to the whole difference, and none depends on which choice is changed first.
+Two libraries differ in a few choices: gain, discount, ideal, ties, queries with no relevant documents, negative
+relevance, missing queries. The effect of a choice is its Shapley value: the change in the score when this choice
+is changed, averaged over all orders in which the choices could be changed (Shapley, 1953). So the effects add up
+to the whole difference, and no effect depends on which choice is changed first.
 """
 
 import math
@@ -50,31 +50,31 @@ class Choice(NamedTuple):
     """A choice in which two conventions differ.
 
     Attributes:
-        name: of the option.
-        before: what the first convention chooses.
-        after: what the second chooses.
-        adds: what it adds to the difference of their numbers.
+        name: the name of the option.
+        before: its value in the first convention.
+        after: its value in the second convention.
+        effect: its part of the difference between their scores.
     """
 
     name: str
     before: Any
     after: Any
-    adds: float
+    effect: float
 
 
 @dataclass(frozen=True)
 class Explanation(Readable):
-    """The number of rankings under every convention, and why two of them differ.
+    """The score of rankings under every convention, and why two of these scores differ.
 
     Attributes:
-        signature: of the first convention that matches, else of the second of `between`, else of the
-            first that has a number: every choice made.
-        measure: such as ``"nDCG@10"``.
-        numbers: by the name of the convention; None where it has none.
-        refused: why a convention has none, by its name.
-        got: the number to explain, if one was given.
+        signature: the signature of the first convention that matches, else of the second in `between`, else of the
+            first that has a score.
+        measure: the name of the result, such as ``"nDCG@10"``.
+        scores: the score under each convention, by its name; None if it has none.
+        errors: why a convention has no score, by its name.
+        got: the reported score, if one was given.
         percent: whether it was given in percent.
-        matches: the conventions whose number it is, to the digits that were given.
+        matches: the conventions that give this score, to its digits.
         reported: what was reported, in words.
         combinations: options that give what was reported, if no convention does; those that change the fewest options
             of a convention come first.
@@ -82,17 +82,17 @@ class Explanation(Readable):
         distinct: how many of the combinations that match differ in the value of some query.
         by_chance: how many combinations would match by chance; nan if unknown.
         slips: known slips that give what was reported, if no convention does, each with a convention.
-        nearest: if values of queries were reported that nothing gives, the combination that gives most of them.
-        disagreeing: the queries that have another value under the nearest combination.
+        nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
+        disagreeing: the queries with another value under the nearest combination.
         in_common: what these queries have in common, in words.
-        between: the two conventions whose difference `choices` explain.
-        choices: in which they differ, with what each adds; together the difference.
+        between: the two conventions with the difference that `choices` explain.
+        choices: the options in which they differ, with their effects, which add up to the difference.
     """
 
     signature: str
     measure: str
-    numbers: dict[str, float | None]
-    refused: dict[str, str]
+    scores: dict[str, float | None]
+    errors: dict[str, str]
     got: float | None = None
     percent: bool = False
     matches: tuple[str, ...] = ()
@@ -109,35 +109,33 @@ class Explanation(Readable):
     choices: tuple[Choice, ...] = ()
 
     def _tables(self) -> list[list[list[str]]]:
-        numbers = [["convention", self.measure]]
+        scores = [["convention", self.measure]]
         if self.got is not None:
-            numbers[0] += ["minus yours", ""]
-        for name, number in self._sorted():
-            cells = [name, number_text(number)]
+            scores[0] += ["difference from yours", ""]
+        for name, score in self._sorted():
+            cells = [name, number_text(score)]
             if self.got is not None:
-                cells += [number_text(number - self.got, sign="+"), "yours" if name in self.matches else ""]
-            numbers.append(cells)
-        tables = [numbers]
+                cells += [number_text(score - self.got, sign="+"), "match" if name in self.matches else ""]
+            scores.append(cells)
+        tables = [scores]
         if self.between is not None:
-            adds = [
-                [each.name, _choice_text(each.name, each.before), _choice_text(each.name, each.after)]
-                for each in self.choices
+            rows = [
+                [name, _choice_text(name, before), _choice_text(name, after), number_text(effect, sign="+")]
+                for name, before, after, effect in self.choices
             ]
-            added = [number_text(each.adds, sign="+") for each in self.choices]
-            rows = [[*cells, text] for cells, text in zip(adds, added, strict=True)]
-            whole = ["together", "", "", number_text(sum(each.adds for each in self.choices), sign="+")]
-            tables.append([["choice", *self.between, "adds"], *rows, whole])
+            total = ["total", "", "", number_text(sum(choice.effect for choice in self.choices), sign="+")]
+            tables.append([["choice", *self.between, "effect"], *rows, total])
         return tables
 
     def _remarks(self) -> list[str]:
-        by_reason: dict[str, list[str]] = {}
-        for name, reason in self.refused.items():
-            by_reason.setdefault(reason, []).append(name)
-        refused = [f"No number of {_enumerated(names)}: {reason}." for reason, names in by_reason.items()]
-        return [*self._conclusion(), *refused]
+        conventions: dict[str, list[str]] = {}
+        for name, error in self.errors.items():
+            conventions.setdefault(error, []).append(name)
+        errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
+        return [*self._conclusion(), *errors]
 
     def _conclusion(self) -> Iterator[str]:
-        """Yield what the number is, in words."""
+        """Yield sentences on what gives the score."""
         if self.got is None:
             return
         if self.percent:
@@ -146,16 +144,16 @@ class Explanation(Readable):
             yield f"{self.reported} is the {self.measure} of {_enumerated(self.matches)}."
             return
         name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
-        yield f"No convention has {self.reported}; the nearest is {name}, {number_text(number)}."
+        yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
         few = [each for each in self.combinations if len(each.changed) <= 1]
         ways = [_way_text(each) for each in few]
-        ways += [f"It is that of {convention} with a slip: {slip}." for slip, convention in self.slips]
+        ways += [f"{convention} with a slip gives it: {slip}." for slip, convention in self.slips]
         ways += [_way_text(each) for each in self.combinations[len(few) :]]
         yield from ways[:SHOWN_COMBINATIONS]
         if self.combinations:
             yield from self._certainty()
         if not ways:
-            yield "No combination of options has it. Were other queries or documents scored, weighted or excluded?"
+            yield "No combination of options gives it. Were other queries or documents scored, weighted or excluded?"
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
@@ -165,22 +163,22 @@ class Explanation(Readable):
             yield from self.in_common
 
     def _certainty(self) -> Iterator[str]:
-        """Yield how many combinations match, and what that is worth."""
+        """Yield how many combinations match, and how certain that makes the result."""
         count = len(self.combinations)
         chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
-        yield f"{count:,} of {self.tried:,} combinations of options have it{chance}."
+        yield f"{count:,} of {self.tried:,} combinations of options give it{chance}."
         if count > 1 and self.distinct == 1:
-            yield "These have the same value for every query, so the queries do not tell them apart."
+            yield "These give the same value for every query, so the queries do not distinguish them."
         elif count > 1:
-            yield "Scores at more cutoffs, or the value of each query, would tell these apart."
+            yield "Scores at more cutoffs, or the value of each query, would distinguish these."
 
     def _sorted(self) -> list[tuple[str, float]]:
-        """Return the conventions that have a number, the lowest first."""
-        known = [(name, number) for name, number in self.numbers.items() if number is not None]
-        return sorted(known, key=lambda each: each[1])
+        """Return the conventions that have a score, with their scores, the lowest first."""
+        known = [(name, score) for name, score in self.scores.items() if score is not None]
+        return sorted(known, key=lambda item: item[1])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has; a choice that is no number, such as nan, as text."""
+        """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
         lists: dict[str, Any] = {"choices": [_in_json_types(each) for each in self.choices]}
         lists["combinations"] = [_combination_in_json(each) for each in self.combinations]
         between = None if self.between is None else list(self.between)
@@ -195,7 +193,7 @@ class Explanation(Readable):
         return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
     def plot(self) -> Any:
-        """Return a Matplotlib figure: a dot for the number of each convention, filled if it is the one you got."""
+        """Return a Matplotlib figure: a dot for the score under each convention, filled if it equals yours."""
         known = self._sorted()
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for at, (name, number) in enumerate(known):
@@ -205,12 +203,12 @@ class Explanation(Readable):
         axes.set_xlabel(self.measure)
         if self.got is not None:
             axes.axvline(self.got, color="gray", linewidth=1)
-            axes.set_xlabel(f"{self.measure}; line: {self.got:g}, what you got; filled: the same to its digits")
+            axes.set_xlabel(f"{self.measure}; line: your score, {self.got:g}; filled: the same to its digits")
         return figure
 
 
 def _way_text(combination: Combination) -> str:
-    return f"It is that of {combination} ({combination.call}; in the shell {combination.flags})."
+    return f"{combination} gives it ({combination.call}; in the shell {combination.flags})."
 
 
 def explain(
@@ -227,27 +225,27 @@ def explain(
     exclude: Any = None,
     **options: Unpack[ExplainOptions],
 ) -> Explanation:
-    """Tell whose nDCG a number is: the number of rankings under every convention, and what makes the difference.
+    """Find the conventions that give a score: score rankings under all of them, and show what makes the difference.
 
     Args:
         predictions: as in `compute`.
         references: as in `compute`.
-        got: the nDCG to find, from 0 to 1 or in percent; its digits say how close a match must be, so give "0.5920" as
-            text to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the value
-            of each query, in order, by id, or in a file of lines such as those of trec_eval -q.
+        got: the nDCG to find, from 0 to 1 or in percent. Its digits decide how close a match must be, so pass "0.5920"
+            as a string to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the
+            value of each query, in order, by id, or in a file of lines such as those that trec_eval -q prints.
         k: the cutoff.
-        between: two conventions whose difference to explain; by default scikit-learn's (or the first
-            that has a number) and the one that has the number that was got.
+        between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
+            has a score) and the one that gives the reported score.
         sample_weight: one weight per query for the mean.
-        query_ids: for flat predictions and references.
-        document_ids: with `query_ids`.
-        data: a frame; then the arguments above may be names of its columns.
-        exclude: documents to leave out, as in `compute`.
-        **options: of `compute`, the same for every convention: what you know of the number.
+        query_ids: the query id of each row, for flat predictions and references.
+        document_ids: the document id of each row, with `query_ids`.
+        data: a DataFrame; then the arguments above may be names of its columns.
+        exclude: documents to remove from rankings and ideals, as in `compute`.
+        **options: options of `compute` that are known of the score; they apply under every convention.
 
     Raises:
-        ValueError: what `compute` refuses of any convention; a number or a convention that is none;
-            `between` a convention without a number.
+        ValueError: as in `compute`, for an error under every convention; `got` is not a score; `between` has an
+            unknown convention, or one without a score.
 
     >>> scores, relevance = [[.5, .5, .2], [.9, .8, .7]], [[1, 0, 0], [0, 0, 0]]
     >>> found = explain(predictions=scores, references=relevance, got=0.9077)
@@ -258,33 +256,33 @@ def explain(
     k = k if reported is None else reported.k
     pair = None if between is None else _two_conventions(between)
     if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
-        raise ValueError(f"k must be one cutoff, since a number has one; got {shown(k)}")
+        raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
     inputs, weight = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude), sample_weight)
     scorer = _Scorer(Inputs(*settled(**from_files(inputs)._asdict())), weight, k, options)
-    numbers: dict[str, float | None] = {}
-    refused = {}
+    scores: dict[str, float | None] = {}
+    errors = {}
     with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
         for name in CONVENTIONS:
             try:
-                numbers[name] = scorer.number(scorer.options_of(name))
+                scores[name] = scorer.score(scorer.options_of(name))
             except ValueError as error:
-                numbers[name], refused[name] = None, str(error)
+                scores[name], errors[name] = None, str(error)
             bar.update(1)
-    if all(number is None for number in numbers.values()):
-        raise ValueError(next(iter(refused.values())))
+    if all(score is None for score in scores.values()):
+        raise ValueError(next(iter(errors.values())))
     for name in pair or ():
-        if name in refused:
-            raise ValueError(f"between: {name} has no number: {refused[name]}")
-    first = next(name for name, number in numbers.items() if number is not None)
-    found = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), numbers, refused)
+        if name in errors:
+            raise ValueError(f"between: {name} has no score: {errors[name]}")
+    first = next(name for name, score in scores.items() if score is not None)
+    explanation = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), scores, errors)
     if reported is not None:
-        found = _with_matches(found, scorer, reported)
-    if pair is None and found.matches:  # the one that differs in the fewest choices
-        pair = (first, min(found.matches, key=lambda name: len(scorer.differing(first, name))))
+        explanation = _with_matches(explanation, scorer, reported)
+    if pair is None and explanation.matches:  # the one that differs in the fewest choices
+        pair = (first, min(explanation.matches, key=lambda name: len(scorer.differing(first, name))))
     if pair is None or pair[0] == pair[1]:
-        return found
-    signature = found.signature if found.matches else scorer.signature(pair[1])
-    return replace(found, signature=signature, between=pair, choices=scorer.choices(*pair))
+        return explanation
+    signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
+    return replace(explanation, signature=signature, between=pair, choices=scorer.choices(*pair))
 
 
 class _Scorer:
@@ -294,11 +292,11 @@ class _Scorer:
         self.inputs, self.k, self.options = inputs, k, options
         self.given = {"weighted": sample_weight is not None, "excluding": inputs.exclude is not None}
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
-        self.numbers: dict[tuple[str, ...], float] = {}
-        plain = self.read(Options.parse(k=k, **options))
-        if not plain.queries:
+        self.scores: dict[tuple[str, ...], float] = {}
+        rankings = self.read(Options.parse(k=k, **options))
+        if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(sample_weight, plain.queries)
+        self.weight: NDArray[np.float64] | None = weights(sample_weight, rankings.queries)
 
     @property
     def cutoff(self) -> int | None:
@@ -306,28 +304,28 @@ class _Scorer:
         return Options.parse(k=self.k).cutoffs[0]
 
     def signature(self, convention: str) -> str:
-        """Return every choice of a convention."""
+        """Return the signature of a convention."""
         return self.options_of(convention).signature(**self.given)
 
     def options_of(self, convention: str, **changed: Any) -> Options:
-        """Return the options of a convention, what is given besides, and what is changed."""
+        """Return the options of a convention with the options of the caller and those that are changed."""
         return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
 
-    def number(self, options: Options) -> float:
+    def score(self, options: Options) -> float:
         """Return the nDCG under some options.
 
         Raises:
-            ValueError: there is none.
+            ValueError: the rankings have no nDCG under them.
         """
         key = tuple(repr(getattr(options, name)) for name in CHOICES)
-        if key not in self.numbers:
+        if key not in self.scores:
             rankings = self.read(options)
             if options.missing == "raise":
                 refuse_missing(rankings)
             with UserTerms(rankings):
                 values = score_part(rankings, options)["nDCG"][0]
-            self.numbers[key] = mean("nDCG", values, self.weight)
-        return self.numbers[key]
+            self.scores[key] = mean("nDCG", values, self.weight)
+        return self.scores[key]
 
     def differing(self, one: str, other: str) -> list[str]:
         """Return the names of the choices in which two conventions differ."""
@@ -335,37 +333,38 @@ class _Scorer:
         return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
 
     def choices(self, one: str, other: str) -> tuple[Choice, ...]:
-        """Return the choices in which two conventions differ, with what each adds."""
+        """Return the choices in which two conventions differ, with their effects."""
         before, after = self.options_of(one), self.options_of(other)
         names = self.differing(one, other)
 
-        def number(changed: Sequence[str]) -> float:
-            return self.number(replace(before, **{name: getattr(after, name) for name in changed}))
+        def score(changed: Sequence[str]) -> float:
+            return self.score(replace(before, **{name: getattr(after, name) for name in changed}))
 
         return tuple(
-            Choice(name, getattr(before, name), getattr(after, name), _share(name, names, number)) for name in names
+            Choice(name, getattr(before, name), getattr(after, name), _shapley_value(name, names, score))
+            for name in names
         )
 
     def read(self, options: Options) -> Rankings:
         """Return the rankings as some options read them, once for each way of reading."""
-        way = tuple(options.reading.values())
-        if way not in self.rankings:
-            self.rankings[way] = read(*self.inputs, **options.reading)
-        return self.rankings[way]
+        key = tuple(options.reading.values())
+        if key not in self.rankings:
+            self.rankings[key] = read(*self.inputs, **options.reading)
+        return self.rankings[key]
 
 
-def _share(name: str, names: Sequence[str], number: Callable[[Sequence[str]], float]) -> float:
-    """Return the Shapley value of a choice: what changing it adds, averaged over all orders of changing them."""
+def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]) -> float:
+    """Return the Shapley value of a choice: the effect of changing it, averaged over all orders of changing them."""
     others = [each for each in names if each != name]
     return math.fsum(
-        (number([*changed, name]) - number(changed)) / (len(names) * math.comb(len(others), size))
+        (score([*changed, name]) - score(changed)) / (len(names) * math.comb(len(others), size))
         for size in range(len(names))
         for changed in combinations(others, size)
     )
 
 
-def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
-    """Return an explanation with the conventions that have what was reported, or else what else has it."""
+def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
+    """Return an explanation with the conventions, or else the combinations and slips, that give what was reported."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
     given = {name: value for name, value in scorer.options.items() if value is not None}
@@ -374,14 +373,14 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
     matches = tuple(conventions_with(searched))
     score = reported.score
-    if math.isnan(score):  # the values of queries were reported, and their mean is what the table compares
+    if math.isnan(score):  # values of queries were reported: the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
-    found = replace(found, got=score, percent=reported.percent, reported=reported.words, matches=matches)
+    explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
-        return replace(found, signature=scorer.signature(matches[0]))
+        return replace(explanation, signature=scorer.signature(matches[0]))
     result = search(searched)
-    found = replace(
-        found,
+    explanation = replace(
+        explanation,
         combinations=result.combinations,
         distinct=result.distinct,
         tried=result.tried,
@@ -390,13 +389,13 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
     )
     if result.combinations:
         signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
-        return replace(found, signature=signature)
-    if found.slips or result.nearest is None or result.agreeing is None:
-        return found
+        return replace(explanation, signature=signature)
+    if explanation.slips or result.nearest is None or result.agreeing is None:
+        return explanation
     ids, differing = rankings.names(), ~result.agreeing
     properties = properties_of(rankings, result.nearest.options["k"])
     return replace(
-        found,
+        explanation,
         nearest=result.nearest,
         disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
         in_common=tuple(in_common(properties, differing, "queries", str(result.nearest))),
@@ -404,14 +403,14 @@ def _with_matches(found: Explanation, scorer: _Scorer, reported: Reported) -> Ex
 
 
 def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
-    """Yield the slips that have what was reported, each with a convention.
+    """Yield the slips that give what was reported, each with a convention.
 
-    Those that an option of `compute` makes are among the combinations of options.
+    Slips that an option of `compute` can make are among the combinations of options.
 
     Args:
-        searched: what is searched, and for what.
-        inputs: the rankings as they were given.
-        as_given: the scores as they were given, if they were read in percent.
+        searched: the rankings, the known options and the reported scores.
+        inputs: the rankings as the caller passed them.
+        as_given: the scores as the caller passed them, if they were read as percentages.
     """
     other = searched._replace(evidence=as_given or searched.evidence)
     rankings = searched.read(Options.parse(k=searched.k, **searched.given))
@@ -430,7 +429,7 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
                     values = np.array(
                         [slip.scores(each, {"convention": convention, **searched.given}) for each in queries]
                     )
-                except ValueError:  # these rankings have no score by it
+                except ValueError:  # these rankings have no score under it
                     continue
                 if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, convention
@@ -446,7 +445,7 @@ def _combination_in_json(combination: Combination) -> dict[str, Any]:
 
 
 def _json_choice(value: Any) -> Any:
-    """Return a value in a type that JSON has."""
+    """Return the value of an option in a JSON type."""
     if isinstance(value, (list, tuple, np.ndarray)):
         return [_json_choice(each) for each in value]
     return (
@@ -467,16 +466,16 @@ def _two_conventions(between: Any) -> tuple[str, str]:
 
 
 def _choice_text(name: str, value: Any) -> str:
-    """Return a choice as tables show it."""
+    """Return the value of an option as tables show it."""
     return empty_text(value) if name == "zero_division" else str(value)
 
 
 def _in_json_types(values: NamedTuple) -> dict[str, Any]:
-    """Return a named tuple in types that JSON has."""
+    """Return the fields of a named tuple in JSON types."""
     fields = values._asdict()
     return {name: each if is_real(each) and math.isfinite(each) else str(each) for name, each in fields.items()}
 
 
 def _enumerated(names: Sequence[str]) -> str:
-    """Return names as a person lists them."""
+    """Return names as an enumeration in words."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

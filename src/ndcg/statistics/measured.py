@@ -50,7 +50,7 @@ class Score(NamedTuple):
         tied: queries whose value depends on how ties are ordered.
         ranked: documents within the cutoff, over all queries.
         unjudged: those of them that were not judged; an expectation where ties leave open which they are.
-        chance: the mean that a random order of the same documents has on average: that of equal scores.
+        random_order: the mean that a random order of the same documents has on average: that of equal scores.
         queries: how many queries the mean is over; None in a result that an earlier version saved.
 
     Queries of weight 0, or without a value, are not counted.
@@ -65,7 +65,7 @@ class Score(NamedTuple):
     tied: int
     ranked: int
     unjudged: float
-    chance: float = math.nan
+    random_order: float = math.nan
     queries: int | None = None
 
     def left_out(self, queries: int) -> int | None:
@@ -84,9 +84,9 @@ class Score(NamedTuple):
             "queries": counted_text(self.queries, queries),
             "mean": number_text(self.value, places),
             level: interval_text(self.low, self.high, places),
-            "chance": number_text(self.chance, places),
+            "random order": number_text(self.random_order, places),
             "standard error": number_text(self.standard_error, places),
-            "range over tie orders": interval_text(self.worst, self.best, places),
+            "min–max over tie orders": interval_text(self.worst, self.best, places),
             "queries affected by ties": count_text(self.tied),
             "unjudged": f"{count_text(self.unjudged)} of {count_text(self.ranked)}",
         }
@@ -140,9 +140,9 @@ class Resampling(NamedTuple):
 
     Attributes:
         confidence: of the intervals.
-        resamples: the least number of exchanges of scores that the test tries.
+        resamples: the least number of permutations of scores that the test tries.
         seed: of its random numbers.
-        exact: whether all exchanges were tried.
+        exact: whether all permutations were tried.
     """
 
     confidence: float
@@ -169,7 +169,7 @@ class Resampling(NamedTuple):
         return level_text(self.confidence)
 
     def __str__(self) -> str:
-        return f"{self.level}s of means by Wilson, of differences by Student"
+        return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
 def query_columns(inputs: Inputs, options: Options) -> PerQuery:
@@ -197,10 +197,10 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns[name] = scored[measure][row]
         values = np.stack([each[measure][row] for each in by_ties.values()])
         columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
-        columns[f"chance {name}"] = by_chance[measure][row]
+        columns[f"random order {name}"] = by_chance[measure][row]
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
-    columns["nothing irrelevant"] = _nothing_irrelevant(columns)
+    columns["all relevant"] = _all_relevant(columns)
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
@@ -237,7 +237,7 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     return np.asarray(score_queries(**arrays, **how)["CG"])
 
 
-def _nothing_irrelevant(counts: PerQuery) -> NDArray[np.bool_]:
+def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
     """Return which queries have documents, all of which that were retrieved or judged are relevant."""
     is_judged = counts["retrieved and judged"] == counts["retrieved"]
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
@@ -248,7 +248,7 @@ def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.fl
     columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
     for name, each in values.items():
         columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
-        columns[f"chance {name}"] = np.full(len(queries), np.nan)
+        columns[f"random order {name}"] = np.full(len(queries), np.nan)
     return columns
 
 
@@ -261,7 +261,7 @@ def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> No
         lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
         if lacking.any():
             for each in columns.values():
-                for column in (name, f"worst {name}", f"best {name}", f"chance {name}"):
+                for column in (name, f"worst {name}", f"best {name}", f"random order {name}"):
                     each[column] = np.where(lacking, np.nan, each[column])
 
 
@@ -273,7 +273,7 @@ def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
 def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
-    hidden = ("query", "ideal", "missing", "retrieved and judged", "nothing irrelevant", *EXCLUDED)
+    hidden = ("query", "ideal", "missing", "retrieved and judged", "all relevant", *EXCLUDED)
     kept = {name: column for name, column in columns.items() if name not in hidden}
     return pa.table(
         {"query": _saved_ids(ids), **{name: pa.array(column, from_pandas=True) for name, column in kept.items()}}
@@ -308,8 +308,8 @@ def scored(
     """
     values = np.stack([columns[name] for name in options.names])
     split = Parts([values.shape[1]]) if parts is None else parts
-    found = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
-    scores = scores_of(columns, options, weight, found, split)
+    ends = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
+    scores = scores_of(columns, options, weight, ends, split)
     if parts is None:
         for name, score in scores[0].items():
             if not score.queries:
@@ -321,20 +321,20 @@ def scored_slices(
     parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
 ) -> dict[Value, Slice]:
     """Return the scores of each slice, as its queries alone have them."""
-    found: list[Slice] = []
+    slices: list[Slice] = []
     for part in in_pieces(parts):
         own = {name: column[part.queries] for name, column in columns.items()}
         own_weight = None if weight is None else weight[part.queries]
         scores = scored(own, options, own_weight, confidence, part.parts)
-        found += map(Slice, part.parts.sizes.tolist(), scores)
-    return dict(zip(parts.values, found, strict=True))
+        slices += map(Slice, part.parts.sizes.tolist(), scores)
+    return dict(zip(parts.values, slices, strict=True))
 
 
 def scores_of(
     columns: PerQuery,
     options: Options,
     weight: NDArray[np.float64] | None,
-    found: Intervals,
+    ends: Intervals,
     parts: Parts | None = None,
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
@@ -343,7 +343,7 @@ def scores_of(
     """
     queries = len(columns["ideal"])
     parts = Parts([queries]) if parts is None else parts
-    low, high, error = (each.reshape(-1, parts.number) for each in found)
+    low, high, error = (each.reshape(-1, parts.number) for each in ends)
     scores: list[dict[str, Score]] = [{} for _ in range(parts.number)]
     for at, (name, _, row) in enumerate(options.results):
         k = options.cutoffs[row]
@@ -363,7 +363,7 @@ def scores_of(
             "tied": parts.sums(affected_by_ties(worst, best) & counted),
             "ranked": parts.sums(np.where(counted, ranked, 0).astype(np.int64)),
             "unjudged": parts.float_sums(columns.get(result_name("unjudged", k), none), counted),
-            "chance": _means(name, columns[f"chance {name}"], weight, counted, parts),
+            "random_order": _means(name, columns[f"random order {name}"], weight, counted, parts),
             "queries": parts.sums(counted),
         }
         lists = (plain_list(figures[each]) for each in Score._fields)
@@ -386,22 +386,22 @@ def _means(
         ValueError: the sum of a part overflows.
     """
     valued = ~np.isnan(values)
-    found = np.full(parts.number, np.nan)
+    means = np.full(parts.number, np.nan)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for block in parts.blocks(valued):
             if not block.size:
                 continue
             own = values[block.queries]
             if weight is None:
-                found[block.parts] = own.mean(axis=1)
+                means[block.parts] = own.mean(axis=1)
             else:
                 weights = weight[block.queries]
-                found[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
+                means[block.parts] = (own * weights).sum(axis=1) / weights.sum(axis=1)
     has_mean = parts.sums(valued & counted) > 0
-    for part in np.flatnonzero(has_mean & ~np.isfinite(found)).tolist():
+    for part in np.flatnonzero(has_mean & ~np.isfinite(means)).tolist():
         queries = slice(parts.first[part], parts.first[part] + parts.sizes[part])
         mean(name, values[queries], None if weight is None else weight[queries])  # raises the error
-    return np.where(has_mean, found, np.nan)
+    return np.where(has_mean, means, np.nan)
 
 
 def greatest_values(options: Options) -> NDArray[np.float64]:

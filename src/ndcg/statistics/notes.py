@@ -21,19 +21,19 @@ def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.floa
     if "retrieved" not in systems[0]:  # values alone, whose rankings are unknown
         return few
     longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
-    found = [
-        f"The cutoff {k} cuts nothing off: no query has more than {longest} documents retrieved, or judged."
+    sentences = [
+        f"The cutoff {k} has no effect: no query has more than {longest} retrieved or judged documents."
         for k in options.cutoffs
         if k is not None and k > longest
     ]
     met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
     if systems[0]["judged"].any() and not all(met):
-        found.append("No document was both retrieved and judged: are the ids of documents the same on both sides?")
-    alike = np.logical_and.reduce([columns["nothing irrelevant"] for columns in systems])
+        sentences.append("No document was both retrieved and judged: are the document ids the same on both sides?")
+    alike = np.logical_and.reduce([columns["all relevant"] for columns in systems])
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
-        found.append(f"No negatives: in {number} all documents are relevant, so that any order of them scores high.")
-    return (*found, *few)
+        sentences.append(f"In {number} all documents are relevant, so that any order of them scores high.")
+    return (*sentences, *few)
 
 
 def _few_queries(
@@ -46,11 +46,11 @@ def _few_queries(
     if (counted := _counted_as(fewest)) >= FEW:
         return ()
     if np.count_nonzero(fewest) == 1:
-        return ("A single query tells nothing of others: its score has no interval.",)
+        return ("A single query says nothing about others: its score has no interval.",)
     number = f"{np.count_nonzero(fewest):,}"
     alike = counted > 0.999 * np.count_nonzero(fewest)
     number += "" if alike else f", which count as {counted:.1f} by their weights"
-    problem = "intervals and tests may be wrong more often than they say"
+    problem = "intervals and tests may be wrong more often than their levels say"
     return (f"Few queries ({number}): below {FEW}, {problem}.",)
 
 
@@ -69,7 +69,7 @@ def left_out_notes(
     if options.missing == "skip":
         skipped |= np.any([each.get("missing", skipped) for each in systems], axis=0)
     run = "the run" if len(systems) == 1 else "a run"
-    found = []
+    sentences = []
     for applies, how_many, one, several in (
         (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
         (nothing & ~skipped, "queries", "has no relevant documents and is", "have no relevant documents and are"),
@@ -80,13 +80,13 @@ def left_out_notes(
             measures.setdefault((lacking & applies).tobytes(), []).append(name)
         for mask, names in measures.items():
             if count := np.count_nonzero(np.frombuffer(mask, bool)):
-                of = "" if len(names) == len(without) else f" of {', '.join(names)}"
-                why = one if count == 1 else several
-                found.append(f"{count:,} of {queries:,} {how_many} {why} left out of the mean{of}.")
+                measure = "" if len(names) == len(without) else f" of {', '.join(names)}"
+                reason = one if count == 1 else several
+                sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
     if weight is not None and (count := np.count_nonzero(weight == 0)):
-        why = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
-        found.append(f"{count:,} of {queries:,} queries {why} left out of the mean.")
-    return found
+        reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
+        sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
+    return sentences
 
 
 def exclusion_notes(columns: PerQuery) -> list[str]:
@@ -95,8 +95,8 @@ def exclusion_notes(columns: PerQuery) -> list[str]:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
     if not retrieved and not judged:
-        hint = "are its ids those of the queries and documents?"
-        return [f"No document was excluded, since exclude names none that is retrieved or judged: {hint}"]
+        hint = "are its ids the same as those of the queries and documents?"
+        return [f"No document was excluded: exclude has none that is retrieved or judged; {hint}"]
     return [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
 
 
@@ -104,35 +104,36 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
     if "missing" not in columns:  # values alone, whose rankings are unknown
         return []
-    found, queries, missing = [], len(columns["ideal"]), columns["missing"]
+    sentences, queries, missing = [], len(columns["ideal"]), columns["missing"]
     if (count := np.count_nonzero(missing)) and options.missing != "skip":
         are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-        found.append(f'{are} counted as 0; missing="skip" leaves them out.')
+        sentences.append(f'{are} counted as 0; missing="skip" skips them.')
     k = max((k for k in options.cutoffs if k is not None), default=0)
     incomplete = ~missing & (columns["judged"] > columns["retrieved and judged"])
     if few := np.count_nonzero(incomplete & (columns["retrieved"] < k)):
         have = f"{'query has' if few == 1 else 'queries have'} fewer than {k} retrieved documents."
-        found.append(f"{few:,} {'other ' if count else ''}{have}")
-    return found
+        sentences.append(f"{few:,} {'other ' if count else ''}{have}")
+    return sentences
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     """Return for each score that may be by chance, or is below it, a sentence that says so."""
-    found = []
+    sentences = []
     for name, score in scores.items():
-        differs = np.abs(differences(columns[name], columns[f"chance {name}"])) > 0
-        if score.low <= score.chance and differs.any():  # else the order decides nothing
-            chance = f"a random order of the same documents has {number_text(score.chance)} on average"
-            below = f"{name} is below chance, {chance}: do higher scores rank first?"
-            found.append(f"{name} may be chance: {chance}." if score.chance <= score.high else below)
-    return found
+        differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
+        if score.low <= score.random_order and differs.any():  # else the order decides nothing
+            expected = f"the mean of all orders of the same documents is {number_text(score.random_order)}"
+            below = f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
+            near = f"{name} may be no better than a random order: {expected}."
+            sentences.append(near if score.random_order <= score.high else below)
+    return sentences
 
 
 def slice_notes(slices: Mapping[Value, Slice]) -> list[str]:
     """Return a sentence on the slices without an interval, if there are any."""
     without = sum(any(math.isnan(score.low) for score in each.scores.values()) for each in slices.values())
     few = "fewer than two of their queries have a value"
-    return [f"{without:,} of {len(slices):,} slices have no interval: {few}."] if without else []
+    return [f"{without:,} of {len(slices):,} slices have no interval, since {few}."] if without else []
 
 
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
@@ -144,13 +145,13 @@ def small_slices(slices: Mapping[Value, Any]) -> list[str]:
 
 def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     """Return a sentence on the slices that tables leave out, if there are any."""
-    return [f"Of {len(slices):,} slices the first {SHOWN} are shown."] if len(slices) > SHOWN else []
+    return [f"The first {SHOWN} of {len(slices):,} slices are shown."] if len(slices) > SHOWN else []
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     """Return the least corrected p-value that each pair could have, given how many of its queries differ."""
     sides = 2 if testing.alternative == "two-sided" else 1
-    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.exchanges) for pair in pairs])
+    return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs])
 
 
 def differing_text(least: int, most: int | None = None) -> str:
@@ -169,28 +170,28 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
     least = least_p_values(pairs, testing)
-    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.exchanges > 1]
-    found = []
+    beyond = [(pair, p) for pair, p in zip(pairs, least, strict=True) if p >= SIGNIFICANT and pair.permutations > 1]
+    sentences = []
     if beyond:
-        counts = sorted({pair.exchanges.bit_length() - 1 for pair, _ in beyond})
+        counts = sorted({pair.permutations.bit_length() - 1 for pair, _ in beyond})
         few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
         ways = [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
         if not all(pair.exact for pair, _ in beyond):
-            few, ways = "so few exchanges", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+            few, ways = "this number of permutations", [f"resamples={int(together / SIGNIFICANT) + 1}"]
         if together > 1:
             ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
         corrected = f" corrected for {together:,}" if together > 1 else ""
-        found.append(
+        sentences.append(
             f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
-            f"least {min(p for _, p in beyond):.4f}. It takes {', or '.join(ways)}."
+            f"least {min(p for _, p in beyond):.4f}. A significant result needs {', or '.join(ways)}."
         )
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
     if near:
-        found.append(
-            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: more "
-            "resamples tell on which side."
+        sentences.append(
+            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: a "
+            "larger resamples= shows on which side."
         )
-    return found
+    return sentences
 
 
 def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slices: int) -> list[str]:
@@ -202,13 +203,13 @@ def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slic
         compared: how many slices are compared.
         slices: how many there are.
     """
-    found = []
+    sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
-        of = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
-        family = f"{together * compared:,} of {of}, {together:,} in each"
-        found.append(f"In slices, p-values are corrected by Holm for the {family} of {compared:,} slices.")
+        measures = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
+        family = f"{together * compared:,} pairs: {together:,} of {measures} in each"
+        sentences.append(f"In slices, p-values are corrected by Holm for {family} of {compared:,} slices.")
     if left := slices - compared:
         few = "fewer than two of their queries have a value"
-        found.append(f"{left:,} of {slices:,} slices are not compared: {few}.")
-    return found
+        sentences.append(f"{left:,} of {slices:,} slices are not compared, since {few}.")
+    return sentences

@@ -102,11 +102,12 @@ class Pair(NamedTuple):
         wins: queries, of those with any weight, in which ``system`` scores higher.
         ties: queries in which both score the same, up to rounding.
         losses: queries in which ``system`` scores lower.
-        exact: whether the randomization test tried all exchanges of scores.
-        exchanges: how many it tried.
-        detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries finds at
-            the 5% level with 80% power; None where that is unknown.
-        queries_needed: how many queries such a test needs for the difference seen; None where no number would do.
+        exact: whether the randomization test tried all permutations of scores.
+        permutations: how many it tried.
+        min_detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries
+            detects at the 5% level with 80% power; None if it is unknown.
+        queries_needed: the number of queries with which such a test would detect the observed difference; None if no
+            number would do.
     """
 
     measure: str
@@ -124,14 +125,14 @@ class Pair(NamedTuple):
     ties: int
     losses: int
     exact: bool
-    exchanges: int
-    detectable: float | None
+    permutations: int
+    min_detectable: float | None
     queries_needed: int | None
 
     @property
     def p_error(self) -> float:
-        """The standard error of `p`, from trying only some of the exchanges."""
-        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.exchanges)
+        """The standard error of `p`, from trying only some of the permutations."""
+        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.permutations)
 
     @property
     def queries(self) -> int:
@@ -153,8 +154,8 @@ class Pair(NamedTuple):
             "p (t-test)": p_text(self.p_t),
             "p (t-test, Holm)": p_text(self.p_t_holm),
             "won–tied–lost": "–".join(map(count_text, (self.wins, self.ties, self.losses))),
-            "detectable difference": number_text(self.detectable, places),
-            "queries needed for the one seen": count_text(self.queries_needed),
+            "minimum detectable difference": number_text(self.min_detectable, places),
+            "queries needed for the observed difference": count_text(self.queries_needed),
         }
 
 
@@ -179,15 +180,15 @@ class Contest(NamedTuple):
         contests = [(name, *each) for name in names for each in opponents]
         pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
         greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
-        found = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
+        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
         by_system = []
         for at, each in enumerate(columns.values()):
-            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in found))
+            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
             by_system.append(scores_of(each, self.options, weight, of_system, parts))
         results: list[ScoresAndPairs] = [
             (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
         ]
-        of_pairs = Intervals(*(figures[len(values) :] for figures in found))
+        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
         figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
         for contest, figures in zip(contests, figures_of_pairs, strict=True):
             name, *systems = contest
@@ -206,20 +207,20 @@ class Contest(NamedTuple):
         values: NDArray[np.float64],
         weight: NDArray[np.float64] | None,
         pairs: Sequence[tuple[int, int]],
-        found: Intervals,
+        ends: Intervals,
         parts: Parts | None,
     ) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield for each pair of rows the fields of a `Pair` that rest on the values, in each part."""
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
         resamples, seed = self.resampling.resamples, self.resampling.seed
         tests = paired_tests(values, weight, pairs, **how, resamples=resamples, seed=seed)
-        told = power(values, weight, pairs, **how)
+        powers = power(values, weight, pairs, **how)
         counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
         whole = Parts([values.shape[1]]) if parts is None else parts
         for at, (one, other) in enumerate(pairs):
             by_query = differences(values[one], values[other])
             by_part = {
-                **{name: each[at] for name, each in found._asdict().items()},
+                **{name: each[at] for name, each in ends._asdict().items()},
                 "p": tests.randomization[at],
                 "p_holm": tests.randomization[at],
                 "p_t": tests.t_test[at],
@@ -228,9 +229,9 @@ class Contest(NamedTuple):
                 "ties": whole.sums((by_query == 0) & counted),
                 "losses": whole.sums((by_query < 0) & counted),
                 "exact": tests.exact[at],
-                "exchanges": tests.exchanges[at],
-                "detectable": told.detectable[at],
-                "queries_needed": told.queries_needed[at],
+                "permutations": tests.permutations[at],
+                "min_detectable": powers.min_detectable[at],
+                "queries_needed": powers.queries_needed[at],
             }
             yield {name: each.reshape(-1) for name, each in by_part.items()}
 
@@ -242,8 +243,8 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
         ValueError: fewer than two, a name that is no plain text, a baseline that is none of them.
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
-        found = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {found}")
+        given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
+        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {given}")
     for name in systems:
         if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
             problem = 'must be a string of printable characters, other than "query" and "difference"'

@@ -49,10 +49,10 @@ class Parts:
 
     def float_sums(self, values: Floats, counted: NDArray[np.bool_]) -> Floats:
         """Return the sum of the values that count in each part."""
-        found = np.zeros(self.number)
+        sums = np.zeros(self.number)
         for block in self.blocks(counted):
-            found[block.parts] = values[block.queries].sum(axis=1)
-        return found
+            sums[block.parts] = values[block.queries].sum(axis=1)
+        return sums
 
     def of_queries(self, figures: NDArray[Any]) -> NDArray[Any]:
         """Return for each query the figure of its part, along the last axis."""

@@ -63,13 +63,13 @@ def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
     return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
 
-def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, nearest: str) -> Iterator[str]:
+def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
     """Yield what those have in common that differ from the nearest definition; the most telling property first.
 
     Args:
         properties: those that have each property.
         differing: those that differ.
-        what: they are, such as "queries".
+        noun: they are, such as "queries".
         nearest: the nearest definition.
     """
     own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
@@ -78,7 +78,7 @@ def in_common(properties: Mapping[str, Mask], differing: Mask, what: str, neares
         with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
         chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
         if 2 * with_it > own and chance <= TELLING:
-            have = f"{with_it:,} of the {own:,} {what} that differ from {nearest} have {name}"
+            have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
             telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
     yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
 

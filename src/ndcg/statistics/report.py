@@ -1,7 +1,7 @@
-"""One system: its scores, how sure they are, and what they rest on.
+"""The report on one system: its scores, their intervals, and the counts and notes that a reader needs to judge them.
 
-A report is a plain value, with ways to show it: text, Markdown, HTML, a plot, and a dict that
-JSON can hold and that makes the same report again.
+A report is a plain value. It can be shown as text, Markdown, HTML or a plot, and saved as a dict in JSON types, from
+which the same report can be restored.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,26 +61,35 @@ from .saved import (
 )
 from .tables import Readable, Table, count_text
 
+# The rows of a report's table of queries.
+COUNTED = {
+    "queries": "all",
+    "nothing_relevant": "no relevant documents",
+    "all_relevant": "all documents relevant",
+    "nothing_retrieved": "no documents retrieved",
+    "left_out": "excluded from a mean",
+}
+
 
 @dataclass(frozen=True)
 class Report(Readable):
-    """The scores of one system, how sure they are, and what they rest on.
+    """The scores of one system, their intervals, and the counts and notes that a reader needs to judge them.
 
     Attributes:
         signature: every choice that the scores depend on.
-        scores: by name, such as ``"nDCG@10"``.
-        counts: ``queries``; of these ``nothing_relevant``, ``nothing_irrelevant`` (all that was
-            retrieved or judged is relevant), ``nothing_retrieved``, and ``left_out`` of the means. With `exclude` also
-            the documents that were excluded: ``excluded_retrieved`` and ``excluded_judged``.
-        queries: a row per query: ``query`` (its id, or its index), its ``slice`` if there are any,
-            how many documents were
-            ``retrieved``, ``judged`` and ``relevant``, and under each score's name the query's
-            value (null where it has none), under that name after ``worst`` and ``best`` the values
-            by the order of ties, after ``chance`` that of a random order, and under ``unjudged@k``
-            the unjudged documents within the cutoff.
-        resampling: how the intervals were found.
-        notes: what the reader should know besides.
-        slices: by each value of `by`, ascending; queries without one, None, come last.
+        scores: the scores by name, such as ``"nDCG@10"``.
+        counts: the number of ``queries``, and how many of them have no relevant documents (``nothing_relevant``),
+            only relevant documents (``all_relevant``: everything that was retrieved or judged is relevant), no
+            retrieved documents (``nothing_retrieved``), and how many are excluded from a mean (``left_out``). With
+            `exclude` also the documents that were excluded: ``excluded_retrieved`` and ``excluded_judged``.
+        queries: a table with a row per query: ``query`` (its id, or its index), its ``slice`` if there are any, the
+            number of documents ``retrieved``, ``judged`` and ``relevant``, and for each score such as ``nDCG@10``
+            the query's value under this name (null if it has none), ``worst nDCG@10`` and ``best nDCG@10`` under the
+            worst and the best order of ties, ``random order nDCG@10``, the expected value of a random order, and
+            ``unjudged@10``, the number of unjudged documents within the cutoff.
+        resampling: the confidence of the intervals.
+        notes: sentences on what else the reader should know.
+        slices: the scores of each slice, by its value of `by`, ascending; queries without a value, None, come last.
     """
 
     signature: str
@@ -96,12 +105,10 @@ class Report(Readable):
         queries = self.counts["queries"]
         measures = {name: score.cells(level, queries=queries) for name, score in self.scores.items()}
         header = ["measure", *next(iter(measures.values()))]
-        of_queries = {name.replace("_", " "): count for name, count in self.counts.items()}
-        counts = [[name, count_text(count)] for name, count in of_queries.items() if name not in EXCLUDED]
-        counts[0][0] = "all"
+        counts = [[text, count_text(self.counts[name])] for name, text in COUNTED.items() if name in self.counts]
         tables = [
             [header, *([name, *cells.values()] for name, cells in measures.items())],
-            [["queries", "number"], *counts],
+            [["queries", "count"], *counts],
         ]
         if self.slices:
             tables.insert(1, self._slice_table(level))
@@ -116,7 +123,7 @@ class Report(Readable):
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has."""
+        """Return the report in JSON types."""
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
@@ -136,16 +143,16 @@ class Report(Readable):
         """Return the report that `to_dict` was called on, in this version or in 1.0.
 
         Every entry must have its type and range. Means, intervals and counts must follow from the values of the
-        queries, up to rounding; intervals only if this version found them. These cannot be checked: ids, notes, the
-        signature after its measures, how many documents of a query are judged or relevant, how many queries have
-        nothing relevant or nothing irrelevant, and `resamples` and `seed`, which have no effect. Since weights are not
+        queries, up to rounding; intervals only if this version computed them. These cannot be checked: ids, notes,
+        the signature after its measures, how many documents of a query are judged or relevant, how many queries have
+        no relevant or only relevant documents, and `resamples` and `seed`, which have no effect. Since weights are not
         saved, a weighted mean need only lie among the values, and within its interval.
 
         Raises:
-            ValueError: the values are others; names the entry.
+            ValueError: the values do not follow from those of the queries; names the entry.
         """
         scores = scores_from_dicts(values["scores"], "scores", values["signature"])
-        found = cls(
+        report = cls(
             signature=saved_signature(values["signature"], scores),
             scores=scores,
             counts={name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()},
@@ -160,8 +167,8 @@ class Report(Readable):
                 for each in values.get("slices", [])
             },
         )
-        found._check_figures()
-        return found
+        report._check_figures()
+        return report
 
     def _check_figures(self) -> None:
         """Raise an error unless the figures follow from the values of the queries."""
@@ -179,7 +186,7 @@ class Report(Readable):
         none: NDArray[np.bool_] = np.any([np.isnan(columns[name]) for name in self.scores], axis=0)
         counts: dict[str, int | None] = {"queries": len(none), "left_out": int(none.sum())}
         if "retrieved" in columns:
-            unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "nothing_irrelevant")}
+            unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "all_relevant")}
             counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
         of_queries = {name: each for name, each in self.counts.items() if name.replace("_", " ") not in EXCLUDED}
         if of_queries != counts or max(of_queries.values()) > len(none):
@@ -193,10 +200,10 @@ class Report(Readable):
             check_scores(each.scores, again[value].scores, columns, self.signature, place)
 
     def flat(self) -> dict[str, float]:
-        """Return the scores as experiment trackers log them, without what a slice has no value or interval of.
+        """Return the scores as one dict of floats, as experiment trackers log them.
 
-        Beside `nDCG@10` stand `nDCG@10/low` and `nDCG@10/high`, and for a slice such as `de` all three under
-        `nDCG@10/slice=de`.
+        Next to `nDCG@10`, it has the ends of the interval as `nDCG@10/low` and `nDCG@10/high`, and for a slice such as
+        `de` the same three under `nDCG@10/slice=de`. Values and intervals that a slice does not have are omitted.
 
         Raises:
             ValueError: two values would have one name, by slices such as `de` and `de/low`.
@@ -206,21 +213,21 @@ class Report(Readable):
     def to_model_index(
         self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
     ) -> list[dict[str, Any]]:
-        """Return the `model-index` of a model card's metadata: every score, of each slice too.
+        """Return the `model-index` of a model card's metadata: every score, also of each slice.
 
-        The `args` of each score hold its interval, the number of queries in the mean (`queries`), how many others were
-        left out of it (`left_out`, if any), and the signature.
+        The `args` of each score contain its interval, the number of queries in the mean (`queries`), the number of
+        queries that are excluded from it (`left_out`, if any), and the signature.
 
         Args:
             model_name: the model's name.
             dataset: the id of the dataset on the Hub.
-            task_type: of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
-            **fields: of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
+            task_type: one of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
+            **fields: fields of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
                 `dataset_split`, `dataset_revision`, `source_url`.
 
         Raises:
             ImportError: huggingface_hub is missing.
-            ValueError: a name that is no text, or empty.
+            ValueError: a name is not a string, or is empty.
         """
         return model_index(
             self._parts(), self.resampling.confidence, self.signature, model_name, dataset, task_type, fields
@@ -229,16 +236,16 @@ class Report(Readable):
     def to_eval_results(
         self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
     ) -> list[dict[str, Any]]:
-        """Return what a file in the `.eval_results/` of a model's repository holds: one score, for a leaderboard.
+        """Return the contents of a file in `.eval_results/` of a model's repository: one score, for a leaderboard.
 
-        The notes name the score, its interval, the number of queries in the mean and of those left out, and the
-        signature.
+        The notes name the score, its interval, the number of queries in the mean and of those that are excluded from
+        it, and the signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
-            task_id: of the benchmark's tasks.
-            measure: the score, such as `"nDCG@10"`; None where there is only one.
-            **fields: of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
+            task_id: one of the benchmark's tasks.
+            measure: the score, such as `"nDCG@10"`; None if there is only one.
+            **fields: fields of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
 
         Raises:
             ValueError: a measure that is not in the report.
@@ -251,13 +258,13 @@ class Report(Readable):
         """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
 
         Args:
-            measure: such as ``"nDCG"``, all of whose cutoffs are shown; by default the first.
+            measure: a measure, such as ``"nDCG"``, shown at all its cutoffs; by default the first.
             ax: Matplotlib Axes to draw into: one for the means, or a list for the means, the queries and the slices.
                 By default a new figure has all of them.
             figsize: width and height of a new figure in inches.
 
         Raises:
-            ValueError: a measure that is not in the report; other axes, or another size.
+            ValueError: `measure` is not in the report; `ax` or `figsize` has another type.
         """
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
         if measure not in (None, *measures, *self.scores):
@@ -267,7 +274,7 @@ class Report(Readable):
         panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
         figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # of fewer axes each has its panel
+        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
             draw(each, names)
         return figure
 
@@ -299,14 +306,14 @@ class Report(Readable):
         axes.set_title("Slices (and their queries)")
 
     def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
-        """Return the scores of all queries, then those of each slice by its name, with how many queries there are."""
+        """Yield the scores of all queries, then those of each slice by its name, each with its number of queries."""
         yield None, self.counts["queries"], self.scores
         for value, each in self.slices.items():
             yield slice_name(value), each.queries, each.scores
 
 
 def _count_range(scores: Iterable[Score]) -> str:
-    """Return how many queries means are over: the least and the most, if these differ."""
+    """Return the number of queries in means, as a range if the numbers differ."""
     counts = sorted({score.queries for score in scores if score.queries is not None})
     return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1])))) if counts else count_text(None)
 
@@ -340,16 +347,16 @@ def report(
         k: the cutoff or cutoffs.
         sample_weight: one weight per query for the mean.
         query_ids: for flat predictions and references.
-        document_ids: with `query_ids`.
-        data: a frame; then the arguments above may be names of its columns.
-        exclude: documents to leave out, as in `compute`.
-        by: a value per query (text, an integer or a boolean; None for none), such as its language: the
-            queries that share one are scored as a slice. In the order of the queries, or `{query: value}`.
-        confidence: of the intervals, between 0 and 1.
-        **options: of `compute`, but `use_aggregator` and `engine`.
+        document_ids: the document id of each row, with `query_ids`.
+        data: a DataFrame; then the arguments above may be names of its columns.
+        exclude: documents to remove from rankings and ideals, as in `compute`.
+        by: a value per query (a string, an integer or a boolean; None for none), such as its language; the
+            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        **options: the options of `compute`, except `use_aggregator` and `engine`.
 
     Raises:
-        ValueError: what `compute` refuses.
+        ValueError: as in `compute`.
         ImportError: SciPy is missing.
 
     >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
@@ -383,7 +390,7 @@ def report_of(
     resampling: Resampling,
     signature: str,
 ) -> Report:
-    """Return the report on what is known of each query, of values alone too, whose rankings are unknown."""
+    """Return the report on queries from their columns, which may be values without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
     (scores,) = scored(columns, options, weight, resampling.confidence)
@@ -393,7 +400,7 @@ def report_of(
     if "retrieved" in columns:
         counts |= {
             "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
-            "nothing_irrelevant": int(np.count_nonzero(columns["nothing irrelevant"])),
+            "all_relevant": int(np.count_nonzero(columns["all relevant"])),
             "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
         }
     return Report(

@@ -25,7 +25,7 @@ def as_saved(kind: str) -> Iterator[None]:
         yield
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
         problem = f"{type(error).__name__}: {error}"
-        raise ValueError(f"values must be what {kind}.to_dict() gave, whole and unchanged ({problem})") from error
+        raise ValueError(f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})") from error
 
 
 def without_nan(value: Any) -> Any:
@@ -45,40 +45,40 @@ def without_nan(value: Any) -> Any:
 
 def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signature: str) -> dict[str, Score]:
     """Return saved scores by their names."""
-    found = {}
+    read = {}
     for name, score in scores.items():
-        if is_of_this_version(signature) and "chance" not in score:  # which 1.0 did not have
-            raise ValueError(f"{place}: {name}: chance is missing")
+        if is_of_this_version(signature) and "random_order" not in score:  # which 1.0 did not have
+            raise ValueError(f"{place}: {name}: random_order is missing")
         kinds = dict.fromkeys(("tied", "ranked", "queries"), saved_count)
         checked: dict[str, Any] = {
             key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}")
             for key, each in score.items()
             if (key, each) != ("queries", None)
         }
-        found[name] = Score(**checked)
-    return found
+        read[name] = Score(**checked)
+    return read
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists: text and counts as they are, values as float64."""
-    found = {}
+    arrays = {}
     for name, values in columns.items():
         place = f"queries: {name}"
         if not isinstance(name, str) or not isinstance(values, (list, tuple)):
             raise ValueError(f"{place}: must be a list; got {shown(values)}")
         if name in COUNTS:
-            found[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
+            arrays[name] = pa.array([saved_count(each, place) for each in values], pa.int64())
         elif name in ("system", "query"):
             if len(kinds := {type(each) for each in values}) != 1 or not kinds <= (
                 {str, int} if name == "query" else {str}
             ):
-                raise ValueError(f"{place}: must be all text" + " or all integers" * (name == "query"))
-            found[name] = pa.array(values)
+                raise ValueError(f"{place}: must be all strings" + " or all integers" * (name == "query"))
+            arrays[name] = pa.array(values)
         elif name == "slice":
-            found[name] = pa.array(values)
+            arrays[name] = pa.array(values)
         else:
-            found[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
-    return pa.table(found)
+            arrays[name] = pa.array([saved_number(each, place) for each in values], pa.float64(), from_pandas=True)
+    return pa.table(arrays)
 
 
 def saved_number(value: Any, place: str) -> float:
@@ -100,45 +100,45 @@ def saved_count(value: Any, place: str) -> int:
 def saved_notes(notes: Any) -> tuple[str, ...]:
     """Return saved notes."""
     if not isinstance(notes, (list, tuple)) or not all(isinstance(each, str) for each in notes):
-        raise ValueError(f"notes: must be a list of texts; got {shown(notes)}")
+        raise ValueError(f"notes: must be a list of strings; got {shown(notes)}")
     return tuple(notes)
 
 
 def saved_signature(signature: Any, names: Iterable[str]) -> str:
     """Return a saved signature, which begins with the measures."""
     if not isinstance(signature, str) or signature.split("|")[0] != "+".join(names) or "|v:" not in signature:
-        raise ValueError(f"signature: must be of the measures {', '.join(names)}; got {shown(signature)}")
+        raise ValueError(f"signature: must begin with the measures {', '.join(names)}; got {shown(signature)}")
     return signature
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
     """Return how saved intervals were found."""
-    found = Resampling(**values)
-    if not isinstance(found.exact, bool):
-        raise ValueError(f"resampling: exact: must be True or False; got {shown(found.exact)}")
-    return Resampling.parse(*found[:3])._replace(exact=found.exact)
+    resampling = Resampling(**values)
+    if not isinstance(resampling.exact, bool):
+        raise ValueError(f"resampling: exact: must be True or False; got {shown(resampling.exact)}")
+    return Resampling.parse(*resampling[:3])._replace(exact=resampling.exact)
 
 
 def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
     """Return a saved difference, once its fields are of their types and ranges."""
-    found = Pair(**values)
-    at = f"{place}: {shown(found.system)} - {shown(found.other)}, {shown(found.measure)}"
+    pair = Pair(**values)
+    at = f"{place}: {shown(pair.system)} - {shown(pair.other)}, {shown(pair.measure)}"
     checked: dict[str, Any] = {}
     for name, value in values.items():
-        if name in ("wins", "ties", "losses", "exchanges") or (name == "queries_needed" and value is not None):
+        if name in ("wins", "ties", "losses", "permutations") or (name == "queries_needed" and value is not None):
             checked[name] = saved_count(value, f"{at}: {name}")
         elif name == "exact" and not isinstance(value, bool):
             raise ValueError(f"{at}: exact: must be True or False; got {shown(value)}")
         elif name not in ("measure", "system", "other", "exact", "queries_needed") and (name, value) != (
-            "detectable",
+            "min_detectable",
             None,
         ):
             checked[name] = saved_number(value, f"{at}: {name}")
             if math.isnan(checked[name]) or (name.startswith("p") and not 0 <= checked[name] <= 1):
-                raise ValueError(f"{at}: {name}: is beyond its range; got {shown(value)}")
-    if found.exchanges < 1:
-        raise ValueError(f"{at}: exchanges: must be at least 1; got {found.exchanges}")
-    return found._replace(**checked)
+                raise ValueError(f"{at}: {name}: is out of range; got {shown(value)}")
+    if pair.permutations < 1:
+        raise ValueError(f"{at}: permutations: must be at least 1; got {pair.permutations}")
+    return pair._replace(**checked)
 
 
 def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
@@ -147,7 +147,7 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
     columns = {
         each: table[each].to_numpy().copy() if each in table.column_names else nothing
         for name in names
-        for each in (name, f"worst {name}", f"best {name}", f"chance {name}")
+        for each in (name, f"worst {name}", f"best {name}", f"random order {name}")
     }
     others = [each for each in table.column_names if each in COUNTS or measure_of(each) == "unjudged"]
     return {**columns, **{each: table[each].to_numpy() for each in others}, "ideal": np.ones(len(table))}
@@ -159,7 +159,7 @@ def saved_slices(table: pa.Table, values: Iterable[Value], left_out: bool = Fals
     known = [] if slices is None else [(type(each), each) for each in slices.values]
     given = [(type(each), each) for each in values]
     if given != (known if not left_out else [each for each in known if each in given]):
-        raise ValueError("slices: are not those of the queries")
+        raise ValueError("slices: must be the slices of the queries")
     return slices
 
 
@@ -173,7 +173,7 @@ def check_scores(
 ) -> None:
     """Raise an error unless saved scores are those found again from the values of queries, as far as these tell."""
     if list(scores) != list(again):
-        raise ValueError(f"{place}: must be of {', '.join(again)}; got {', '.join(map(shown, scores))}")
+        raise ValueError(f"{place}: must be {', '.join(again)}; got {', '.join(map(shown, scores))}")
     for name, score in scores.items():
         at, size = f"{place}: {name}", float(np.nanmax(np.abs(columns[name]), initial=0))
         if score.low > score.value or score.value > score.high or score.worst > score.best or score.unjudged < 0:
@@ -183,7 +183,7 @@ def check_scores(
         if "unjudged" in map(measure_of, columns):
             fields += ["ranked", "unjudged"]
         if f"worst {name}" in columns and not np.isnan(columns[f"worst {name}"]).all():
-            fields += ["worst", "best", "tied", *["chance"] * is_of_this_version(signature)]
+            fields += ["worst", "best", "tied", *["random_order"] * is_of_this_version(signature)]
         if "|weights:given" in signature:
             _check_weighted(score, name, columns, at, size)
         else:
@@ -192,20 +192,22 @@ def check_scores(
 
 def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size: float) -> None:
     """Raise an error if no weights of the queries could have given a score."""
-    for figure, column in zip(("value", "worst", "best", "chance"), ("", "worst ", "best ", "chance "), strict=True):
+    for figure, column in zip(
+        ("value", "worst", "best", "random_order"), ("", "worst ", "best ", "random order "), strict=True
+    ):
         values, mean = columns[column + name], getattr(score, figure)
         if np.isnan(values).all():  # not known, as in a comparison
             continue
         if not math.isnan(mean) and not np.nanmin(values) - SAVED * size <= mean <= np.nanmax(values) + SAVED * size:
-            raise ValueError(f"{place}: {figure}: is beyond the values of all queries; got {mean}")
+            raise ValueError(f"{place}: {figure}: is outside the range of the queries' values; got {mean}")
     if math.isnan(score.value) != math.isnan(score.worst) or max(score.tied, score.queries or 0) > len(columns[name]):
         raise ValueError(f"{place}: does not follow from the values of the queries")
 
 
-def check_figures(found: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
+def check_figures(saved: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
     """Raise an error unless saved figures are those found again, up to rounding of numbers of some size."""
     for name in fields:
-        one, other = (math.nan if each is None else each for each in (getattr(found, name), getattr(again, name)))
+        one, other = (math.nan if each is None else each for each in (getattr(saved, name), getattr(again, name)))
         if not (
             math.isclose(one, other, rel_tol=SAVED, abs_tol=SAVED * size) or (math.isnan(one) and math.isnan(other))
         ):
@@ -231,10 +233,10 @@ def check_pairs(
         place: where they were saved.
     """
     if [pair[:3] for pair in pairs] != [pair[:3] for pair in again]:
-        raise ValueError(f"{place}pairs: are not those of the systems and measures")
+        raise ValueError(f"{place}pairs: must be the pairs of the systems, for each measure")
     fields = ["wins", "ties", "losses"]
     if is_of_this_version(signature):
-        fields += ["low", "high", "standard_error", "p_t", "exact", "exchanges", "detectable", "queries_needed"]
+        fields += ["low", "high", "standard_error", "p_t", "exact", "permutations", "min_detectable", "queries_needed"]
     for pair, other in zip(pairs, again, strict=True):
         at = f"{place}pairs: {pair.system} - {pair.other}, {pair.measure}"
         one, two = (scores[each][pair.measure].value for each in (pair.system, pair.other))

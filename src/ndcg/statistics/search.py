@@ -163,11 +163,11 @@ def search(searched: Searched) -> SearchResult:
         for score_dtype, each in rankings.items()
     }
     cutoffs = searched.named_cutoffs or _cutoffs(searched.k, rankings.values())
-    found = _Found(searched, cutoffs)
+    matches = _Matches(searched, cutoffs)
     for score_dtype, grid in grids.items():
         for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
-            found.add(chosen, values, queries, grid)
-    return found.result(grids)
+            matches.add(chosen, values, queries, grid)
+    return matches.result(grids)
 
 
 class _Queries(NamedTuple):
@@ -175,11 +175,11 @@ class _Queries(NamedTuple):
 
     Attributes:
         missing: those that are missing from the run.
-        rightly_empty: those with no relevant documents for which nothing was retrieved.
+        perfect_if_empty: those with no relevant documents for which nothing was retrieved.
     """
 
     missing: Mask
-    rightly_empty: Mask
+    perfect_if_empty: Mask
 
 
 def _values_at(
@@ -240,7 +240,7 @@ def _queries_of(searched: Searched, chosen: Mapping[str, Any]) -> _Queries:
     return _Queries(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
 
 
-class _Found:
+class _Matches:
     """The combinations that match, and what else is told of all that were tried; no values are kept."""
 
     def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
@@ -310,7 +310,7 @@ AVERAGING = ("zero_division", "missing")
 
 def _averaged(values: Floats, queries: _Queries, zero_division: float | str, missing: str) -> Floats:
     """Return values with that of queries with no relevant documents, and without those that are skipped."""
-    empty = queries.rightly_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
+    empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
     if missing == "skip":
         averaged[:, queries.missing] = np.nan
@@ -323,7 +323,7 @@ def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Calla
     parts = np.stack([shares, shares * queries.missing], axis=1)
     empty = np.isnan(values)
     sums, empties = np.where(empty, 0, values) @ parts, empty.astype(np.float64) @ parts
-    ones = empty.astype(np.float64) @ (parts * queries.rightly_empty[:, np.newaxis])
+    ones = empty.astype(np.float64) @ (parts * queries.perfect_if_empty[:, np.newaxis])
     total = parts.sum(axis=0)
 
     def means(zero_division: float | str, missing: str) -> Floats:
@@ -358,7 +358,7 @@ def _agreeing(
 def conventions_with(searched: Searched) -> list[str]:
     """Return the conventions that match all evidence."""
     cutoffs = searched.named_cutoffs or [searched.k]
-    found = []
+    names = []
     for name in CONVENTIONS:
         try:
             options = Options.parse(
@@ -371,8 +371,8 @@ def conventions_with(searched: Searched) -> list[str]:
             continue
         rows = [row for _, _, row in options.results]
         if searched.has_evidence(values[rows]):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def _near(values: Floats, evidence: Evidence) -> Mask:
@@ -407,7 +407,7 @@ def _matching_scores(
 def _rankings(searched: Searched) -> dict[str, Rankings]:
     """Return the rankings for each type of scores that makes other ties."""
     known = searched.given.get("score_dtype")
-    found: dict[str, Rankings] = {}
+    read_rankings: dict[str, Rankings] = {}
     ties = set()
     for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
         try:
@@ -416,8 +416,8 @@ def _rankings(searched: Searched) -> dict[str, Rankings]:
             continue
         if (count := len(queries_of_ties(rankings))) not in ties:
             ties.add(count)
-            found[score_dtype] = rankings
-    return found
+            read_rankings[score_dtype] = rankings
+    return read_rankings
 
 
 def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
@@ -433,7 +433,7 @@ def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[An
         "ties": tuple(OPTIONS["ties"].words) if len(queries_of_ties(rankings)) else ("average",),
         "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
         "judged_only": (False, True) if not judged.all() else (False,),
-        "zero_division": (0.0, 1.0, np.nan, "rightly_empty") if has_empty else (0.0,),
+        "zero_division": (0.0, 1.0, np.nan, "perfect_if_empty") if has_empty else (0.0,),
         "missing": ("empty", "skip") if rankings.lacking().any() else ("empty",),
     }
     return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}

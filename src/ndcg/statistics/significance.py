@@ -25,8 +25,8 @@ ROUNDING = 1e-12
 LIGHTEST = 1e-12
 # Below so many queries, intervals cover less often than they say (benchmarks/SIMULATIONS.md).
 FEW = 10
-# The randomization test tries all exchanges of so many queries that differ; of more, it tries 2 ** SAMPLED exchanges,
-# SIGNS_AT_A_TIME of them at once, whose sums the processor's cache holds.
+# With up to EXACT queries that differ, the randomization test tries all permutations; with more, it tries 2 ** SAMPLED,
+# SIGNS_AT_A_TIME of them at once, so that their sums fit into the processor's cache.
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
@@ -49,14 +49,14 @@ class Tests(NamedTuple):
 
     randomization: Floats
     t_test: Floats
-    exact: NDArray[np.bool_]  # whether the randomization test tried all exchanges
-    exchanges: NDArray[np.int64]  # how many it tried
+    exact: NDArray[np.bool_]  # whether the randomization test tried all permutations
+    permutations: NDArray[np.int64]  # how many it tried
 
 
 class Power(NamedTuple):
     """What the queries can tell of each difference: arrays of one shape, nan where that is unknown."""
 
-    detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
+    min_detectable: Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
     queries_needed: Floats  # to find the difference that these have
 
 
@@ -118,13 +118,13 @@ def intervals(
         share = share / share.sum(axis=1, keepdims=True)
         value = {row: values[row][block.queries] for row in rows}
         ends = {row: _bounds(value[row], most[row] / scale[row, block.parts]) for row in rows}
-        found = {row: _interval(value[row], share, ends[row], confidence, student, of_mean=True) for row in rows}
+        ends_of_rows = {row: _interval(value[row], share, ends[row], confidence, student, of_mean=True) for row in rows}
         for at, (one, other) in enumerate(pairs, start=len(values)):
             if one in ends:
                 (low, high), (low_other, high_other) = ends[one], ends[other]
                 difference, within = differences(value[one], value[other]), (low - high_other, high - low_other)
-                found[at] = _interval(difference, share, within, confidence, student, of_mean=False)
-        for at, figures in found.items():
+                ends_of_rows[at] = _interval(difference, share, within, confidence, student, of_mean=False)
+        for at, figures in ends_of_rows.items():
             row = at if at < len(values) else pairs[at - len(values)][0]
             for column, figure in zip(result, figures, strict=True):
                 column[at, block.parts] = figure * scale[row, block.parts]
@@ -204,7 +204,7 @@ def paired_tests(
 
     The randomization test exchanges the scores of the two systems, query by query, and asks how
     often the means then differ at least as much. Up to 32 queries that differ, it tries all
-    exchanges: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
+    permutations: the p-value is exact. Else it tries a random group of 1,048,576. The t-test takes
     each query's share in the difference of the (weighted) means.
 
     Args:
@@ -213,7 +213,7 @@ def paired_tests(
         pairs: of each difference, the row and the row that is taken from it.
         alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
         margin: one, or one of each pair; differences must then spread alike to both sides of their mean.
-        resamples: the least number of exchanges to try.
+        resamples: the least number of permutations to try.
         seed: of the random numbers.
         parts: as for :func:`intervals`.
 
@@ -224,7 +224,7 @@ def paired_tests(
         ValueError: a row has a value for fewer than two queries, without parts.
 
     >>> tests = paired_tests(np.array([[.9, .8, .7], [.5, .6, .1]]), pairs=[(0, 1)])
-    >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 exchanges differ as much
+    >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 permutations differ as much
     (0.25, 0.0742)
     """
     exponent = max(SAMPLED, (resamples - 1).bit_length())
@@ -252,19 +252,19 @@ def paired_tests(
 
 
 def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
-    """Return the tests of each row, but for the p-value of a randomization test that tries some exchanges only."""
+    """Return the tests of each row, but for the p-value of a randomization test that tries some permutations only."""
     differing = np.count_nonzero(shares, axis=1)
     exact = differing <= EXACT
     randomization = np.ones(len(shares))
     for count in np.unique(differing[exact]).tolist():
         alike = shares[differing == count]
         randomization[differing == count] = _exact_p(alike[alike != 0].reshape(len(alike), count), two_sided)
-    exchanges = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**exponent)
-    return Tests(randomization, _t_test(shares, two_sided), exact, exchanges)
+    permutations = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**exponent)
+    return Tests(randomization, _t_test(shares, two_sided), exact, permutations)
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row the share of all exchanges whose sum is at least as far from 0, or at least as great.
+    """Return for each row the share of all permutations whose sum is at least as far from 0, or at least as great.
 
     Each is an exchange of the first half of the queries with one of the second half.
     """
@@ -284,22 +284,22 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
         halves.append(np.sort(sums, axis=1))
     bounds = least[:, np.newaxis] - halves[0]
     as_great = [(sums.size - np.searchsorted(sums, bound)).sum() for sums, bound in zip(halves[1], bounds, strict=True)]
-    found: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
-    return np.minimum(1.0, found)
+    p_values: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
+    return np.minimum(1.0, p_values)
 
 
 def _sampled_p(
     rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, exponent: int, seed: int
 ) -> Floats:
-    """Return the share of a random group of exchanges whose sum is at least as far from 0, or at least as great.
+    """Return the share of a random group of permutations whose sum is at least as far from 0, or at least as great.
 
     Each query draws a word of ``exponent`` bits, and each exchange of the group is a word too: it
-    exchanges the queries whose words have an odd number of bits in common with it. The exchanges
+    exchanges the queries whose words have an odd number of bits in common with it. The permutations
     that differ in the last bits only are summed at once.
 
     The share is a valid p-value as it stands, since the group holds the scores as they are and
-    looks the same from each of its exchanges (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
-    Biometrika 2024). Any two exchanges are independent, so that its variance is that of a sample.
+    looks the same from each of its permutations (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
+    Biometrika 2024). Any two permutations are independent, so that its variance is that of a sample.
 
     Args:
         rows: of weighted values; the last one of the weights.
@@ -384,7 +384,7 @@ def power(
         parts: likewise.
 
     >>> found = power(np.array([[.9, .8, .7, .6], [.5, .6, .1, .6]]), pairs=[(0, 1)])
-    >>> float(found.detectable[0].round(4)), int(found.queries_needed[0])
+    >>> float(found.min_detectable[0].round(4)), int(found.queries_needed[0])
     (0.5494, 8)
     """
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
@@ -406,10 +406,10 @@ def power(
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))
         effect = (np.abs(mean) if two_sided else mean + margins) / deviation
-        detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
+        min_detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
         needed = _queries_needed(effect, two_sided) * counted / effective
     needed = np.where(np.isfinite(needed), np.ceil(needed), np.nan)
-    result = Power(detectable * scale[[one for one, _ in pairs]], needed)
+    result = Power(min_detectable * scale[[one for one, _ in pairs]], needed)
     return result if parts is not None else Power._make(each[:, 0] for each in result)
 
 

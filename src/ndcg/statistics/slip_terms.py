@@ -27,11 +27,13 @@ class Query(NamedTuple):
         run: the score of each retrieved document.
         qrels: the relevance of each judged document.
         k: the cutoff; None for the whole list.
+        missing: whether the run lacks the query, rather than having no documents for it.
     """
 
     run: Documents
     qrels: Documents
     k: int | None
+    missing: bool = False
 
 
 Change = Callable[[Query], Query]
@@ -168,7 +170,7 @@ class Queries:
         key = (changes, *rows, *options.reading.values())
         if key not in self._read:
             queries = self.changed(changes)
-            run = {row: queries[row].run for row in rows if queries[row].run}  # one without documents is missing
+            run = {row: queries[row].run for row in rows if queries[row].run or not queries[row].missing}
             self._read[key] = read(run, {row: queries[row].qrels for row in rows}, **options.reading)
         return self._read[key]
 
@@ -196,7 +198,7 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
     run, qrels = (_documents_by_query(side) for side in inputs[:2])
     for name in names:
-        yield Query(run.get(name, {}), qrels.get(name, {}), k)
+        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
 
 
 def have_ids(inputs: Inputs) -> bool:
@@ -229,13 +231,13 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     """Yield the queries of rankings, with documents by their positions.
 
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
-    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10)]
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False)]
     """
     size = len(rankings.relevance)
     masks = rankings.judged, rankings.retrieved
     judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
     score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
-    for start, end in pairwise(rankings.offsets.tolist()):
+    for (start, end), missing in zip(pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True):
         rows = range(start, end)
         run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
-        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k)
+        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
