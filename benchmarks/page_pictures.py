@@ -28,6 +28,7 @@ STATES = {  # the address, what is unfolded, and whether runs are scored first
     "step-ideal": ("?step=ideal", (), False),
     "step-ties": ("?step=ties", (), False),
     "step-missing": ("?step=missing", (), False),
+    "step-exponential": ("?step=exponential", (), False),
     "compare": ("?tab=runs", (), True),
     "batch": ("?tab=batch", (), False),
     "whose": ("?tab=whose&data=example&got=0.6496", (), False),

@@ -12,7 +12,7 @@ RELEVANCE = {  # of each document, by its title; of one that nobody judged, empt
     "Kinds of honey": "1",
     "Honey cake recipe": "0",
     "The Bee Gees": "0",
-    "Beekeeping in town": "",
+    "Bees in town": "",
 }
 
 

@@ -169,12 +169,15 @@ def _conclusion(explanation: Any) -> str:
     if explanation.got is None:
         different = len({f"{each:.4f}" for each in explanation.scores.values() if each is not None})
         return f"The conventions make {different} different scores for this data. Enter the score you want to identify."
-    reported = explanation.reported[0].upper() + explanation.reported[1:]
+    reported = explanation.reported
+    if explanation.percent and reported == f"{explanation.got:g}":
+        reported = f"{100 * explanation.got:g} ({reported} as a percentage)"
     if explanation.matches:
-        return f"{reported} {_be(explanation)} the {explanation.measure} of {_listed(explanation.matches)}."
+        said = reported if reported.startswith("nDCG") else reported[0].upper() + reported[1:]
+        return f"{said} {_be(explanation)} the {explanation.measure} of {_listed(explanation.matches)}."
     if explanation.combinations or explanation.slips:
-        return f"No convention gives {explanation.reported}, but these do:"
-    return f"No convention gives {explanation.reported}, and no combination of options does."
+        return f"No convention gives {reported}, but these do:"
+    return f"No convention gives {reported}, and no combination of options does."
 
 
 def _be(explanation: Any) -> str:

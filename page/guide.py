@@ -101,15 +101,14 @@ STEPS = {
     "missing": Step(
         "What is missing",
         "“How honey is made” and “Honey bees at work” are relevant and were not retrieved. They gain nothing, but the "
-        "ideal order has them, so nDCG falls: put “How honey is made” back into the ranking. “Beekeeping in town”, "
+        "ideal order has them, so nDCG falls: put “How honey is made” back into the ranking. “Bees in town”, "
         "hatched, was not judged: nobody knows its relevance, so it counts as 0, keeps “Kinds of honey” from rank 3, "
         "and is not in the ideal order. The options can remove it.",
         "Which wins more?",
-        ("Retrieving “How honey is made”", "Removing “Beekeeping in town”"),
-        "nDCG is 0.5036; “How honey is made” at rank 1 makes it 0.8469, removing “Beekeeping in town” only 0.5150.",
+        ("Retrieving “How honey is made”", "Removing “Bees in town”"),
+        "nDCG is 0.5036; “How honey is made” at rank 1 makes it 0.8469, removing “Bees in town” only 0.5150.",
         ranked(
-            "Inside a beehive; Bees and flowers; Beekeeping in town; Kinds of honey; How honey is made; "
-            "Honey bees at work",
+            "Inside a beehive; Bees and flowers; Bees in town; Kinds of honey; How honey is made; Honey bees at work",
             "4 3 2 1 - -",
         ),
     ),

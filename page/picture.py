@@ -7,7 +7,7 @@ It is HTML that picture.js brings to life; each of its numbers comes from the me
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from itertools import combinations
+from itertools import accumulate, combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -108,7 +108,7 @@ def picture(
             _part("dcg", sum(row["contribution"] for row in rows), "DCG, this order"),
             f"<span class='sign'>÷</span>{_part('ideal', ideal, 'DCG, ideal order')}</p>",
             f"<p class='others'>{' '.join(others)}</p>" if others else "",
-            f"<p class='said'>{_said(value, ideal, advised, tied=tied)} {escape(note)}</p>",
+            f"<p class='said'>{_said(value, ideal, advised, _reasons(rows), tied=tied)} {escape(note)}</p>",
             f"<p class='formula'>{symbols(options)} {_choices(options)}</p>",
             "<button type='button' class='undo' title='Ctrl+Z'>Undo</button>",
             f"<p class='query'>Search: <b>{escape(query)}</b></p>" if query else "",
@@ -195,15 +195,32 @@ def _part(term: str, number: float, what: str) -> str:
     return f"<span class='part' data-term='{term}'><b>{number + 0.0:.4f}</b><small>{what}</small></span>"
 
 
-def _said(value: float, ideal: float, advised: Advice | None, *, tied: bool) -> str:
-    """Return how good a score is, and what would help most, in words."""
+def _reasons(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return why an order is not the best, as far as its gains tell."""
+    by_rank: dict[str, list[float]] = {}  # documents that are tied have the same ranks
+    for row in rows:
+        by_rank.setdefault(row["rank"], []).append(row["gain"])
+    ranked = [gains for rank, gains in by_rank.items() if rank[0].isdigit()]
+    reasons = {
+        "less relevant documents are above more relevant ones": any(
+            lowest < max(below) for lowest, below in zip(accumulate(map(min, ranked), min), ranked[1:], strict=False)
+        ),
+        "documents of different relevance are tied": any(min(gains) < max(gains) for gains in ranked),
+        "relevant documents were not retrieved": max(by_rank.get("not retrieved", [0.0])) > 0,
+    }
+    return " and ".join(reason for reason, is_so in reasons.items() if is_so)
+
+
+def _said(value: float, ideal: float, advised: Advice | None, reasons: str, *, tied: bool) -> str:
+    """Return how good a score is, why it is not the best, and what would help most, in words."""
     if ideal <= 0:
         return "No relevant document was judged: this is the value chosen for such queries."
-    share = f"{_percent(value)} of what the best order would score." if 0 <= value <= 1 else ""
+    since = f", since {reasons}" if reasons and value < 1 else ""
+    share = f"{_percent(value)} of what the best order would score{since}." if 0 <= value <= 1 else ""
     if advised is None:
         return f"{share} No swap helps{' while documents are tied' if tied and value < 1 else ''}."
     swap = f"<button class='advice' type='button'>{escape(advised.text)}</button>"
-    return f"{share} Most would be won by this: {swap} <b class='adds'>+{advised.adds:.4f}</b>"
+    return f"{share} Best change: {swap} <b class='adds'>+{advised.adds:.4f}</b>"
 
 
 def _percent(value: float) -> str:

@@ -1475,6 +1475,26 @@ def test_whose_number_it_is(visit: Opener, ndcg: evaluate.Metric, files: Path) -
         wait_for(page, f"{numbers['trec_eval']:.4f}", "#whose")
 
 
+def test_true_scores_of_the_pages_example_and_of_a_pasted_ranking_are_known(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
+    page = visit("?tab=whose")
+    got = page.locator("#got input, #got textarea")
+    got.fill(f"{score(ndcg, 4)}@4")
+    wait_for(page, f"The page's example: nDCG@4 {score(ndcg, 4)} is the nDCG@4 of sklearn", "#whose")
+    got.fill(score(ndcg, 4))
+    wait_for(page, f"No convention has {score(ndcg, 4)}, but these do:", "#whose")
+    wait_for(page, "sklearn, but k=4", "#whose")
+    got.fill("6.86")
+    wait_for(page, "No convention has 6.86 (0.0686 as a percentage), but these do:", "#whose")
+    wait_for(page, "sklearn with a slip: DCG called nDCG", "#whose")
+    own = page.locator("#own textarea")
+    own.fill("0 1")
+    got.fill(score(ndcg, predictions=[[2, 1]], references=[[0, 1]]))
+    wait_for(page, "0.6309 is the nDCG@10 of ", "#whose")
+    assert "The page's example" not in page.inner_text("#whose")
+
+
 def test_the_card_shows_its_formulas(visit: Opener) -> None:
     page = visit()
     open_tab(page, "Metric card")

@@ -52,7 +52,7 @@ def test_tied_documents_share_their_ranks_and_other_rules_can_be_lucky(ndcg: eva
 def test_what_is_missing_costs(ndcg: evaluate.Metric) -> None:
     rows = STEPS["missing"].rows
     missed, unjudged = [row[0] for row in rows if not row[2]], [row[0] for row in rows if not row[1]]
-    assert (missed, unjudged) == (["How honey is made", "Honey bees at work"], ["Beekeeping in town"])
+    assert (missed, unjudged) == (["How honey is made", "Honey bees at work"], ["Bees in town"])
     assert all(f"“{each}”" in STEPS["missing"].text for each in (*missed, *unjudged))
     assert scored(ndcg, rows) < scored(ndcg, [*rows[:4], [*rows[4][:2], "5"], rows[5]])
     ideal = 3 + 2 / math.log2(3) + 2 / 2 + 1 / math.log2(5) + 1 / math.log2(6)  # of all but d3

@@ -128,4 +128,14 @@ def test_cards_of_another_table_are_refused(ranked: list[str]) -> None:
 def test_a_share_is_all_or_nothing_only_if_it_is(value: float, text: str) -> None:
     ranking = Ranking(["a", "b"], [1, 2], [2, 1])
     html = picture(ranking, steps(ranking, OPTIONS, 10), {"nDCG@10": value}, OPTIONS, "", 0)
-    assert f">{text} of what the best order would score." in html
+    since = ", since less relevant documents are above more relevant ones" if value < 1 else ""
+    assert f">{text} of what the best order would score{since}." in html
+
+
+def test_the_picture_says_why_an_order_is_not_the_best() -> None:
+    inverted, missed = Ranking(["a", "b"], [0, 1], [2, 1]), Ranking(["a", "b"], [2, 1], [2, None])
+    assert "score, since less relevant documents are above more relevant ones. " in drawn(inverted)
+    assert "score, since relevant documents were not retrieved. " in drawn(missed)
+    both = Ranking(["a", "b", "c"], [0, 1, 2], [2, 1, None])
+    assert "above more relevant ones and relevant documents were not retrieved. " in drawn(both)
+    assert "score, since documents of different relevance are tied. " in drawn(Ranking(["a", "b"], [1, 2], [1, 1]))
