@@ -6556,7 +6556,7 @@ Table = list[list[str]]  # the header first
 
 
 FOLDED = 8  # characters to which the first column of a terminal's table may be folded
-RICH_PADDING = 3  # characters beside a column of Rich
+RICH_PADDING = 3  # characters next to a column of Rich
 
 
 class Readable:
@@ -11952,7 +11952,7 @@ class Answer(NamedTuple):
 
 
 class Habit(NamedTuple):
-    """What a function does besides returning scores.
+    """What a function does in addition to returning scores.
 
     Attributes:
         times: on how many rankings.

@@ -45,7 +45,6 @@ def show(page: Any, address: str, unfolded: tuple[str, ...], scored: bool) -> No
     for name in unfolded:
         page.get_by_role("button", name=name).click()
     if scored:
-        page.click("#sample-runs")
         page.wait_for_selector("#runs-score .value")
         page.locator("#runs-score").evaluate("each => each.scrollIntoView()")
     page.wait_for_timeout(1000)

@@ -64,7 +64,12 @@ def keep_address(
     def load(request: gr.Request) -> list[Any]:
         """Return the state in the address when the page opens."""
         parameters = dict(request.query_params)
-        return restore(parameters) if parameters else [gr.skip()] * len(restored)
+        if not parameters:
+            return [gr.skip()] * len(restored)
+        answer = restore(parameters)
+        if "tab" not in parameters:  # a tab that was opened meanwhile stays open
+            answer[1:3] = gr.skip(), gr.skip()
+        return answer
 
     def go_back(event: gr.EventData) -> list[Any]:
         """Return the state in the address to which the browser went back, and how often it has gone back."""

@@ -65,6 +65,7 @@ element.addEventListener("click", event => {
 });
 """
 AS_TREC_EVAL = "<button id='as-trec-eval' class='offer' type='button'>Score as trec_eval does</button>"
+SAMPLE = "These are two sample runs. Upload or paste yours above."
 ONE_QUERY = "This is one query, which says nothing of others: no interval, no test."
 GROUPS = 50  # that are shown
 SHOWN = 13  # outputs of `score_runs`
@@ -78,27 +79,25 @@ def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Datafram
         bar: the options.
         ranking: the table of the first tab, its title, and the tabs: where a query opens that is chosen.
     """
-    with gr.Tab("Search runs", id="runs"):
+    with gr.Tab("Search runs", id="runs") as tab:
         gr.Markdown(ABOUT)
         with gr.Row():
             qrels_file = gr.File(label="Qrels", elem_id="qrels")
             run_files = gr.File(label="Runs", file_count="multiple", elem_id="runs")
         texts, take, groups = paste_fields()
-        with gr.Row():
-            score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
-            sample = gr.Button("Try sample runs", elem_id="sample-runs")
+        score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
         shown = [*result_fields(), gr.Textbox(visible="hidden")]
         scored = gr.Textbox(visible="hidden")  # the options by which the results were made that are shown
     files = [qrels_file, run_files]
-    score, _, bars, beside, _, _, _, queries, *_, measure, only = shown
+    score, _, bars, beside, _, _, _, queries, signature, *_, measure, only = shown
     given = [*files, groups, measure, *bar]
     filled = [
-        sample.click(sample_files, None, [*files, groups], **QUIET),
         score.swap(swap_files, files, files, **{**QUIET, "trigger_mode": "once"}),
         take.click(take_texts, [*texts, *files], [*texts, *files], **QUIET),
     ]
     starts = [score_button.click, measure.input, *(each.success for each in filled)]
     scoring = [each(score_runs, given, shown, api_visibility="private") for each in starts]
+    scoring.append(tab.select(show_samples, [signature, *given], shown, api_visibility="private"))
     chosen_for = [convention, *bar, scored]
     score.convention(score_as_trec_eval, given, [*chosen_for, *shown], api_visibility="private")
     chosen = [event for each in (*files, groups) for event in (each.upload, each.clear, each.delete)]
@@ -170,9 +169,18 @@ def score_as_trec_eval(
     return ("trec_eval", *chosen_bar, json.dumps(chosen_bar), *shown)
 
 
-def sample_files() -> tuple[str, list[str], None]:
-    """Return qrels and two runs to try the tab with."""
-    return str(SAMPLES / "qrels.txt"), [str(SAMPLES / f"{name}.txt") for name in ("bm25", "dense")], None
+def files_or_samples(qrels_file: str | None, run_files: list[str] | None) -> tuple[str | None, list[str] | None]:
+    """Return the files of the tab, or qrels and two runs to try it with if there are none."""
+    if qrels_file or run_files:
+        return qrels_file, run_files
+    return str(SAMPLES / "qrels.txt"), [str(SAMPLES / f"{name}.txt") for name in ("bm25", "dense")]
+
+
+def show_samples(signature: str, qrels_file: str | None, run_files: list[str] | None, *how: Any) -> tuple[Any, ...]:
+    """Return what the tab shows of the sample runs, unless it has files or shows them already."""
+    if signature or qrels_file or run_files:
+        return tuple([gr.skip()] * SHOWN)
+    return score_runs(None, None, *how)
 
 
 def swap_files(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[str, list[str]]:
@@ -195,14 +203,18 @@ def _file_of(text: str, name: str) -> str:
 
 
 @raise_errors
-def open_query(qrels_file: str, run_files: list[str], event: gr.SelectData) -> tuple[gr.Dataframe, str, gr.Tabs]:
+def open_query(
+    qrels_file: str | None, run_files: list[str] | None, event: gr.SelectData
+) -> tuple[gr.Dataframe, str, gr.Tabs]:
     """Return the chosen query in the first tab, as the run of the chosen column ranks it."""
-    names = list(run_names(run_files))
+    names = list(run_names(files_or_samples(qrels_file, run_files)[1] or []))
     return _opened(qrels_file, run_files, str(event.row_value[0]), names[max(0, event.index[1] - 1) % len(names)])
 
 
 @raise_errors
-def open_run(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[gr.Dataframe, str, gr.Tabs]:
+def open_run(
+    qrels_file: str | None, run_files: list[str] | None, event: gr.EventData
+) -> tuple[gr.Dataframe, str, gr.Tabs]:
     """Return a query in the first tab, as a run ranks it."""
     return _opened(qrels_file, run_files, event.query, event.runs[0])
 
@@ -216,17 +228,21 @@ def open_only_query(query: str, qrels_file: str | None, run_files: list[str] | N
     return _opened(qrels_file, run_files, query, *run_names(run_files))
 
 
-def _opened(qrels_file: str, run_files: list[str], query: str, name: str) -> tuple[gr.Dataframe, str, gr.Tabs]:
-    qrels, runs = read_files(qrels_file, run_files, [name])
+def _opened(
+    qrels_file: str | None, run_files: list[str] | None, query: str, name: str
+) -> tuple[gr.Dataframe, str, gr.Tabs]:
+    qrels, runs = read_files(*files_or_samples(qrels_file, run_files), [name])
     rows, what = rows_of_query(runs[name], qrels, query, name)
     return table_with(rows, what), note_html(what), gr.Tabs(selected="ranking")
 
 
 @show_errors(1)
-def show_query(event: gr.EventData, qrels_file: str, run_files: list[str], measure: str, *bar: Any) -> str:
+def show_query(
+    event: gr.EventData, qrels_file: str | None, run_files: list[str] | None, measure: str, *bar: Any
+) -> str:
     """Return the rankings of the chosen query, side by side."""
     options = options_of(*bar)
-    qrels, runs = read_files(qrels_file, run_files, event.runs)
+    qrels, runs = read_files(*files_or_samples(qrels_file, run_files), event.runs)
     return query_html(event.query, {name: runs[name] for name in event.runs}, qrels, options, measure)
 
 
@@ -253,10 +269,11 @@ def swap_html(text: str, run: int) -> str:
 def score_runs(
     qrels_file: str | None, run_files: list[str] | None, groups: str | None, chosen: str | None, *bar: Any
 ) -> tuple[Any, ...]:
-    """Return everything the tab shows of uploaded runs; query by query, of the chosen measure or the first."""
+    """Return everything the tab shows of runs; query by query, of the chosen measure or the first."""
     options = options_of(*bar)
+    about_samples = "" if qrels_file or run_files else note_html(SAMPLE)
     try:
-        qrels, runs = read_files(qrels_file, run_files)
+        qrels, runs = read_files(*files_or_samples(qrels_file, run_files))
     except ValueError:
         if (at := misplaced(qrels_file, run_files)) is None:
             raise
@@ -285,7 +302,7 @@ def score_runs(
     verdict = [*results.verdict, *results.tied]
     caption = f"{results.measure}: {' − '.join(best)}"
     return (
-        f"<h3 class='verdict' role='status'>{html.escape(' '.join(verdict))}</h3>"
+        f"{about_samples}<h3 class='verdict' role='status'>{html.escape(' '.join(verdict))}</h3>"
         f"{AS_TREC_EVAL if results.tied else ''}{doubt}{cards}",
         table_html(MEANS_CAPTION, means),
         query_bars(results.drawn, caption, best, results.lacks, query),

@@ -316,11 +316,15 @@ def test_a_pasted_text_that_is_not_a_ranking_is_answered_below_it(visit: Opener,
     expect(page.locator("#unread .error")).to_have_count(0)
 
 
-def test_scoring_nothing_says_what_to_upload(visit: Opener) -> None:
-    page = visit()
+def test_scoring_nothing_shows_samples_and_scoring_half_says_what_to_upload(visit: Opener, files: Path) -> None:
+    page = visit("?k=5")
     open_tab(page, "Search runs")
     unfold(page, "Paste instead")
     page.click("#take-texts")
+    wait_for(page, "These are two sample runs. Upload or paste yours above.", "#runs-score")
+    upload(page, "#qrels", files / "qrels.txt")
+    wait_for(page, "Press Score.", "#runs-score")
+    page.click("#score-runs")
     wait_for(page, "Upload the qrels and at least one run.", "#runs-score")
 
 
@@ -1181,9 +1185,10 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     assert shown[4] == f"{pair.low:.4f} to {pair.high:.4f}"
     assert shown[-1] == f"{pair.wins}, {pair.ties}, {pair.losses}"
     page.locator("#queries [data-testid=cell-0-2]").click()  # of q1, by the other run
+    wait_for(page, "Query q1 by dense", "#ranking-title")
+    page.wait_for_function("scrollY === 0")
     unfold(page, "Edit as a table")
     wait_for(page, "Query q1 by dense", "#table")
-    assert page.evaluate("scrollY") == 0
     of_q1 = ndcg.compute(predictions=runs["dense"], references=qrels, k=10, use_aggregator=False)["nDCG@10"]
     wait_for(page, f"{of_q1[0]:.4f}")
     open_tab(page, "Search runs")
@@ -1213,10 +1218,12 @@ def scored(page: Any, qrels: Path, *runs: Path) -> None:
     page.click("#score-runs")
 
 
-def test_sample_runs_are_scored_at_once_and_shown_query_by_query(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_sample_runs_are_scored_when_the_tab_opens_and_shown_query_by_query(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
     page = visit()
     open_tab(page, "Search runs")
-    page.click("#sample-runs")
+    wait_for(page, "These are two sample runs. Upload or paste yours above.", "#runs-score")
     samples = ROOT / "page" / "samples"
     qrels, runs = ndcg.read_qrels(samples / "qrels.txt"), {}
     for name in ("bm25", "dense"):
@@ -1288,8 +1295,9 @@ def test_every_difference_is_the_better_run_less_the_other(visit: Opener) -> Non
 
 def test_the_largest_number_is_of_the_measure_that_the_verdict_speaks_of(visit: Opener) -> None:
     page = visit("?k=1,10")
+    wait_for_address(page, "k=1,10")
+    expect(field(page, "Cutoffs")).to_have_value("1,10")
     open_tab(page, "Search runs")
-    page.click("#sample-runs")
     wait_for(page, "in nDCG@1 ", "#runs-score .verdict")
     page.get_by_label("nDCG@10", exact=True).check()
     wait_for(page, "in nDCG@10 ", "#runs-score .verdict")
@@ -1319,7 +1327,6 @@ def test_a_comparison_goes_into_a_ticket(visit: Opener) -> None:
     page = visit()
     open_tab(page, "Search runs")
     expect(page.locator("body")).to_contain_text("A link to this tab keeps the options, not the files")
-    page.click("#sample-runs")
     wait_for(page, "dense beats bm25", "#runs-score .verdict")
     unfold(page, "Take it into a ticket")
     text = page.input_value("#runs-markdown textarea")
@@ -1414,8 +1421,6 @@ def test_one_query_is_shown_side_by_side(
 def test_a_wrong_upload_is_one_sentence(visit: Opener, files: Path, tmp_path: Path) -> None:
     page = visit()
     open_tab(page, "Search runs")
-    page.click("#score-runs")
-    wait_for(page, "Upload the qrels and at least one run.", "#runs-score")
     (tmp_path / "bad.run").write_text("q1 Q0 d1 1 high tag\n")
     upload(page, "#qrels", files / "qrels.txt")
     upload(page, "#runs", tmp_path / "bad.run")
@@ -1483,10 +1488,10 @@ def test_true_scores_of_the_pages_example_and_of_a_pasted_ranking_are_known(
     got.fill(f"{score(ndcg, 4)}@4")
     wait_for(page, f"The page's example: nDCG@4 {score(ndcg, 4)} is the nDCG@4 of sklearn", "#whose")
     got.fill(score(ndcg, 4))
-    wait_for(page, f"No convention has {score(ndcg, 4)}, but these do:", "#whose")
+    wait_for(page, f"No convention gives {score(ndcg, 4)}, but these do:", "#whose")
     wait_for(page, "sklearn, but k=4", "#whose")
     got.fill("6.86")
-    wait_for(page, "No convention has 6.86 (0.0686 as a percentage), but these do:", "#whose")
+    wait_for(page, "No convention gives 6.86 (0.0686 as a percentage), but these do:", "#whose")
     wait_for(page, "sklearn with a slip: DCG called nDCG", "#whose")
     own = page.locator("#own textarea")
     own.fill("0 1")

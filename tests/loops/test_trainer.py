@@ -578,7 +578,7 @@ def test_a_set_of_another_length_is_refused_with_both(
     metrics = ndcg.trainer_metrics(k=10, **columns(rows))
     trainer = make_trainer(metrics, eval_dataset=rows, **SHAPE, **way)
     for other in (rows[:-1], [*rows, rows[0]], rows[:1]):
-        found = f"query_ids has {len(rows)} rows, but the evaluation {len(other)}; give the column of the set"
+        found = f"query_ids has {len(rows)} rows, but the evaluation {len(other)}; give the column of the evaluated set"
         with pytest.raises(ValueError, match=found):
             trainer.evaluate(other)
         assert held(metrics) == held(ndcg.trainer_metrics(k=10, **columns(rows)))

@@ -4,6 +4,7 @@ import math
 import re
 from pathlib import Path
 
+import gradio as gr
 import pandas as pd
 import pytest
 
@@ -25,7 +26,7 @@ from page.run_results import (
     score_one,
     verdict_on,
 )
-from page.runs import groups_html, query_html
+from page.runs import files_or_samples, groups_html, query_html, show_samples
 
 BAR = bar_of("sklearn")
 QRELS = {"q1": {"a": 1.0, "b": 0.0}, "q2": {"a": 2.0}}
@@ -37,6 +38,14 @@ def test_runs_are_named_by_their_files_each_by_a_name_of_its_own() -> None:
     assert run_names(paths) == dict(
         zip(["bm25", "bm25 (2)", "bm25 (3)", ".run", "bm25 (4)", "v1.2"], paths, strict=True)
     )
+
+
+def test_the_tab_opens_with_samples_unless_it_has_files_or_results() -> None:
+    verdict, *_ = show_samples("", None, None, None, None, *BAR)
+    assert "These are two sample runs." in verdict
+    for signature, qrels, runs in (("nDCG@10|…", None, None), ("", "qrels", None), ("", None, ["run"])):
+        assert all(each == gr.skip() for each in show_samples(signature, qrels, runs, None, None, *BAR))
+    assert files_or_samples("qrels", None) == ("qrels", None)
 
 
 @pytest.mark.parametrize(

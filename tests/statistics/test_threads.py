@@ -407,7 +407,7 @@ def test_documents_of_negative_relevance_were_masked() -> None:
     how = {"gain": "exponential", "negative_relevance": "keep"}
     slip = slip_named("negative relevance removed")
     assert Queries([query]).scores(how, "DCG", slip.both)[0] == 1.0
-    assert one(*query, "DCG", **how) == pytest.approx(0.1309, abs=6e-5)
+    assert one(query.run, query.qrels, query.k, "DCG", **how) == pytest.approx(0.1309, abs=6e-5)
 
 
 @pytest.mark.parametrize("thread", ["deepset-ai/haystack#11959", "truera/trulens#2746"])

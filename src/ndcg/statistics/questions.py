@@ -44,7 +44,7 @@ class Answer(NamedTuple):
 
 
 class Habit(NamedTuple):
-    """What a function does besides returning scores.
+    """What a function does in addition to returning scores.
 
     Attributes:
         times: on how many rankings.

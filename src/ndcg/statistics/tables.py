@@ -19,7 +19,7 @@ Table = list[list[str]]  # the header first
 
 
 FOLDED = 8  # characters to which the first column of a terminal's table may be folded
-RICH_PADDING = 3  # characters beside a column of Rich
+RICH_PADDING = 3  # characters next to a column of Rich
 
 
 class Readable:
