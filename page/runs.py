@@ -180,7 +180,8 @@ def show_samples(signature: str, qrels_file: str | None, run_files: list[str] | 
     """Return what the tab shows of the sample runs, unless it has files or shows them already."""
     if signature or qrels_file or run_files:
         return tuple([gr.skip()] * SHOWN)
-    return score_runs(None, None, *how)
+    shown: tuple[Any, ...] = score_runs(None, None, *how)
+    return shown
 
 
 def swap_files(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[str, list[str]]:
