@@ -18,7 +18,7 @@ DOCUMENTS = 20
 RANKING = f"?rel={','.join(str((at * 7) % 4) for at in range(DOCUMENTS))}"
 FIRST_NUMBER = """
 const seen = () => {
-  if (document.querySelector("#picture .value")) window.first = performance.now();
+  if (document.querySelector("#picture .value")) window.firstNumber = performance.now();
   else requestAnimationFrame(seen);
 };
 requestAnimationFrame(seen);
@@ -53,8 +53,8 @@ def first_number(browser: Any, url: str) -> float:
     page = browser.new_context().new_page()
     page.add_init_script(FIRST_NUMBER)
     page.goto(url)
-    page.wait_for_function("window.first")
-    took: float = page.evaluate("window.first")
+    page.wait_for_function("window.firstNumber")
+    took: float = page.evaluate("window.firstNumber")
     page.context.close()
     return took
 
