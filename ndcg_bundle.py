@@ -25,7 +25,7 @@ import time
 import warnings
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
@@ -11820,15 +11820,17 @@ class Queries:
     def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
         """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
         how = {**options, **term.options}
-        key = (term.measure or measure, term.changes, *sorted(how.items()))
+        definition = (term.measure or measure, term.changes)
+        few = len(self.changed(())) <= REMEMBERED_QUERIES
+        if not few or not all(isinstance(value, Hashable) for value in how.values()):  # a list of gains cannot be a key
+            return self._scored(*definition, how)
+        key = (*definition, *sorted(how.items()))
         if key not in self._scores:
-            values = self._scored(term.measure or measure, term.changes, how)
-            if len(values) > REMEMBERED_QUERIES:
-                return values
-            self._scores[key] = values
+            self._scores[key] = self._scored(*definition, how)
         return self._scores[key]
 
     def _scored(self, measure: str, changes: tuple[Change, ...], how: Mapping[str, Any]) -> Floats:
+        """Return the value of each query after changes, by options."""
         queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
         for k in {query.k for query in queries}:

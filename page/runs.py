@@ -150,7 +150,7 @@ def paste_fields() -> tuple[list[gr.Textbox], gr.Button, gr.File]:
 
 
 def forget_runs() -> tuple[Any, ...]:
-    """Return no result if files or choices are no longer those that were scored."""
+    """Clear the results after the files or the options have changed."""
     return (note_html("Press Score."), *[None] * (SHOWN - 3), gr.Radio(visible=False), "")
 
 

@@ -49,7 +49,7 @@ class OnPreset:
                 self.values[case][name] = value
 
     def score(self, case: dict[str, Any], preset: str) -> dict[str, float]:
-        """Return the score of each query that has one; a case that the preset refuses is an error."""
+        """Return the score of each query that has one; a case that the preset rejects is an error."""
         return self.values[case["name"]]
 
 

@@ -50,6 +50,16 @@ FORMS: dict[str, Any] = {
 # The numbers
 
 
+@pytest.mark.parametrize(
+    "option", [{"gain": [0, 1, 3, 9]}, {"discount": [1.0, 0.5, 0.25]}, {"gain": np.array([0.0, 1.0, 3.0, 9.0])}]
+)
+def test_slips_are_tried_on_options_that_are_lists(ndcg: evaluate.Metric, option: dict[str, Any]) -> None:
+    inputs = {"predictions": [[2, 1, 3, 4]], "references": [[1, 0, 2, 3]], "k": 3}
+    dcg = ndcg.compute(**inputs, **option, measures="DCG")["DCG@3"]
+    slips = ndcg.explain(**inputs, **option, got=f"{dcg:.6f}").slips
+    assert "DCG called nDCG" in [slip for slip, _ in slips]
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_every_convention_has_the_number_of_compute(

@@ -4,7 +4,7 @@ A slip changes one thing about the nDCG of a query: the input that the function 
 what it divides by what. So it can be put on any convention, and two slips can be put on one another.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -143,15 +143,17 @@ class Queries:
     def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
         """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
         how = {**options, **term.options}
-        key = (term.measure or measure, term.changes, *sorted(how.items()))
+        definition = (term.measure or measure, term.changes)
+        few = len(self.changed(())) <= REMEMBERED_QUERIES
+        if not few or not all(isinstance(value, Hashable) for value in how.values()):  # a list of gains cannot be a key
+            return self._scored(*definition, how)
+        key = (*definition, *sorted(how.items()))
         if key not in self._scores:
-            values = self._scored(term.measure or measure, term.changes, how)
-            if len(values) > REMEMBERED_QUERIES:
-                return values
-            self._scores[key] = values
+            self._scores[key] = self._scored(*definition, how)
         return self._scores[key]
 
     def _scored(self, measure: str, changes: tuple[Change, ...], how: Mapping[str, Any]) -> Floats:
+        """Return the value of each query after changes, by options."""
         queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
         for k in {query.k for query in queries}:
