@@ -29,6 +29,7 @@ from .questions import (
     Asker,
     NDCGFunction,
     arguments_text,
+    first_rankings,
     random_rankings,
 )
 from .slip_terms import Queries, Query, Slip, query_scores, ranked
@@ -271,7 +272,20 @@ def check(
     if not np.isfinite(values).any():
         return result
     known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
-    return _compared(result, asker, known, values[answered])
+    first = _First(first_rankings(min(cases, FIRST_ASKED), k, form, seed), answered[:FIRST_ASKED])
+    return _compared(result, asker, known, values[answered], first)
+
+
+class _First(NamedTuple):
+    """The rankings that are compared first, since most definitions differ on one of them.
+
+    Attributes:
+        queries: the rankings.
+        answered: which of them the function answered.
+    """
+
+    queries: Queries
+    answered: NDArray[np.bool_]
 
 
 def _is_comparable(query: Query, answer: Answer) -> bool:
@@ -281,16 +295,14 @@ def _is_comparable(query: Query, answer: Answer) -> bool:
 
 def _form_of(asker: Asker, k: int | None, seed: int) -> str:
     """Return the form in which the answers to plain rankings agree best with some definition."""
-    queries = random_rankings(FIRST_ASKED, k, "lists", seed, plain=True)
-    conventions = [query_scores(queries, {"convention": name}) for name in CONVENTIONS]
+    queries, sets = (first_rankings(FIRST_ASKED, k, form, seed, plain=True) for form in ("lists", "sets"))
+    conventions, of_sets = ([each.scores({"convention": name}) for name in CONVENTIONS] for each in (queries, sets))
     # a function that takes ranked ids ranks mappings by the order of their documents
-    slips = [slip.scores(Queries(queries), {}) for slip in SLIPS if slip not in (IN_ORDER_OF_INPUT, SWAPPED)]
-    binary = [query._replace(qrels={each: min(grade, 1) for each, grade in query.qrels.items()}) for query in queries]
-    of_sets = [query_scores(binary, {"convention": name}) for name in CONVENTIONS]
+    slips = [slip.scores(queries, {}) for slip in SLIPS if slip not in (IN_ORDER_OF_INPUT, SWAPPED)]
     points = {}
     for relevance_first, form in product((False, True), FUNCTION_FORMS):
         asker.relevance_first = relevance_first
-        values = np.array([asker.value(query, form) for query in queries])
+        values = np.array([asker.value(query, form) for query in queries.changed(())])
         tolerance = _tolerance(values)
         answered = np.count_nonzero(np.isfinite(values))
         expected = of_sets if form == "sets" else conventions if relevance_first else [*conventions, *slips]
@@ -317,7 +329,7 @@ def _tolerance(values: Floats) -> float:
     return FLOAT32
 
 
-def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Floats) -> Check:
+def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Floats, first: _First) -> Check:
     """Compare scores with every definition."""
     tolerance = _tolerance(values)
     expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
@@ -325,7 +337,7 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     names = [name for name, each in agree.items() if each.all()]
     if result.form not in WITHOUT_SCORES:
         names = _told_apart(asker, result.form, queries, names, tolerance)
-    matches = [Match(name) for name in names] or _slips_on(queries, values, expected, tolerance)
+    matches = [Match(name) for name in names] or _slips_on(queries, values, first, expected, tolerance)
     result = replace(
         result,
         answered=len(queries),
@@ -367,30 +379,35 @@ def _with_close_scores(query: Query) -> Query:
 
 
 def _slips_on(
-    queries: Sequence[Query], values: Floats, expected: Mapping[str, Floats], tolerance: float
+    queries: Sequence[Query], values: Floats, first: _First, expected: Mapping[str, Floats], tolerance: float
 ) -> list[Match]:
     """Return the slips on conventions with which all values agree, or pairs of slips if no single one does."""
     distinct: dict[bytes, str] = {}
     for name, each in expected.items():
         distinct.setdefault(each.round(9).tobytes(), name)  # conventions that agree on all rankings are tried once
     singles = [(name, (slip,)) for slip in SLIPS for name in distinct.values()]
-    found = _definitions_that_agree(queries, values, singles, tolerance)
+    found = _definitions_that_agree(queries, values, first, singles, tolerance)
     if not found:
         pairs = [(name, pair) for pair in combinations(SLIPS, 2) for name in TRIED_IN_PAIRS]
-        found = _definitions_that_agree(queries, values, pairs, tolerance)
+        found = _definitions_that_agree(queries, values, first, pairs, tolerance)
     return sorted(found, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
 
 
 def _definitions_that_agree(
-    queries: Sequence[Query], values: Floats, candidates: Sequence[tuple[str, tuple[Slip, ...]]], tolerance: float
+    queries: Sequence[Query],
+    values: Floats,
+    first: _First,
+    candidates: Sequence[tuple[str, tuple[Slip, ...]]],
+    tolerance: float,
 ) -> list[Match]:
-    found, few, all_of = [], Queries(queries[:FIRST_ASKED]), Queries(queries)
+    found, all_of = [], Queries(queries)
+    first_values = values[: np.count_nonzero(first.answered)]
     with progress(len(candidates), "Comparing", " definitions") as bar:
         for convention, slips in candidates:
             slip = slips[0] if len(slips) == 1 else slips[1].over(slips[0])
             options = {"convention": convention}
             if (
-                _agree(values[:FIRST_ASKED], slip.scores(few, options), tolerance).all()
+                _agree(first_values, slip.scores(first.queries, options)[first.answered], tolerance).all()
                 and _agree(values, slip.scores(all_of, options), tolerance).all()
             ):
                 found.append(Match(convention, tuple(each.name for each in slips)))

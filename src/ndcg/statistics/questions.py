@@ -7,12 +7,13 @@ import math
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..measure.messages import in_short, shown
-from .slip_terms import Query, in_order, ranked
+from .slip_terms import Queries, Query, in_order, ranked
 
 NDCGFunction = Callable[..., Any]
 
@@ -210,6 +211,12 @@ def random_rankings(count: int, k: int | None, form: str, seed: int, *, plain: b
     """
     rng = np.random.default_rng(seed)
     return [_random_ranking(rng, k, form, plain) for _ in range(count)]
+
+
+@lru_cache(maxsize=8)
+def first_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> Queries:
+    """Return the first random rankings, which keep their scores by each definition for the next function."""
+    return Queries(random_rankings(count, k, form, seed, plain=plain))
 
 
 def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain: bool) -> Query:
