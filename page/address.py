@@ -58,23 +58,18 @@ def keep_address(
     for name, each in by_name.items():
         each.select(None, None, opened, js=f"() => {name!r}", **QUIET)
 
-    def restore(parameters: Mapping[str, str]) -> list[Any]:
-        return asked_for(parameters, names, usual)
-
     def load(request: gr.Request) -> list[Any]:
         """Return the state in the address when the page opens."""
         parameters = dict(request.query_params)
         if not parameters:
             return [gr.skip()] * len(restored)
-        answer = restore(parameters)
-        if "tab" not in parameters:  # a tab that was opened meanwhile stays open
-            answer[1:3] = gr.skip(), gr.skip()
-        return answer
+        tab = tab_at(parameters, names) if "tab" in parameters else [gr.skip()] * 2  # one opened meanwhile stays open
+        return [*tab, *fields_at(parameters, usual)]
 
     def go_back(event: gr.EventData) -> list[Any]:
         """Return the state in the address to which the browser went back, and how often it has gone back."""
-        asked = dict(urllib.parse.parse_qsl(str(event.query)[1:], keep_blank_values=True))
-        return [*restore(asked), event.backs]
+        parameters = dict(urllib.parse.parse_qsl(str(event.query)[1:], keep_blank_values=True))
+        return [*tab_at(parameters, names), *fields_at(parameters, usual), event.backs]
 
     @raise_errors
     def show(request: gr.Request, backs: int, tab: str, *fields: Any) -> list[Any]:
@@ -83,12 +78,12 @@ def keep_address(
         referer = request.headers.get("referer", "").partition("?")[0]
         return [gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG), {"query": query, "backs": backs}]
 
-    state = [opened, step, table, convention, *bar, *asked]
-    restored = [title, tabs, *state, *batch]
-    given, shown = [backs, *state, short], [link, address]
+    fields = [step, table, convention, *bar, *asked]
+    restored = [tabs, opened, title, *fields, *batch]
+    given, shown = [backs, opened, *fields, short], [link, address]
     page.load(load, None, restored, **QUIET).then(show, given, shown, **QUIET)
     address.back(go_back, None, [*restored, backs], **QUIET)
-    follow([each.change for each in (*state, short)], show, given, shown)
+    follow([each.change for each in given[1:]], show, given, shown)
 
 
 def query_shown(
@@ -105,12 +100,17 @@ def query_shown(
     return query + "".join(f"&{name}={urllib.parse.quote_plus(text)}" for name, text in others.items()), whole
 
 
-def asked_for(parameters: Mapping[str, str], names: Sequence[str], usual: list[str]) -> list[Any]:
-    """Return the state in an address, from the title of the ranking, which is empty, to the batch."""
+def tab_at(parameters: Mapping[str, str], names: Sequence[str]) -> list[Any]:
+    """Return the tabs with that of an address open, and its name."""
     tab = parameters["tab"] if parameters.get("tab") in names else names[0]
+    return [gr.Tabs(selected=tab), tab]
+
+
+def fields_at(parameters: Mapping[str, str], usual: list[str]) -> list[Any]:
+    """Return the fields in an address, from the title of the ranking, which is empty, to the batch."""
     source = parameters.get("data", "")
-    number = [source if source in SOURCES else "ranking", parameters.get("got", "")[:30]]
-    return ["", gr.Tabs(selected=tab), tab, *shown_at(parameters), *number, *batch_at(parameters.get("batch"), usual)]
+    reported = [source if source in SOURCES else "ranking", parameters.get("got", "")[:30]]
+    return ["", *shown_at(parameters), *reported, *batch_at(parameters.get("batch"), usual)]
 
 
 def batch_at(text: str | None, usual: list[str]) -> list[Any]:

@@ -93,7 +93,7 @@ def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Datafram
     given = [*files, groups, measure, *bar]
     filled = [
         score.swap(swap_files, files, files, **{**QUIET, "trigger_mode": "once"}),
-        take.click(take_texts, [*texts, *files], [*texts, *files], **QUIET),
+        take.click(take_texts, [*texts, run_files], [*texts, *files], **QUIET),
     ]
     starts = [score_button.click, measure.input, *(each.success for each in filled)]
     scoring = [each(score_runs, given, shown, api_visibility="private") for each in starts]
@@ -190,13 +190,14 @@ def swap_files(qrels_file: str, run_files: list[str], event: gr.EventData) -> tu
     return run_files[at], [*run_files[:at], qrels_file, *run_files[at + 1 :]]
 
 
-def take_texts(qrels_text: str, run_text: str, qrels_file: str | None, run_files: list[str] | None) -> list[Any]:
-    """Return pasted texts as files, in place of the qrels and beside the runs, and no text."""
-    if qrels_text.strip():
-        qrels_file = _file_of(qrels_text, "pasted qrels.txt")
-    if run_text.strip():
-        run_files = [*(run_files or []), _file_of(ids_as_run(run_text), "pasted run.txt")]
-    return ["", "", qrels_file, run_files]
+def take_texts(qrels_text: str, run_text: str, run_files: list[str] | None) -> list[Any]:
+    """Return pasted texts as files, in place of the qrels and beside the runs, and no text.
+
+    A field for which nothing was pasted stays as it is, so that a file that is uploaded meanwhile stays too.
+    """
+    qrels = _file_of(qrels_text, "pasted qrels.txt") if qrels_text.strip() else gr.skip()
+    runs = [*(run_files or []), _file_of(ids_as_run(run_text), "pasted run.txt")] if run_text.strip() else gr.skip()
+    return ["", "", qrels, runs]
 
 
 def _file_of(text: str, name: str) -> str:

@@ -1,0 +1,1 @@
+"""The page as people and programs use it: a real server, a real browser, real clients; each number from the metric."""

@@ -1,0 +1,212 @@
+"""What the tests of the page share: a real server, a real browser, and a visit that ends with a look at its errors."""
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, lean_environment
+
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE = 120_000  # milliseconds
+PLAIN = "?rel=3,2,3,0,1,2"  # the same relevance, of documents d1 to d6
+EVIL = "<img/src=x/onerror=alert(1)>"
+QRELS = f"q1 0 d1 2\nq1 0 d2 0\nq1 0 d9 1\nq2 0 {EVIL} 1\nq3 0 d1 1\nq3 0 d2 0\n"
+RUNS = {
+    "bm25": f"q1 Q0 d1 1 1 t\nq1 Q0 d2 2 1 t\nq1 Q0 d5 3 0.5 t\nq2 Q0 {EVIL} 2 1 t\nq2 Q0 d3 1 2 t\nq3 Q0 d1 1 3 t\n",
+    "dense": "q1 Q0 d2 1 2 t\nq1 Q0 d1 2 1 t\nq2 Q0 d3 1 2 t\nq4 Q0 d1 1 3 t\n",
+}
+
+
+class Server:
+    """The app of the tree that `make space` builds, in a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.log = folder / "app.log"
+        with socket.socket() as free:  # of two servers that look for a port at the same time, one would find none
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        environment = lean_environment(
+            GRADIO_SERVER_NAME="127.0.0.1",
+            GRADIO_SERVER_PORT=port,
+            GRADIO_TEMP_DIR=str(folder / "gradio"),
+            PYTHONUNBUFFERED="1",
+        )
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "app.py"], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+            )
+        self.url = f"http://127.0.0.1:{port}/"
+        while self.url[:-1] not in self.log.read_text():
+            assert self.process.poll() is None, self.log.read_text()
+            time.sleep(0.1)
+
+    @property
+    def memory(self) -> int:
+        """Resident bytes of the process."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0])
+
+
+@pytest.fixture(scope="package")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    copy = tmp_path_factory.mktemp("space") / "project"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
+    subprocess.run(["make", "space", "NAME=nDCG"], cwd=copy, check=True, capture_output=True)
+    running = Server(copy / "dist" / "space")
+    yield running
+    running.process.kill()
+    running.process.wait()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+Opener = Callable[..., Any]
+# each notice that the page pops up becomes an error of the console
+NOTICES = """
+performance.setResourceTimingBufferSize(100000);  // come_to_rest counts requests, and the browser keeps 250
+new MutationObserver(() => {
+  for (const each of document.querySelectorAll(".toast-body:not([data-noted])")) {
+    each.dataset.noted = "";
+    console.error(`notice: ${each.innerText}`);
+  }
+}).observe(document, { childList: true, subtree: true });
+"""
+
+
+class Tabs:
+    """Tabs of the browser, used again: a page loads in half the time where it was loaded before."""
+
+    def __init__(self, browser: Any, url: str) -> None:
+        self.browser, self.url = browser, url
+        self.contexts: dict[tuple[int, str], Any] = {}
+        self.elsewhere: list[str] = []
+        self.problems: list[str] = []
+
+    def all(self, width: int, scheme: str) -> Iterator[Any]:
+        """The tabs of this width and scheme, and new ones after them."""
+        look = width, scheme
+        if look not in self.contexts:
+            self.contexts[look] = self.context(scheme)
+        yield from self.contexts[look].pages
+        while True:
+            yield self.contexts[look].new_page()
+
+    def context(self, scheme: str) -> Any:
+        """Return what notes which other hosts any of its tabs asks, and each notice and error in them."""
+
+        def note(request: Any) -> None:
+            if not request.url.startswith((self.url, "data:", "blob:")):
+                self.elsewhere.append(request.url)
+
+        def note_console(message: Any) -> None:
+            if message.type == "error":
+                self.problems.append(message.text)
+
+        context = self.browser.new_context(color_scheme=scheme)
+        context.set_default_timeout(PATIENCE)
+        context.add_init_script(NOTICES)
+        context.on("request", note)
+        context.on("console", note_console)
+        context.on("weberror", lambda error: self.problems.append(f"page error: {error.error}"))
+        context.on("dialog", lambda dialog: (self.problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        return context
+
+
+@pytest.fixture(scope="package")
+def tabs(browser: Any, server: Server) -> Tabs:
+    return Tabs(browser, server.url)
+
+
+@pytest.fixture
+def expected() -> list[str]:
+    """A test adds to this what each notice or error of the console says that it expects of the page."""
+    return []
+
+
+@pytest.fixture
+def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
+    """Opens the page, each time in another tab.
+
+    Afterwards it asserts that nothing was asked of other hosts, and that no tab had a notice or an error, other than
+    those that the test expects.
+    """
+    used: list[Any] = []
+
+    def open_page(query: str = "", width: int = 1280, scheme: str = "light") -> Any:
+        page = next(tab for tab in tabs.all(width, scheme) if tab not in used)
+        used.append(page)
+        page.bring_to_front()  # hidden tabs draw no frames
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(tabs.url + query)
+        page.wait_for_selector("#picture .value, #picture .error", state="attached")  # its tab may be another
+        if query == PLAIN:  # its documents come after those of the first ranking, with the same score
+            page.locator("#picture .document", has_text=re.compile("^d1$")).first.wait_for(state="attached")
+        if tab := re.search(r"[?&]tab=(\w+)", query):  # the page opens it after it has read the address
+            page.wait_for_selector(f"[role=tab][data-tab-id='{tab[1]}'][aria-selected=true]")
+        return page
+
+    yield open_page
+    for page in used:
+        come_to_rest(page)
+    problems = tabs.problems.copy()  # none of an answer that is cut off when the page is left
+    for page in used:
+        page.goto("about:blank")  # what it still asks for belongs to this test
+    elsewhere = tabs.elsewhere.copy()
+    tabs.elsewhere.clear()
+    tabs.problems.clear()
+    assert elsewhere == []
+    # Gradio's own, when a table that is being laid out goes away
+    problems = [each for each in problems if "offsetWidth" not in each]
+    assert [each for each in problems if not any(text in each for text in expected)] == []
+    assert [text for text in expected if not any(text in each for each in problems)] == []
+
+
+def come_to_rest(page: Any) -> None:
+    """Wait until the server has answered all that was asked, and half a second of frames asks for nothing more."""
+    page.bring_to_front()  # a tab behind another draws one frame a second
+    page.evaluate("window.framesSince = 0")  # those of an earlier rest tell nothing of what was done since
+    page.wait_for_function(RESTED, polling="raf")
+
+
+# counts the frames since the last request that was made or answered
+RESTED = """
+() => {
+  const asked = performance.getEntriesByType("resource").length;
+  if (asked !== window.askedBefore) { window.askedBefore = asked; window.framesSince = 0; }
+  return ++window.framesSince > 30;
+}
+"""
+
+
+@pytest.fixture(scope="package")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "qrels.txt").write_text(QRELS)
+    for name, lines in RUNS.items():
+        (folder / f"{name}.run").write_text(lines)
+    return folder

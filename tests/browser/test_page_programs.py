@@ -1,0 +1,290 @@
+"""The page as programs use it, and the work that it asks of the server and of the line."""
+
+import asyncio
+import gzip
+import json
+import os
+import subprocess
+import urllib.error
+import urllib.request
+from base64 import b64encode
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import pytest
+from conftest import ROOT
+
+from .conftest import PATIENCE, QRELS, RUNS, Opener, Server, come_to_rest
+from .visits import BROWSER, TEXTBOOK, columns, edit, expect, score, value
+
+pytestmark = [*BROWSER, pytest.mark.xdist_group("other tabs")]
+
+
+def test_the_first_score_is_there_before_any_event(visit: Opener, expected: list[str], server: Server) -> None:
+    expected += ["Failed to load resource", "Connection"]
+    page = visit().context.new_page()
+    page.route("**/gradio_api/{run,queue}/**", lambda route: route.abort())
+    page.goto(server.url)
+    page.wait_for_selector("#picture .value")
+    expect(page.locator(".toast-body")).to_contain_text("Connection to the server was lost")
+    page.close()
+
+
+def test_the_first_answer_is_compressed_and_the_card_comes_when_its_tab_opens(server: Server) -> None:
+    request = urllib.request.Request(server.url, headers={"Accept-Encoding": "gzip"})
+    with urllib.request.urlopen(request, timeout=PATIENCE / 1000) as answer:
+        assert answer.headers["Content-Encoding"] == "gzip"
+        content = answer.read()
+    assert len(content) < 60_000
+    assert "Metric Card for nDCG" not in gzip.decompress(content).decode()
+
+
+def test_a_first_visit_shows_the_picture_before_its_cards_can_be_moved(
+    visit: Opener, server: Server, ndcg: evaluate.Metric
+) -> None:
+    loaded = visit()
+    expect(loaded.locator("#first")).to_have_count(0)
+    page = loaded.context.new_page()
+    page.route("**/assets/HTML-*.js", lambda route: None)  # by which Gradio draws it; it does not come
+    page.goto(server.url)
+    expect(page.locator("#first .value")).to_have_text(score(ndcg))
+    page.close()
+
+
+def test_an_edit_asks_the_server_for_little(visit: Opener) -> None:
+    page = visit(columns([[f"d{at}", str(at % 4), str(at % 7)] for at in range(20)]))
+    come_to_rest(page)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
+    for edits, grade in enumerate(("3", "0", "1"), 1):
+        before = value(page)
+        edit(page, 6, 1, grade)
+        script = "before => document.querySelector('#picture .value').innerText != before"
+        page.wait_for_function(script, arg=before)
+        come_to_rest(page)
+        assert len(asked) <= 8 * edits  # the clicked row, the score and the link, each once or twice
+
+
+@pytest.fixture(scope="package")
+def client(server: Server) -> Any:
+    from gradio_client import Client
+
+    return Client(server.url, verbose=False)
+
+
+another_client = client  # a client's own calls at the same time can lose an answer
+
+
+def test_a_client_scores(client: Any, ndcg: evaluate.Metric) -> None:
+    result = client.predict(**TEXTBOOK, k="3,10", api_name="/score")
+    expected = ndcg.compute(**TEXTBOOK, k=[3, 10])
+    assert result == {**expected, "signature": ndcg.signature(k=[3, 10])}
+    result = client.predict(**TEXTBOOK, k="", convention="rax", api_name="/score")
+    assert result["nDCG"] == ndcg.compute(**TEXTBOOK, convention="rax")["nDCG"]
+    unlike = {"predictions": [[6, 5, 5, 3, 2, 1]], "references": [[3, -2, None, 0, 1, 2]]}
+    chosen = {"gain": "exponential", "ties": "first", "negative_relevance": "keep", "log_base": 10, "judged_only": True}
+    result = client.predict(**unlike, k="4", **chosen, api_name="/score")
+    assert result == {**ndcg.compute(**unlike, k=4, **chosen), "signature": ndcg.signature(k=4, **chosen)}
+
+
+def test_a_client_scores_and_compares_files(client: Any, ndcg: evaluate.Metric, files: Path) -> None:
+    from gradio_client import handle_file
+
+    run, qrels = files / "bm25.run", files / "qrels.txt"
+    result = client.predict(handle_file(run), handle_file(qrels), "5,10", "sklearn", api_name="/score_run")
+    expected = ndcg.report(predictions=run, references=qrels, k=[5, 10]).to_dict()
+    assert result == {name: each for name, each in expected.items() if name != "queries"} | {"notes": result["notes"]}
+    runs = [handle_file(files / f"{name}.run") for name in RUNS]
+    result = client.predict(runs, handle_file(qrels), "10", "trec_eval", api_name="/compare")
+    assert set(result["scores"]) == set(RUNS)
+    expected = ndcg.compute(predictions=run, references=qrels, k=10, convention="trec_eval")["nDCG@10"]
+    assert result["scores"]["bm25"]["nDCG@10"]["value"] == expected
+    chosen = {"ties": "docid", "judged_only": True, "gain": "exponential", "negative_relevance": "clip", "log_base": 10}
+    expected = ndcg.compute(predictions=run, references=qrels, k=10, **chosen)["nDCG@10"]
+    result = client.predict(handle_file(run), handle_file(qrels), **chosen, api_name="/score_run")
+    assert result["scores"]["nDCG@10"]["value"] == expected
+    result = client.predict(runs, handle_file(qrels), **chosen, api_name="/compare")
+    assert result["scores"]["bm25"]["nDCG@10"]["value"] == expected
+
+
+def test_a_client_gives_texts_and_gets_every_query(client: Any, ndcg: evaluate.Metric, files: Path) -> None:
+    result = client.predict(RUNS["bm25"], QRELS, per_query=True, api_name="/score_run")
+    expected = ndcg.report(predictions=files / "bm25.run", references=files / "qrels.txt", k=10).to_dict()
+    assert result["queries"] == expected["queries"]
+    result = client.predict(RUNS, QRELS, per_query=True, api_name="/compare")
+    assert list(result["scores"]) == list(RUNS)
+    assert len(result["queries"]["nDCG@10"]) == len(RUNS) * len(ndcg.read_qrels(files / "qrels.txt"))
+
+
+def test_a_path_of_the_server_is_never_read(server: Server, ndcg: evaluate.Metric) -> None:
+    path = str(ROOT / "README.md")
+    for given in ({"path": path}, {"path": path, "meta": {"_type": "gradio.FileData"}}, path):
+        answer = ask(server.url, "score_run", {"run": given, "qrels": QRELS})
+        assert answer.startswith("event: error"), answer
+        assert "license" not in answer
+
+
+def ask(url: str, name: str, given: dict[str, Any]) -> str:
+    """Ask a function by HTTP, with the names of its parameters; return its events."""
+    inputs, calls = json.dumps(given).encode(), f"{url}gradio_api/call"
+    request = urllib.request.Request(f"{calls}/v2/{name}", inputs, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=PATIENCE / 1000) as response:
+        event = json.load(response)["event_id"]
+    with urllib.request.urlopen(f"{calls}/{name}/{event}", timeout=PATIENCE / 1000) as response:
+        return str(response.read().decode())
+
+
+def test_the_tab_shows_calls_to_its_own_address(visit: Opener, server: Server, ndcg: evaluate.Metric) -> None:
+    page = visit("?tab=api")
+    expect(page.locator("#calls")).to_contain_text(f'Client("{server.url}")')
+    shell = page.locator("#calls pre").nth(1).inner_text()
+    answer = subprocess.run(["bash", "-c", shell], check=True, capture_output=True, text=True, timeout=60).stdout
+    expected = ndcg.compute(predictions=[[0.9, 0.1, 0.5]], references=[[1, 0, 2]], k=[1, 3])
+    assert expected.items() <= json.loads(answer.partition("data: ")[2])[0].items()
+
+
+def test_a_tool_of_an_agent_answers_in_json(server: Server, ndcg: evaluate.Metric, files: Path) -> None:
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamablehttp_client
+
+    async def call() -> tuple[dict[str, Any], list[Any]]:
+        address = f"{server.url}gradio_api/mcp/"
+        async with streamablehttp_client(address) as (read, write, _), ClientSession(read, write) as session:
+            await session.initialize()
+            tools = {tool.name.removeprefix("nDCG_"): tool for tool in (await session.list_tools()).tools}
+            coded = "data:;base64," + b64encode(gzip.compress(QRELS.encode())).decode()
+            answers = [
+                await session.call_tool(tools[name].name, given)
+                for name, given in (
+                    ("score", {**TEXTBOOK, "k": "10"}),
+                    ("compare", {"runs": RUNS, "qrels": coded, "zero_division": "nan", "per_query": True}),
+                    ("compare", {"runs": RUNS, "qrels": "junk"}),
+                )
+            ]
+            return {name: tool.inputSchema for name, tool in tools.items()}, [each.content[0].text for each in answers]
+
+    with ThreadPoolExecutor(1) as thread:  # Playwright has an event loop in this one
+        schemas, (scored, compared, refused) = thread.submit(lambda: asyncio.run(call())).result()
+    assert set(schemas) == {"score", "score_run", "compare", "explain"}
+    for schema in schemas.values():
+        assert all(each["description"] for each in schema["properties"].values())
+        assert schema["properties"]["gain"]["enum"] == ["", "linear", "exponential", "binary"]
+    assert json.loads(scored) == {**ndcg.compute(**TEXTBOOK, k=10), "signature": ndcg.signature(k=10)}
+    inputs = {"references": files / "qrels.txt", "k": 10}
+    bm25, dense = (ndcg.compute(predictions=files / f"{name}.run", **inputs)["nDCG@10"] for name in RUNS)
+    (pair,) = json.loads(compared)["pairs"]
+    assert pair["difference"] == pytest.approx(bm25 - dense)
+    assert len(json.loads(compared)["queries"]["query"]) == 6
+    assert "qrels: line 1: 1 column" in refused
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"k": "0"}, "is no cutoff"),
+        ({"convention": "nobody"}, "convention must be one of"),
+        ({"judged_only": "kept"}, "judged_only must be True or False"),
+        ({"log_base": 0}, "log_base"),
+        ({"zero_division": "x"}, 'zero_division must be a number, or one of "0", "1", "nan", "perfect_if_empty"'),
+        ({"negative_relevance": "ignore"}, 'negative_relevance must be one of "", "raise", "clip", "keep"'),
+        ({"predictions": [[1, 2]]}, "2 predictions and 6 references"),
+        ({"references": [["a"] * 6]}, "predictions hold integers and references text"),
+        ({"predictions": "many"}, "predictions must be a list of one list per query"),
+        ({"predictions": "/etc/passwd", "references": "/etc/hostname"}, "predictions must be a list of one list"),
+        ({"references": {"q": {"d": 1}}}, "references must be a list of one list per query"),
+    ],
+)
+def test_a_client_is_told_what_is_wrong(client: Any, inputs: dict[str, Any], message: str) -> None:
+    from gradio_client.exceptions import AppError
+
+    with pytest.raises((AppError, ValueError), match=message):
+        client.predict(**{**TEXTBOOK, "k": "10", **inputs}, api_name="/score")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "status", "message"),
+    [
+        ("v2/score", {"references": [[1]]}, 422, "score: predictions is missing; its parameters are pred"),
+        ("v2/score", {**TEXTBOOK, "cutofs": "3"}, 422, "score: unknown parameter 'cutofs'; its parameters are pred"),
+        ("v2/score_run", {"run": "", "empty": 1}, 422, "score_run: unknown parameter 'empty'; qrels is missing"),
+        ("v2/compare", {}, 422, "compare: runs is missing; qrels is missing"),
+        ("v2/scor", TEXTBOOK, 404, 'there is no function \'scor\'; call "score", "score_run", "compare"'),
+        ("scor", {"data": []}, 404, "there is no function 'scor'"),
+    ],
+)
+def test_a_wrong_call_is_told_which_parameter_is_missing_or_unknown(
+    server: Server, name: str, given: dict[str, Any], status: int, message: str
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(f"{server.url}gradio_api/call/{name}", json.dumps(given).encode(), headers)
+    with pytest.raises(urllib.error.HTTPError) as answered:
+        urllib.request.urlopen(request, timeout=PATIENCE / 1000)
+    assert answered.value.code == status
+    assert json.load(answered.value)["detail"].startswith(message)
+
+
+def bomb(path: Path) -> Path:
+    with gzip.open(path, "wb", compresslevel=9) as file:
+        for _ in range(110):  # MB
+            file.write(b"q1 Q0 d1 1 1.0 t\n" * 61_681)
+    assert path.stat().st_size < 2_000_000
+    return path
+
+
+HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "large.run": (lambda path: path.write_bytes(b"q1 Q0 d1 1 1.0 t\n" * 1_300_000), "413|exceed"),  # 22 MB
+    "bomb.run.gz": (bomb, "bomb.run.gz: "),
+    "rows.csv.gz": (
+        lambda path: path.write_bytes(gzip.compress(b"query,document,score\n" + b"q,d,1\n" * 1_000_000)),
+        "more than 500,000 rows",
+    ),
+    "wide.csv": (lambda path: path.write_text(",".join(map(str, range(10_000))) + "\n"), "more than 50 columns"),
+    "junk.run": (lambda path: path.write_bytes(os.urandom(100_000)), "junk.run"),
+    "junk.parquet": (lambda path: path.write_bytes(os.urandom(100_000)), "junk.parquet"),
+    "broken.json": (lambda path: path.write_text('{"q": {"d": 1}'), "broken.json: line 1, column"),
+    "deep.json": (lambda path: path.write_text('{"q":' * 100_000), "deep.json"),
+    "empty.run": (lambda path: path.write_text(""), "empty.run"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_upload_is_refused_while_others_go_on(
+    client: Any, another_client: Any, ndcg: evaluate.Metric, files: Path, tmp_path: Path, name: str
+) -> None:
+    from gradio_client import Client, handle_file
+
+    make, message = HOSTILE[name]
+    make(tmp_path / name)
+    with ThreadPoolExecutor(1) as other:
+        scores = other.map(lambda _: another_client.predict(**TEXTBOOK, k="10", api_name="/score"), range(10))
+        with pytest.raises(Exception, match=f"(?i){message}") as caught:
+            client.predict(handle_file(tmp_path / name), handle_file(files / "qrels.txt"), "10", api_name="/score_run")
+        assert "Traceback" not in str(caught.value)
+        assert {each["nDCG@10"] for each in scores} == {ndcg.compute(**TEXTBOOK, k=10)["nDCG@10"]}
+    assert isinstance(client, Client)
+
+
+def test_many_clients_at_once_get_right_answers(server: Server, ndcg: evaluate.Metric) -> None:
+    expected = {k: ndcg.compute(**TEXTBOOK, k=k)[f"nDCG@{k}"] for k in range(1, 7)}
+
+    def score_over_http(k: int) -> float:
+        answer = ask(server.url, "score", {**TEXTBOOK, "k": str(k)})
+        *beats, last = answer.strip().split("\n\n")  # a heartbeat for each while that a client waits
+        assert all(beat.startswith("event: heartbeat") for beat in beats), answer
+        assert last.startswith("event: complete"), answer
+        return float(json.loads(last.partition("data: ")[2])[0][f"nDCG@{k}"])
+
+    def ask_five_times(number: int) -> int:
+        for request in range(5):
+            k = 1 + (number + request) % 6
+            assert score_over_http(k) == expected[k]
+        return 5
+
+    with ThreadPoolExecutor(50) as clients:
+        assert sum(clients.map(ask_five_times, range(50))) == 250
+        before = server.memory  # with a thread and its memory for each client
+        assert sum(clients.map(ask_five_times, range(50))) == 250
+    assert server.memory < 1.2 * before, (before, server.memory)

@@ -1,0 +1,71 @@
+"""The tabs of a batch, of a score that is explained, and of the metric card."""
+
+from pathlib import Path
+
+import evaluate
+import pytest
+from reference import NUMBERS
+
+from .conftest import RUNS, Opener
+from .visits import BROWSER, TEXTBOOK, expect, open_tab, score, upload, wait_for
+
+pytestmark = [*BROWSER, pytest.mark.xdist_group("other tabs")]
+
+
+def test_whose_number_it_is(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
+    page = visit()
+    open_tab(page, "Whose number is it?")
+    wait_for(page, "Enter the score you want to identify.", "#whose")
+    page.locator("#got input, #got textarea").fill("0.9488")
+    *others, last = ndcg.explain(**TEXTBOOK, k=10, got="0.9488").matches
+    wait_for(page, f"0.9488 is the nDCG@10 of {', '.join(others)} and {last}.", "#whose")
+    expect(page.locator("#whose .yours")).to_have_count(1)
+    page.get_by_label("The example of the metric card").check()
+    wait_for(page, "No convention gives 0.9488", "#whose")
+    rows = [row.locator("td").all_inner_texts() for row in page.locator("#whose .owners tbody tr").all()]
+    shown = {name: number for names, number, *_ in rows for name in names.split(", ")}
+    libraries = ("trec_eval", "sklearn", "ranx", "rax", "lightgbm")
+    assert {name: float(shown[name]) for name in libraries} == {name: NUMBERS[name] for name in libraries}
+    open_tab(page, "Search runs")
+    upload(page, "#qrels", files / "qrels.txt")
+    upload(page, "#runs", files / "bm25.run", files / "dense.run")
+    open_tab(page, "Whose number is it?")
+    page.get_by_label("The search runs").check()
+    for name in RUNS:
+        run = {"predictions": files / f"{name}.run", "references": files / "qrels.txt"}
+        numbers = ndcg.explain(**run, k=10).scores
+        wait_for(page, f"{name}: No convention gives 0.9488", "#whose")
+        wait_for(page, f"{numbers['trec_eval']:.4f}", "#whose")
+
+
+def test_true_scores_of_the_pages_example_and_of_a_pasted_ranking_are_known(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
+    page = visit("?tab=whose")
+    got = page.locator("#got input, #got textarea")
+    got.fill(f"{score(ndcg, 4)}@4")
+    wait_for(page, f"The page's example: nDCG@4 {score(ndcg, 4)} is the nDCG@4 of sklearn", "#whose")
+    got.fill(score(ndcg, 4))
+    wait_for(page, f"No convention gives {score(ndcg, 4)}, but these do:", "#whose")
+    wait_for(page, "sklearn, but k=4", "#whose")
+    got.fill("6.86")
+    wait_for(page, "No convention gives 6.86 (0.0686 as a percentage), but these do:", "#whose")
+    wait_for(page, "sklearn with a slip: DCG called nDCG", "#whose")
+    own = page.locator("#own textarea")
+    own.fill("0 1")
+    got.fill(score(ndcg, predictions=[[2, 1]], references=[[0, 1]]))
+    wait_for(page, "0.6309 is the nDCG@10 of ", "#whose")
+    assert "The page's example" not in page.inner_text("#whose")
+
+
+def test_the_card_shows_its_formulas(visit: Opener) -> None:
+    page = visit()
+    open_tab(page, "Metric card")
+    page.wait_for_selector("h1:has-text('Metric Card for nDCG')")
+    page.wait_for_function("document.querySelectorAll('.katex').length > 3")
+    links = page.locator("#card-text a:not(.md-header-anchor)").evaluate_all(
+        """all => all.map(a => [a.getAttribute("href"),
+            a.hash.length > 1 && document.querySelectorAll(`[id="${a.hash.slice(1)}"]`).length == 1])"""
+    )
+    assert [href for href, found in links if not found and not href.startswith("http")] == []
+    assert page.locator("#card-text code:text-is('docs/forms.md')").count() > 0
