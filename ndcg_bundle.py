@@ -32,7 +32,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from itertools import chain, combinations, count, islice, pairwise, product, repeat
 from numbers import Integral, Real
@@ -6032,6 +6032,8 @@ FEW = 10
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
+SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])  # of a bit of one word (row) and a bit of another (column)
+SIGNS_OF_BITS = {1: SIGNS, 2: np.kron(SIGNS, SIGNS), 3: np.kron(SIGNS, np.kron(SIGNS, SIGNS))}
 # The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
@@ -6336,19 +6338,13 @@ def _sampled_p(
 def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
     """Return all signed sums of cells, in any order; the sign is the parity of the bits common to a cell and a sum.
 
-    Sums of neighbors are computed along the longer axis of a square, first of its rows, then of its columns.
+    Each product with the signs of three bits sums along these bits, and brings the next three to the front.
     """
-    side = math.isqrt(len(cells))
-    for _ in range(2):
-        cells = np.ascontiguousarray(cells.reshape(side, side).T)
-        step = side
-        while step < side * side:
-            pairs = cells.reshape(-1, 2, step)
-            difference = pairs[:, 0] - pairs[:, 1]
-            pairs[:, 0] += pairs[:, 1]
-            pairs[:, 1] = difference
-            step *= 2
-    return cells.reshape(-1)
+    bits = int(cells.size).bit_length() - 1
+    for at in range(0, bits, 3):
+        signs = SIGNS_OF_BITS[min(3, bits - at)]
+        cells = (cells.reshape(len(signs), -1).T @ signs).reshape(-1)
+    return cells
 
 
 def _t_test(shares: Floats, two_sided: bool) -> Floats:
@@ -12122,6 +12118,12 @@ def random_rankings(count: int, k: int | None, form: str, seed: int, *, plain: b
     return [_random_ranking(rng, k, form, plain) for _ in range(count)]
 
 
+@lru_cache(maxsize=8)
+def first_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> Queries:
+    """Return the first random rankings, which keep their scores by each definition for the next function."""
+    return Queries(random_rankings(count, k, form, seed, plain=plain))
+
+
 def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain: bool) -> Query:
     size = int(rng.integers(2, (k or 8) + 6))
     documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
@@ -12869,7 +12871,20 @@ def check(
     if not np.isfinite(values).any():
         return result
     known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
-    return _compared(result, asker, known, values[answered])
+    first = _First(first_rankings(min(cases, FIRST_ASKED), k, form, seed), answered[:FIRST_ASKED])
+    return _compared(result, asker, known, values[answered], first)
+
+
+class _First(NamedTuple):
+    """The rankings that are compared first, since most definitions differ on one of them.
+
+    Attributes:
+        queries: the rankings.
+        answered: which of them the function answered.
+    """
+
+    queries: Queries
+    answered: NDArray[np.bool_]
 
 
 def _is_comparable(query: Query, answer: Answer) -> bool:
@@ -12879,16 +12894,14 @@ def _is_comparable(query: Query, answer: Answer) -> bool:
 
 def _form_of(asker: Asker, k: int | None, seed: int) -> str:
     """Return the form in which the answers to plain rankings agree best with some definition."""
-    queries = random_rankings(FIRST_ASKED, k, "lists", seed, plain=True)
-    conventions = [query_scores(queries, {"convention": name}) for name in CONVENTIONS]
+    queries, sets = (first_rankings(FIRST_ASKED, k, form, seed, plain=True) for form in ("lists", "sets"))
+    conventions, of_sets = ([each.scores({"convention": name}) for name in CONVENTIONS] for each in (queries, sets))
     # a function that takes ranked ids ranks mappings by the order of their documents
-    slips = [slip.scores(Queries(queries), {}) for slip in SLIPS if slip not in (IN_ORDER_OF_INPUT, SWAPPED)]
-    binary = [query._replace(qrels={each: min(grade, 1) for each, grade in query.qrels.items()}) for query in queries]
-    of_sets = [query_scores(binary, {"convention": name}) for name in CONVENTIONS]
+    slips = [slip.scores(queries, {}) for slip in SLIPS if slip not in (IN_ORDER_OF_INPUT, SWAPPED)]
     points = {}
     for relevance_first, form in product((False, True), FUNCTION_FORMS):
         asker.relevance_first = relevance_first
-        values = np.array([asker.value(query, form) for query in queries])
+        values = np.array([asker.value(query, form) for query in queries.changed(())])
         tolerance = _tolerance(values)
         answered = np.count_nonzero(np.isfinite(values))
         expected = of_sets if form == "sets" else conventions if relevance_first else [*conventions, *slips]
@@ -12915,7 +12928,7 @@ def _tolerance(values: Floats) -> float:
     return FLOAT32
 
 
-def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Floats) -> Check:
+def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Floats, first: _First) -> Check:
     """Compare scores with every definition."""
     tolerance = _tolerance(values)
     expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
@@ -12923,7 +12936,7 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     names = [name for name, each in agree.items() if each.all()]
     if result.form not in WITHOUT_SCORES:
         names = _told_apart(asker, result.form, queries, names, tolerance)
-    matches = [Match(name) for name in names] or _slips_on(queries, values, expected, tolerance)
+    matches = [Match(name) for name in names] or _slips_on(queries, values, first, expected, tolerance)
     result = replace(
         result,
         answered=len(queries),
@@ -12965,30 +12978,35 @@ def _with_close_scores(query: Query) -> Query:
 
 
 def _slips_on(
-    queries: Sequence[Query], values: Floats, expected: Mapping[str, Floats], tolerance: float
+    queries: Sequence[Query], values: Floats, first: _First, expected: Mapping[str, Floats], tolerance: float
 ) -> list[Match]:
     """Return the slips on conventions with which all values agree, or pairs of slips if no single one does."""
     distinct: dict[bytes, str] = {}
     for name, each in expected.items():
         distinct.setdefault(each.round(9).tobytes(), name)  # conventions that agree on all rankings are tried once
     singles = [(name, (slip,)) for slip in SLIPS for name in distinct.values()]
-    found = _definitions_that_agree(queries, values, singles, tolerance)
+    found = _definitions_that_agree(queries, values, first, singles, tolerance)
     if not found:
         pairs = [(name, pair) for pair in combinations(SLIPS, 2) for name in TRIED_IN_PAIRS]
-        found = _definitions_that_agree(queries, values, pairs, tolerance)
+        found = _definitions_that_agree(queries, values, first, pairs, tolerance)
     return sorted(found, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
 
 
 def _definitions_that_agree(
-    queries: Sequence[Query], values: Floats, candidates: Sequence[tuple[str, tuple[Slip, ...]]], tolerance: float
+    queries: Sequence[Query],
+    values: Floats,
+    first: _First,
+    candidates: Sequence[tuple[str, tuple[Slip, ...]]],
+    tolerance: float,
 ) -> list[Match]:
-    found, few, all_of = [], Queries(queries[:FIRST_ASKED]), Queries(queries)
+    found, all_of = [], Queries(queries)
+    first_values = values[: np.count_nonzero(first.answered)]
     with progress(len(candidates), "Comparing", " definitions") as bar:
         for convention, slips in candidates:
             slip = slips[0] if len(slips) == 1 else slips[1].over(slips[0])
             options = {"convention": convention}
             if (
-                _agree(values[:FIRST_ASKED], slip.scores(few, options), tolerance).all()
+                _agree(first_values, slip.scores(first.queries, options)[first.answered], tolerance).all()
                 and _agree(values, slip.scores(all_of, options), tolerance).all()
             ):
                 found.append(Match(convention, tuple(each.name for each in slips)))

@@ -118,15 +118,16 @@ def test_no_tracked_file_holds_a_path_of_some_machine() -> None:
     assert found == []
 
 
-TESTS = {path.stem: path for path in (ROOT / "tests").rglob("*.py")}
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+HELPERS = {path.stem: path for path in TESTS if not (path.parent / "__init__.py").exists()}  # found by name alone
 
 
-@pytest.mark.parametrize("path", TESTS.values(), ids=lambda path: path.relative_to(ROOT / "tests").as_posix())
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.relative_to(ROOT / "tests").as_posix())
 def test_a_file_of_tests_runs_alone(path: Path) -> None:
     """It imports helpers of its folder and of tests/ only: pytest finds those of another folder after a test of it."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = [each.module or "" for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)]
-    helpers = [TESTS[name] for name in names if name in TESTS]
+    names = [each.module or "" for each in ast.walk(tree) if isinstance(each, ast.ImportFrom) and not each.level]
+    helpers = [HELPERS[name] for name in names if name in HELPERS]
     assert [helper for helper in helpers if helper.parent not in (path.parent, ROOT / "tests")] == []
 
 

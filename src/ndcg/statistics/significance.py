@@ -30,6 +30,8 @@ FEW = 10
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
+SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])  # of a bit of one word (row) and a bit of another (column)
+SIGNS_OF_BITS = {1: SIGNS, 2: np.kron(SIGNS, SIGNS), 3: np.kron(SIGNS, np.kron(SIGNS, SIGNS))}
 # The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
@@ -334,19 +336,13 @@ def _sampled_p(
 def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
     """Return all signed sums of cells, in any order; the sign is the parity of the bits common to a cell and a sum.
 
-    Sums of neighbors are computed along the longer axis of a square, first of its rows, then of its columns.
+    Each product with the signs of three bits sums along these bits, and brings the next three to the front.
     """
-    side = math.isqrt(len(cells))
-    for _ in range(2):
-        cells = np.ascontiguousarray(cells.reshape(side, side).T)
-        step = side
-        while step < side * side:
-            pairs = cells.reshape(-1, 2, step)
-            difference = pairs[:, 0] - pairs[:, 1]
-            pairs[:, 0] += pairs[:, 1]
-            pairs[:, 1] = difference
-            step *= 2
-    return cells.reshape(-1)
+    bits = int(cells.size).bit_length() - 1
+    for at in range(0, bits, 3):
+        signs = SIGNS_OF_BITS[min(3, bits - at)]
+        cells = (cells.reshape(len(signs), -1).T @ signs).reshape(-1)
+    return cells
 
 
 def _t_test(shares: Floats, two_sided: bool) -> Floats:
