@@ -6,7 +6,8 @@ MINUTES ?= 10
 OLDEST_PYTHON ?= python3.11
 NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
-PYTEST = HF_HUB_OFFLINE=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
+# as many processes as keep two cores busy; threads of PyTorch in each would wait for one another
+PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help demo cli test test-oldest test-newest fuzz check bundle bench bench-scale agreement simulations explanations vectors conformance app space release publish clean

@@ -1155,19 +1155,19 @@ def parquet(query: Any, rows: int = 10_000, **how: Any) -> bytes:
     return content
 
 
-ZEROS = "0" * 100_000
+ZEROS = "0" * 10_000
 TABLE_BOMBS = {
     "a text of many rows": lambda: parquet(pa.repeat(ZEROS, 10_000).dictionary_encode(), store_schema=False),
     "a category of many rows": lambda: parquet(pa.repeat(ZEROS, 10_000).dictionary_encode()),
-    "a long text": lambda: parquet([*["q"] * 9_999, "0" * (1 << 27)], use_dictionary=False),
+    "a long text": lambda: parquet([*["q"] * 9_999, "0" * (1 << 25)], use_dictionary=False),
     "the beginning of many texts": lambda: parquet(
-        [f"{ZEROS[:20_000]}{row}" for row in range(10_000)],
+        [f"{ZEROS}{row}" for row in range(10_000)],
         use_dictionary=False,
         column_encoding={"query": "DELTA_BYTE_ARRAY"},
     ),
     "an Arrow file": lambda: as_arrow(
         partial(pa.ipc.new_file, options=pa.ipc.IpcWriteOptions(compression="zstd")),
-        pa.table({"query": ["q"], "document": ["0" * (1 << 27)], "score": [1.0]}),
+        pa.table({"query": ["q"], "document": ["0" * (1 << 25)], "score": [1.0]}),
     ),
 }
 

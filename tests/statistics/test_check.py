@@ -17,6 +17,9 @@ from ndcg.statistics.check import check
 from ndcg.statistics.questions import FUNCTION_FORMS
 from ndcg.statistics.slip_terms import Query, query_scores
 
+# in one process, since the scores of the first rankings by every definition are kept there
+pytestmark = pytest.mark.xdist_group("check")
+
 Documents = Mapping[str, float]
 
 
