@@ -71,7 +71,7 @@ IDS = Inputs._fields[2:]  # what rankings may have in addition to predictions an
 _DESCRIPTION = """\
 Normalized discounted cumulative gain (nDCG): how good a ranking is, from 0 to 1. Each
 document has a graded relevance; its gain counts the less the further down the ranking puts
-it, and the sum is divided by that of the ideal ranking. Equal to
+it, and the sum is divided by the sum of the ideal ranking. Equal to
 `sklearn.metrics.ndcg_score`, tied scores included, and made for ragged lists, documents
 not retrieved or not judged, several cutoffs, and also DCG, IDCG and CG.
 """
@@ -259,9 +259,9 @@ class NDCG(Batches, evaluate.Metric):
         exclude: Any = None,
         **options: Any,
     ) -> dict[str, Any]:
-        """Return the result for rankings: those of one call, or of all batches and processes.
+        """Return the result for the rankings of one call, or of all batches and processes.
 
-        `compute` calls it by keyword, with its own options. Predictions and references are those of one call,
+        `compute` calls it by keyword, with its own options. Predictions and references are the arguments of one call,
         unchanged, or Arrow columns of lists if there are batches. A subclass may override it, accept options of its
         own and add to the result. `engine="sklearn"` calls `sklearn.metrics.ndcg_score` instead.
         """
@@ -270,7 +270,7 @@ class NDCG(Batches, evaluate.Metric):
         return scores(inputs, sample_weight=sample_weight, options=parsed)
 
     def _own_options(self) -> set[str]:
-        """Return the names of options that a subclass's `_compute` adds to those of the metric."""
+        """Return the names of options that a subclass's `_compute` adds to the options of the metric."""
         own = inspect.signature(self._compute).parameters.values()
         return {each.name for each in own if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
 

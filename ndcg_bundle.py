@@ -951,7 +951,7 @@ def settled(**arguments: Any) -> list[Any]:
         first = next(iter(indexes))
         if index is not indexes[first] and not index.equals(indexes[first]):
             raise ValueError(
-                f"{name}: its index differs from that of {first}, and rows are matched by position, not by index; "
+                f"{name}: its index differs from the index of {first}, and rows are matched by position, not by index; "
                 "join both tables by query and document first, or give .to_numpy() of each if their order is right"
             )
     converted_by_id: dict[int, Any] = {}
@@ -1642,7 +1642,7 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
         references: the relevance, by query id and document id.
 
     Raises:
-        ValueError: `exclude` has another format, its ids cannot be read or have another type than those of the
+        ValueError: `exclude` has another format, its ids cannot be read or have another type than the ids of the
             rankings, or no query is in common.
 
     >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
@@ -1738,7 +1738,7 @@ def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
     """Return the index of each id among the ids of the rankings; -1 if it is not among them.
 
     Raises:
-        ValueError: the ids have another kind (text, bytes, integers, dates or times) than those of the rankings.
+        ValueError: the ids have another kind (text, bytes, integers, dates or times) than the ids of the rankings.
     """
     if len(ids) and len(among) and family(ids.type) != family(among.type):
         raise _another_type(side, ids[0].as_py(), among[0].as_py())
@@ -1763,7 +1763,7 @@ def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) 
     """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold.
 
     Raises:
-        ValueError: the documents have another kind of ids than those of the rankings.
+        ValueError: the documents have another kind of ids than the documents of the rankings.
     """
     _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
     held = _those_held_by(queries.type, by_query)
@@ -1772,7 +1772,7 @@ def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) 
 
 
 def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
-    """Return the ids that a column of a type can hold: those of its kind, and integers within its range."""
+    """Return the ids that a column of a type can hold: ids of its kind, and integers within its range."""
     alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
     if id_kind(kind) != "integers":
         return alike
@@ -2159,7 +2159,7 @@ def check_header(names: Sequence[str], request: ReadRequest) -> None:
 
 
 def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
-    """Return whether names are those of columns, at least two of the three."""
+    """Return whether at least two of three names are names of columns."""
     known = set(map(plain_name, names))
     return sum(not known.isdisjoint(possible) for possible in request.names.values()) >= 2
 
@@ -4087,7 +4087,7 @@ def _ranked_rows(side: Any) -> list[Any]:
 
 
 def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
-    """Return a query's documents with their values: those of the mapping, or else values by position."""
+    """Return a query's documents with their values, from the mapping or by position."""
     if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
         if isinstance(row, Mapping):
             return row
@@ -4169,13 +4169,13 @@ def read(
             It is compared in the type of each reference: in float32, 1e30 marks 1e30 rounded to float32.
         judged_only: remove documents that were not judged.
         by_docid: put documents with equal scores in ascending order of their ids, compared as strings: a
-            ranking with the last of them first then equals that of trec_eval. Documents by position have
+            ranking with the last of them first then equals trec_eval's ranking. Documents by position have
             no ids and keep their order.
         score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
 
     Returns:
         The rankings. Arrays are not copied, except for ragged lists of them and to change the type of scores.
-        Queries are in the order of the references, flat ones in that of their first rows.
+        Queries are in the order of the references, or, in flat columns, in the order of their first rows.
 
     Raises:
         ValueError: a value is not a number; the sides have different queries or documents; a document appears
@@ -5194,7 +5194,7 @@ class Options:
 def _parsed_options(given: Mapping[str, Any]) -> Options:
     """Check options: the convention, each option by itself in the order of the table, then all together."""
     if unknown := [name for name in given if name not in OPTIONS]:
-        raise TypeError(f"there is no option {unknown[0][:100]}; there are {', '.join(OPTIONS)}")
+        raise TypeError(f"unknown option {unknown[0][:100]}; the options are {', '.join(OPTIONS)}")
     values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
     convention = CONVENTIONS[_checked_option("convention", values["convention"])]
     checked = {
@@ -5703,7 +5703,7 @@ def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
     if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # not a DataFrame
         return exclude
     if not all(isinstance(name, str) for name in names.values()):
-        problem = "is a DataFrame, but query_ids and document_ids name no columns; name those of data and of exclude"
+        problem = "is a DataFrame, but query_ids and document_ids name no columns; name the columns of data and exclude"
         raise ValueError(f"exclude: {problem}, or give {{query: ids}}")
     return Pairs(*named_columns(exclude, "exclude", **names))
 
@@ -5878,7 +5878,7 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
-    """Return a progress bar for work of over two seconds: on a terminal, unless those of datasets are disabled."""
+    """Return a progress bar for work of over two seconds: on a terminal, unless datasets shows none."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
@@ -7092,7 +7092,7 @@ def scores_of(
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
 
-    The scores are those of each part of the queries, or of all queries as the only part.
+    The scores belong to each part of the queries, or to all queries as the only part.
     """
     queries = len(columns["ideal"])
     parts = Parts([queries]) if parts is None else parts
@@ -7242,7 +7242,9 @@ def figure_of(
             several = f", or a list of up to {panels}" if panels > 1 else ""
             raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
         if figsize is not None:
-            raise ValueError("figsize is that of a new figure, but ax has one already; give one of the two")
+            raise ValueError(
+                "figsize sets the size of a new figure, but ax belongs to one already; pass only one of the two"
+            )
         return axes[0].figure, axes
     if figsize is None:
         figsize = panels * ((7 if panels == 1 else 5) if width is None else width), height
@@ -7698,7 +7700,7 @@ def exclusion_notes(columns: PerQuery) -> list[str]:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
     if not retrieved and not judged:
-        hint = "are its ids the same as those of the queries and documents?"
+        hint = "are its ids the ids of queries and documents?"
         return [f"No document was excluded: exclude has none that is retrieved or judged; {hint}"]
     return [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
 
@@ -7959,7 +7961,7 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
 
 
 def saved_slices(table: pa.Table, values: Iterable[Value], left_out: bool = False) -> Slices | None:
-    """Return the slices of a saved table, if it has any; check that they are those of the values, or some of them."""
+    """Return the slices of a saved table, if any; check that they are the slices of the values, or some of them."""
     slices = read_slices(table["slice"]) if "slice" in table.column_names else None
     known = [] if slices is None else [(type(each), each) for each in slices.values]
     given = [(type(each), each) for each in values]
@@ -8146,7 +8148,7 @@ class Report(Readable):
         saved, a weighted mean need only lie among the values, and within its interval.
 
         Raises:
-            ValueError: the values do not follow from those of the queries; names the entry.
+            ValueError: the values do not follow from the values of the queries; names the entry.
         """
         scores = scores_from_dicts(values["scores"], "scores", values["signature"])
         report = cls(
@@ -8303,7 +8305,7 @@ class Report(Readable):
         axes.set_title("Slices (and their queries)")
 
     def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
-        """Yield the scores of all queries, then those of each slice by its name, each with its number of queries."""
+        """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
         yield None, self.counts["queries"], self.scores
         for value, each in self.slices.items():
             yield slice_name(value), each.queries, each.scores
@@ -9390,7 +9392,7 @@ class Comparison(Readable):
         not saved, a weighted mean need only lie among the values, and within its interval.
 
         Raises:
-            ValueError: the values do not follow from those of the queries; names the entry.
+            ValueError: the values do not follow from the values of the queries; names the entry.
         """
         resampling, signature = saved_resampling(values["resampling"]), values["signature"]
         of_1_0: dict[str, Any] = {"exact": resampling.exact, "permutations": resampling.resamples}
@@ -9466,7 +9468,7 @@ class Comparison(Readable):
     ) -> None:
         """Raise an error unless the saved figures of some queries equal those computed again."""
         if list(saved.scores) != list(scores):
-            raise ValueError(f"{place}scores: must be those of {', '.join(scores)}")
+            raise ValueError(f"{place}scores: must have the systems {', '.join(scores)}")
         for system, of_system in saved.scores.items():
             check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
             if any(max(each.tied, 0) > saved.queries for each in of_system.values()):
@@ -12495,13 +12497,13 @@ SLIPS = (
     ),
     Slip(
         "DCG with binary gain, ideal with graded gain",
-        "The DCG has gains of 0 and 1 and the ideal those of the grades, so that a perfect ranking scores less than 1.",
+        "The DCG has gains of 0 and 1, the ideal has graded gains, so that a perfect ranking scores less than 1.",
         ("RapidFireAI/rapidfireai#261",),
         dcg=Term(options={"gain": "binary"}),
     ),
     Slip(
         "ideal with binary gain, DCG with graded gain",
-        "The ideal has gains of 0 and 1 and the DCG those of the grades, so that scores exceed 1.",
+        "The ideal has gains of 0 and 1, the DCG has graded gains, so that scores exceed 1.",
         ("SeaseLtd/rated-ranking-evaluator#71",),
         ideal=Term(options={"gain": "binary"}),
     ),
@@ -12551,7 +12553,7 @@ SLIPS = (
     ),
     Slip(
         "DCG one rank too deep",
-        "The DCG begins with the discount of rank 2, the ideal with that of rank 1.",
+        "The DCG begins with the discount of rank 2, the ideal with the discount of rank 1.",
         ("yihong-chen/neural-collaborative-filtering#2",),
         dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
     ),
@@ -12602,8 +12604,8 @@ SLIPS = (
     Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term((_shorter_cutoff,))),
     Slip(
         "run cut at k before everything else",
-        "Only the first k documents are kept, and the ideal, or what else depends on all that was retrieved, is that "
-        "of these.",
+        "Only the first k documents are kept; the ideal, and everything else that depends on the retrieved documents, "
+        "is computed from them.",
         both=Term((_cut,)),
     ),
     Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
@@ -12953,7 +12955,7 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
             in_percent = [name for name, each in expected.items() if _agree(values / 100, each, tolerance).all()]
             if in_percent:
-                notes = (f"Divided by 100, all of its scores are those of {', '.join(in_percent)}.", *notes)
+                notes = (f"Divided by 100, all of its scores equal the scores of {', '.join(in_percent)}.", *notes)
     if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
@@ -12962,7 +12964,7 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
 
 
 def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:
-    """Return those of some conventions that a function also computes if scores are equal in 32 bits, or else all."""
+    """Return the conventions that a function still computes if scores are equal in 32 bits; all of them if none."""
     if len({CONVENTIONS[name].score_dtype for name in names}) < 2:
         return names
     close = [_with_close_scores(query) for query in queries[:FIRST_ASKED]]
@@ -13597,7 +13599,7 @@ class Reported(NamedTuple):
         """Return the evidence that a combination of options must match.
 
         Raises:
-            ValueError: the values of queries are not those of the queries of the rankings.
+            ValueError: the values belong to other queries than the rankings.
         """
         if self.values is None:
             return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]

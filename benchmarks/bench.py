@@ -2,7 +2,7 @@
 
     python benchmarks/bench.py           # everything, into benchmarks/RESULTS.md; 20 to 40 minutes
     python benchmarks/bench.py --quick   # little work, printed; about 2 minutes
-    python benchmarks/bench.py --before ../other   # the kernel alone, next to that of another checkout; 3 minutes
+    python benchmarks/bench.py --before ../other   # the kernel alone, next to the kernel of another checkout; 3 minutes
 
 Contenders get the same work and are checked to agree before they are timed; then they take
 turns, several rounds of it, and a ratio is the median of the ratios within a round. So what
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def kernels(checkout: Path, plan: Plan, shapes: Sequence[Shape]) -> str:
-    """Return a table of our kernel's time over that of another checkout, by shape."""
+    """Return a table of our kernel's time over the time of another checkout's, by shape."""
     CONTENDERS[BEFORE] = Contender(partial(kernel_of, checkout), whole=True, threads=len(CPUS))
     plan = replace(plan, rounds=4 * plan.rounds)  # so that a few hundredths are not chance
     ratios = run(plan, shapes, ("kernel", BEFORE)).ratios("kernel", BEFORE, shapes)

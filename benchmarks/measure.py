@@ -267,7 +267,7 @@ def _kernel_over_sklearn(scores: int, rounds: int) -> dict[str, Any]:
 
 
 def _child(job: dict[str, Any], environment: dict[str, str] | None = None) -> dict[str, Any]:
-    """Do a job in a fresh process: its answer, or a note why there is none."""
+    """Do a job in a fresh process, and return its answer, or a note on why it has none."""
     command = [sys.executable, __file__, json.dumps(job)]
     done = subprocess.run(command, env={**os.environ, **(environment or {})}, capture_output=True, text=True)  # noqa: S603
     if done.returncode:

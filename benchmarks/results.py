@@ -274,7 +274,7 @@ def machine(load: float) -> str:
 
 
 def plot(results: Results, folder: Path) -> str:
-    """Draw time and memory as the work grows; the line of RESULTS.md that shows it, or why there is none."""
+    """Draw time and memory as the work grows; return the line of RESULTS.md that shows it, or why it is missing."""
     if not results.growth:
         return ""
     try:

@@ -254,7 +254,7 @@ def table_of_agreement(repetitions: int) -> list[str]:
 
 
 def false_positives(repetitions: int, name: str, size: int) -> list[float]:
-    """Return how often each test finds a difference at its level if there is none.
+    """Return how often each test finds a difference at its level between equal systems.
 
     Both systems are of one family, and in 30% of the queries they score the same.
     """

@@ -62,7 +62,7 @@ def coverage(page: str) -> Coverage:
 
 
 def found_of(gap: float, size: int, repetitions: int) -> float:
-    """Return the share of samples of queries in which the randomization test finds a difference that is there."""
+    """Return the proportion of samples of queries in which the randomization test finds the true difference."""
     rng = np.random.default_rng([size, round(1000 * gap)])
     worse, better = (rng.beta(*_shape(mean), (repetitions, size)) for mean in _means(gap))
     better = np.where(rng.random((repetitions, size)) < DIFFERING, better, worse)

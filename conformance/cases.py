@@ -13,10 +13,10 @@ FAMILIES = {
     "cutoff": "The same with a cutoff within, at and beyond the end of the ranking.",
     "ties": "Documents of equal score, all of which count.",
     "cutoff in a tie": "Documents of equal score of which the cutoff counts some.",
-    "ids": "Ties among documents whose ids, as text, stand in another order than as numbers, as listed or in UTF-16.",
+    "ids": "Ties among documents whose ids sort differently as text than as numbers, by position or in UTF-16.",
     "close scores": "Scores that differ in the last digits of 64-bit floats, are negative, tiny, huge, or zeros of "
     "both signs. In 32 bits some of them are tied.",
-    "sigmoids": "Scores that are sigmoids close to 1, as those of rerankers. In 32 bits many of them are tied.",
+    "sigmoids": "Scores that are sigmoids close to 1, as rerankers give. In 32 bits many of them are tied.",
     "unretrieved": "Judged documents that the run lacks: they take no rank, but belong to the ideal.",
     "unjudged": "Retrieved documents that nobody judged: they take a rank, with gain 0.",
     "empty": "Queries with nothing relevant, nothing judged or nothing retrieved.",

@@ -1,7 +1,7 @@
 """Write vectors.json anew: every case with the values of the slow reference, in any Python from 3.11 on.
 
 python make_vectors.py                     under the presets that vectors.json holds
-python make_vectors.py CONVENTIONS.py      under those of a Python file that defines CONVENTIONS, as nDCG does
+python make_vectors.py CONVENTIONS.py      under the conventions of a Python file that defines CONVENTIONS, as nDCG does
 """
 
 import json

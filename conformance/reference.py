@@ -6,7 +6,7 @@
     nDCG@k = DCG@k / IDCG@k
 
 Gains are fractions, discounts decimals. Every value, a mean too, is rounded once, to the nearest 64-bit float, so it
-is the same on every machine. The options are those of vectors.json, which says what each of them means.
+is the same on every machine. The options are listed in vectors.json, which says what each of them means.
 """
 
 import itertools

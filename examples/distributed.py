@@ -42,7 +42,7 @@ def pad(queries: list[Query]) -> Query:
 
 
 def loss_of(scores: Tensor, labels: Tensor) -> Tensor:
-    """ListNet's: the cross entropy between the softmax of the labels and that of the scores."""
+    """ListNet's: the cross entropy between the softmax of the labels and the softmax of the scores."""
     padding = labels == PADDING
     wanted = labels.float().masked_fill(padding, -torch.inf).softmax(-1)
     return -(wanted * scores.masked_fill(padding, -1e9).log_softmax(-1)).sum(-1).mean()

@@ -56,7 +56,7 @@ def make_pairs(queries: np.ndarray, seed: int) -> Dataset:
 
 
 def main() -> None:
-    """Print nDCG@10 before and after training, and that of the predictions, passed to `compute`."""
+    """Print nDCG@10 before and after training, and the nDCG of the predictions, passed to `compute`."""
     ndcg = evaluate.load(str(HERE.parent / "ndcg.py"))
     torch.manual_seed(0)
     train_data, evaluation_data = make_pairs(np.arange(1500), 0), make_pairs(np.arange(1697, 1797), 1)

@@ -46,7 +46,7 @@ class Ranker(PreTrainedModel):
     def forward(self, features: Tensor, labels: Tensor | None = None) -> dict[str, Tensor]:
         """Return the scores, shape ``(queries, documents)``, and with labels the loss.
 
-        The loss is ListNet's: the cross entropy between the softmax of the labels and that of the scores.
+        The loss is ListNet's: the cross entropy between the softmax of the labels and the softmax of the scores.
         """
         scores = self.score(self.hidden(features).relu()).squeeze(-1)
         if labels is None:

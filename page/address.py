@@ -101,7 +101,7 @@ def query_shown(
 
 
 def tab_at(parameters: Mapping[str, str], names: Sequence[str]) -> list[Any]:
-    """Return the tabs with that of an address open, and its name."""
+    """Return the tabs, with the tab of an address open, and its name."""
     tab = parameters["tab"] if parameters.get("tab") in names else names[0]
     return [gr.Tabs(selected=tab), tab]
 

@@ -250,7 +250,7 @@ def explain(run: Any, qrels: Any, got: Any, options: dict[str, Any], per_query: 
 
 
 def name_runs(runs: Any) -> dict[str, Any]:
-    """Return runs by their names: the names that were given, those of their files, or their positions."""
+    """Return runs by their names: the names that were given, the names of their files, or their positions."""
     if not isinstance(runs, (list, dict)) or is_file_obj_with_meta(runs):
         raise ValueError(f"runs must be a list of runs, or map their names to them; got {type(runs).__name__}")
     if not 2 <= len(runs) <= RUNS:

@@ -63,7 +63,7 @@ class Ranking(NamedTuple):
         score = dict(zip(self.documents, self.score, strict=True))
         named = {*ranked, *missed}
         if len(named) < len(ranked) + len(missed) or not named <= set(self.documents):
-            raise ValueError("The cards are not those of the table any more; move them again.")
+            raise ValueError("The table has other documents now; move the cards again.")
         known = [each for each in ranked if score[each] is not None]
         best_first = sorted((score[each] or 0.0 for each in known), reverse=True)
         given = dict(zip(known, best_first, strict=True))

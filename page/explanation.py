@@ -62,7 +62,7 @@ def explanation_tab(
             elem_id="values",
         )
         own = gr.Textbox(
-            label="Your ranking, instead of that of the first tab: its relevance, or a line per document",
+            label="Your ranking, instead of the ranking in the first tab: its relevance, or a line per document",
             placeholder=HOW,
             lines=2,
             max_lines=8,

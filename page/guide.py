@@ -78,9 +78,9 @@ STEPS = {
     "ideal": Step(
         "Ideal",
         "The best order has the most relevant documents first, and no order has a higher DCG. nDCG is the DCG of your "
-        "order divided by that: 1 is the best there is, whether a query has one relevant document or a hundred. This "
-        "order is the worst of its documents, and still gets more than half; move “From nectar to honey” up to rank 1 "
-        "and see how much comes back.",
+        "order divided by the DCG of the best one: 1 is the maximum, whether a query has one relevant document or a "
+        "hundred. This order is the worst of its documents, and still gets more than half; move “From nectar to honey” "
+        "up to rank 1 and see how much comes back.",
         "This is the worst order of these four documents. What does it score?",
         ("More than half", "Less than half"),
         "0.6138: every order has all the gains, and the discount of a low rank is far from 0.",

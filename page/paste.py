@@ -25,7 +25,7 @@ def pasted_rows(text: str) -> list[list[str]]:
     qrels or of a run. A first line may name the columns.
 
     Raises:
-        ValueError: The lines have no such form, or are of several queries.
+        ValueError: The lines have another format, or belong to several queries.
     """
     lines = [line.strip() for line in text.strip().strip("[]").splitlines() if line.strip()]
     # a comma between cells is none of a number, and where tabs or semicolons are, a comma in a number is
@@ -50,7 +50,7 @@ def pasted_rows(text: str) -> list[list[str]]:
     queries = list(dict.fromkeys(by_name.get("query", [])))
     if len(queries) > 1:
         problem = f"These lines are of {len(queries):,} queries, such as {queries[0]} and {queries[1]}"
-        raise ValueError(f"{problem}. Paste those of one here, or all of them in the tab Search runs.")
+        raise ValueError(f"{problem}. Paste one of them here, or all of them in the tab Search runs.")
     return _rows(by_name, len(cells))
 
 

@@ -51,8 +51,8 @@ ABOUT = (
     "keeps the options, not the files: whoever opens it uploads them again."
 )
 PASTE = (
-    "The forms above as text, also lists of ids, best first, a query per line: `q1: d3 d1 d7`. A run that is pasted is "
-    "put beside those that are there."
+    "The formats above as text, or lists of ids, best first, one query per line: `q1: d3 d1 d7`. A pasted run is added "
+    "to the runs above."
 )
 SWAPPED = "The qrels and a run are in each other's place."
 LOOK_SWAPPED = "The qrels have fractions and a run has whole numbers only, as if they were in each other's place."

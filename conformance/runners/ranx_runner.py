@@ -34,6 +34,6 @@ def _values(case: dict[str, Any], name: str) -> dict[str, float]:
 
 
 def _evaluate(case: dict[str, Any], name: str, run: Run) -> float:
-    """Return the mean of a measure, and keep that of each query in the run."""
+    """Return the mean of a measure, and keep the value of each query in the run."""
     measure = name if case["k"] is None else f"{name}@{case['k']}"
     return float(evaluate(Qrels(case["qrels"]), run, measure, make_comparable=True))

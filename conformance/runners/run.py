@@ -72,7 +72,7 @@ def close(value: float, exact: float, tolerance: float) -> bool:
 
 
 def mean(runner: Any, case: dict[str, Any], preset: str, values: dict[str, float]) -> float:
-    """Return a library's mean over queries, that of its values if it gives none itself; nan without any value."""
+    """Return a library's mean over queries, or the mean of its values if it gives none; nan without any value."""
     if not values:
         return math.nan
     return runner.mean(case, preset) if hasattr(runner, "mean") else math.fsum(values.values()) / len(values)

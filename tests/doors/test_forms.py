@@ -447,7 +447,7 @@ def test_columns_of_pandas_with_other_indexes_are_refused(fresh_metric: MetricFa
             other = "references" if name == "predictions" else name
             for method in (metric.compute, metric.add_batch, metric.report):
                 with pytest.raises(
-                    ValueError, match=f"^{other}: its index differs from that of predictions, .*; join both"
+                    ValueError, match=f"^{other}: its index differs from the index of predictions, .*; join both"
                 ):
                     method(**{**columns, name: moved})
     assert metric.compute(**{**columns, "references": frame["r"].to_numpy()}) == expected

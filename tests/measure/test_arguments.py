@@ -121,7 +121,7 @@ def test_options_that_were_checked_before_are_the_same_object() -> None:
 
 
 def test_an_option_that_is_none_is_refused_by_name() -> None:
-    with pytest.raises(TypeError, match=r"^there is no option gian; there are k, ignore_ties, "):
+    with pytest.raises(TypeError, match=r"^unknown option gian; the options are k, ignore_ties, "):
         options.Options.parse(gian="linear")
 
 

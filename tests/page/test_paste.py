@@ -45,7 +45,7 @@ def test_what_people_have_becomes_rows(text: str, rows: list[list[str]]) -> None
         ("a 1\nb 2 3", "Line 2 has 3 cells, the first line 2"),
         ("a 1 2 3 4\nb 2 3 4 5", "Line 1 has 5"),
         ("doc rel rel\na 1 1", "Line 1 has 3"),
-        ("q1 0 a 3\nq2 0 b 0", "of 2 queries, such as q1 and q2. Paste those of one"),
+        ("q1 0 a 3\nq2 0 b 0", "of 2 queries, such as q1 and q2. Paste one of them"),
         ("q1 a 3\nq2 b 0", "of 2 queries"),
     ],
     ids=["nothing", "lines unlike each other", "too many cells", "a column twice", "two queries", "two of BEIR's"],

@@ -269,7 +269,7 @@ BAD = {
     "score qrels.txt none.txt": "none.txt: No such file or directory",
     "score qrels.txt empty.txt": "empty.txt: holds no scores; give at least one query with a document",
     "gate qrels.txt main.txt other.txt": "other.txt: has no query in common with qrels.txt: its first query "
-    "is 'x0', that of qrels.txt is 'q0'",
+    "is 'x0', and the first query of qrels.txt is 'q0'",
     "score qrels.txt line.txt": "line.txt: line 3: the score '2.x' is not a number",
     "audit qrels.txt twice.txt": "twice.txt: line 3: document 'd0' of query 'q0' is in line 1 already",
     "compare qrels.txt main.txt part.txt": "part: no ranking for query 'q1', which 'main' has (39 such queries); "

@@ -333,7 +333,7 @@ def test_what_is_no_number_is_shown() -> None:
 
 def test_percentages_are_said_to_be_some() -> None:
     notes = check(lambda run, qrels, k: 100 * usual(run, qrels, k), form="mappings", cases=40).notes
-    assert notes[0] == "Divided by 100, all of its scores are those of ranx, haystack."
+    assert notes[0] == "Divided by 100, all of its scores equal the scores of ranx, haystack."
 
 
 def test_rankings_without_an_answer_are_not_held_against_a_function() -> None:

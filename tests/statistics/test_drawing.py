@@ -119,7 +119,9 @@ def test_axes_that_are_none_or_too_many_are_rejected(sliced: dict[str, Any]) -> 
     of_one_panel = type(comparison)(**{**vars(comparison), "slices": {}})
     with pytest.raises(ValueError, match=r"^ax must be Matplotlib Axes; got "):
         of_one_panel.plot(ax=axes[:2])
-    with pytest.raises(ValueError, match=r"^figsize is that of a new figure, but ax has one already; give one of"):
+    with pytest.raises(
+        ValueError, match=r"^figsize sets the size of a new figure, but ax belongs to one already; pass only one of"
+    ):
         report.plot(ax=axes[0], figsize=(7, 4))
     assert not any(each.lines for each in axes)
 

@@ -43,7 +43,7 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
         references: the relevance, by query id and document id.
 
     Raises:
-        ValueError: `exclude` has another format, its ids cannot be read or have another type than those of the
+        ValueError: `exclude` has another format, its ids cannot be read or have another type than the ids of the
             rankings, or no query is in common.
 
     >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
@@ -139,7 +139,7 @@ def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
     """Return the index of each id among the ids of the rankings; -1 if it is not among them.
 
     Raises:
-        ValueError: the ids have another kind (text, bytes, integers, dates or times) than those of the rankings.
+        ValueError: the ids have another kind (text, bytes, integers, dates or times) than the ids of the rankings.
     """
     if len(ids) and len(among) and family(ids.type) != family(among.type):
         raise _another_type(side, ids[0].as_py(), among[0].as_py())
@@ -164,7 +164,7 @@ def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) 
     """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold.
 
     Raises:
-        ValueError: the documents have another kind of ids than those of the rankings.
+        ValueError: the documents have another kind of ids than the documents of the rankings.
     """
     _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
     held = _those_held_by(queries.type, by_query)
@@ -173,7 +173,7 @@ def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) 
 
 
 def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
-    """Return the ids that a column of a type can hold: those of its kind, and integers within its range."""
+    """Return the ids that a column of a type can hold: ids of its kind, and integers within its range."""
     alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
     if id_kind(kind) != "integers":
         return alike

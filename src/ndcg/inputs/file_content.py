@@ -292,7 +292,7 @@ def check_header(names: Sequence[str], request: ReadRequest) -> None:
 
 
 def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
-    """Return whether names are those of columns, at least two of the three."""
+    """Return whether at least two of three names are names of columns."""
     known = set(map(plain_name, names))
     return sum(not known.isdisjoint(possible) for possible in request.names.values()) >= 2
 

@@ -172,7 +172,7 @@ def _ranked_rows(side: Any) -> list[Any]:
 
 
 def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
-    """Return a query's documents with their values: those of the mapping, or else values by position."""
+    """Return a query's documents with their values, from the mapping or by position."""
     if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
         if isinstance(row, Mapping):
             return row

@@ -78,13 +78,13 @@ def read(
             It is compared in the type of each reference: in float32, 1e30 marks 1e30 rounded to float32.
         judged_only: remove documents that were not judged.
         by_docid: put documents with equal scores in ascending order of their ids, compared as strings: a
-            ranking with the last of them first then equals that of trec_eval. Documents by position have
+            ranking with the last of them first then equals trec_eval's ranking. Documents by position have
             no ids and keep their order.
         score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
 
     Returns:
         The rankings. Arrays are not copied, except for ragged lists of them and to change the type of scores.
-        Queries are in the order of the references, flat ones in that of their first rows.
+        Queries are in the order of the references, or, in flat columns, in the order of their first rows.
 
     Raises:
         ValueError: a value is not a number; the sides have different queries or documents; a document appears

@@ -48,7 +48,7 @@ def settled(**arguments: Any) -> list[Any]:
         first = next(iter(indexes))
         if index is not indexes[first] and not index.equals(indexes[first]):
             raise ValueError(
-                f"{name}: its index differs from that of {first}, and rows are matched by position, not by index; "
+                f"{name}: its index differs from the index of {first}, and rows are matched by position, not by index; "
                 "join both tables by query and document first, or give .to_numpy() of each if their order is right"
             )
     converted_by_id: dict[int, Any] = {}

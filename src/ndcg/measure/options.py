@@ -183,7 +183,7 @@ class Options:
 def _parsed_options(given: Mapping[str, Any]) -> Options:
     """Check options: the convention, each option by itself in the order of the table, then all together."""
     if unknown := [name for name in given if name not in OPTIONS]:
-        raise TypeError(f"there is no option {unknown[0][:100]}; there are {', '.join(OPTIONS)}")
+        raise TypeError(f"unknown option {unknown[0][:100]}; the options are {', '.join(OPTIONS)}")
     values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
     convention = CONVENTIONS[_checked_option("convention", values["convention"])]
     checked = {

@@ -201,7 +201,7 @@ def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
     if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # not a DataFrame
         return exclude
     if not all(isinstance(name, str) for name in names.values()):
-        problem = "is a DataFrame, but query_ids and document_ids name no columns; name those of data and of exclude"
+        problem = "is a DataFrame, but query_ids and document_ids name no columns; name the columns of data and exclude"
         raise ValueError(f"exclude: {problem}, or give {{query: ids}}")
     return Pairs(*named_columns(exclude, "exclude", **names))
 
@@ -376,7 +376,7 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
-    """Return a progress bar for work of over two seconds: on a terminal, unless those of datasets are disabled."""
+    """Return a progress bar for work of over two seconds: on a terminal, unless datasets shows none."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

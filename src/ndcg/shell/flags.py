@@ -204,7 +204,7 @@ ARGUMENTS = {
         Argument(
             "corrected_over",
             COMPARE,
-            "the p-values that Holm's correction covers, those of each measure and cutoff or all of them",
+            "the p-values that Holm's correction covers: per measure and cutoff, or all of them",
             "measure",
             ("measure", "all"),
         ),

@@ -108,7 +108,9 @@ def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: C
     if not pc.any(pc.is_in(run.query_ids, value_set=qrels.query_ids)).as_py():
         own, other = (shown(side.query_ids[0].as_py()) for side in (run, qrels))
         problem = f"has no query in common with {qrels_file}"
-        raise ValueError(f"{run_file}: {problem}: its first query is {own}, that of {qrels_file} is {other}")
+        raise ValueError(
+            f"{run_file}: {problem}: its first query is {own}, and the first query of {qrels_file} is {other}"
+        )
 
 
 def _names(files: Sequence[str]) -> list[str]:

@@ -354,7 +354,7 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
             in_percent = [name for name, each in expected.items() if _agree(values / 100, each, tolerance).all()]
             if in_percent:
-                notes = (f"Divided by 100, all of its scores are those of {', '.join(in_percent)}.", *notes)
+                notes = (f"Divided by 100, all of its scores equal the scores of {', '.join(in_percent)}.", *notes)
     if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
@@ -363,7 +363,7 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
 
 
 def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:
-    """Return those of some conventions that a function also computes if scores are equal in 32 bits, or else all."""
+    """Return the conventions that a function still computes if scores are equal in 32 bits; all of them if none."""
     if len({CONVENTIONS[name].score_dtype for name in names}) < 2:
         return names
     close = [_with_close_scores(query) for query in queries[:FIRST_ASKED]]

@@ -300,7 +300,7 @@ class Comparison(Readable):
         not saved, a weighted mean need only lie among the values, and within its interval.
 
         Raises:
-            ValueError: the values do not follow from those of the queries; names the entry.
+            ValueError: the values do not follow from the values of the queries; names the entry.
         """
         resampling, signature = saved_resampling(values["resampling"]), values["signature"]
         of_1_0: dict[str, Any] = {"exact": resampling.exact, "permutations": resampling.resamples}
@@ -376,7 +376,7 @@ class Comparison(Readable):
     ) -> None:
         """Raise an error unless the saved figures of some queries equal those computed again."""
         if list(saved.scores) != list(scores):
-            raise ValueError(f"{place}scores: must be those of {', '.join(scores)}")
+            raise ValueError(f"{place}scores: must have the systems {', '.join(scores)}")
         for system, of_system in saved.scores.items():
             check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
             if any(max(each.tied, 0) > saved.queries for each in of_system.values()):

@@ -52,7 +52,9 @@ def figure_of(
             several = f", or a list of up to {panels}" if panels > 1 else ""
             raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
         if figsize is not None:
-            raise ValueError("figsize is that of a new figure, but ax has one already; give one of the two")
+            raise ValueError(
+                "figsize sets the size of a new figure, but ax belongs to one already; pass only one of the two"
+            )
         return axes[0].figure, axes
     if figsize is None:
         figsize = panels * ((7 if panels == 1 else 5) if width is None else width), height

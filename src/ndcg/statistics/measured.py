@@ -340,7 +340,7 @@ def scores_of(
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
 
-    The scores are those of each part of the queries, or of all queries as the only part.
+    The scores belong to each part of the queries, or to all queries as the only part.
     """
     queries = len(columns["ideal"])
     parts = Parts([queries]) if parts is None else parts

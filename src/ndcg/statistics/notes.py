@@ -95,7 +95,7 @@ def exclusion_notes(columns: PerQuery) -> list[str]:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
     if not retrieved and not judged:
-        hint = "are its ids the same as those of the queries and documents?"
+        hint = "are its ids the ids of queries and documents?"
         return [f"No document was excluded: exclude has none that is retrieved or judged; {hint}"]
     return [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
 

@@ -149,7 +149,7 @@ class Report(Readable):
         saved, a weighted mean need only lie among the values, and within its interval.
 
         Raises:
-            ValueError: the values do not follow from those of the queries; names the entry.
+            ValueError: the values do not follow from the values of the queries; names the entry.
         """
         scores = scores_from_dicts(values["scores"], "scores", values["signature"])
         report = cls(
@@ -306,7 +306,7 @@ class Report(Readable):
         axes.set_title("Slices (and their queries)")
 
     def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
-        """Yield the scores of all queries, then those of each slice by its name, each with its number of queries."""
+        """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
         yield None, self.counts["queries"], self.scores
         for value, each in self.slices.items():
             yield slice_name(value), each.queries, each.scores

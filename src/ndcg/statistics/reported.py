@@ -87,7 +87,7 @@ class Reported(NamedTuple):
         """Return the evidence that a combination of options must match.
 
         Raises:
-            ValueError: the values of queries are not those of the queries of the rankings.
+            ValueError: the values belong to other queries than the rankings.
         """
         if self.values is None:
             return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]

@@ -154,7 +154,7 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
 
 
 def saved_slices(table: pa.Table, values: Iterable[Value], left_out: bool = False) -> Slices | None:
-    """Return the slices of a saved table, if it has any; check that they are those of the values, or some of them."""
+    """Return the slices of a saved table, if any; check that they are the slices of the values, or some of them."""
     slices = read_slices(table["slice"]) if "slice" in table.column_names else None
     known = [] if slices is None else [(type(each), each) for each in slices.values]
     given = [(type(each), each) for each in values]

@@ -353,13 +353,13 @@ SLIPS = (
     ),
     Slip(
         "DCG with binary gain, ideal with graded gain",
-        "The DCG has gains of 0 and 1 and the ideal those of the grades, so that a perfect ranking scores less than 1.",
+        "The DCG has gains of 0 and 1, the ideal has graded gains, so that a perfect ranking scores less than 1.",
         ("RapidFireAI/rapidfireai#261",),
         dcg=Term(options={"gain": "binary"}),
     ),
     Slip(
         "ideal with binary gain, DCG with graded gain",
-        "The ideal has gains of 0 and 1 and the DCG those of the grades, so that scores exceed 1.",
+        "The ideal has gains of 0 and 1, the DCG has graded gains, so that scores exceed 1.",
         ("SeaseLtd/rated-ranking-evaluator#71",),
         ideal=Term(options={"gain": "binary"}),
     ),
@@ -409,7 +409,7 @@ SLIPS = (
     ),
     Slip(
         "DCG one rank too deep",
-        "The DCG begins with the discount of rank 2, the ideal with that of rank 1.",
+        "The DCG begins with the discount of rank 2, the ideal with the discount of rank 1.",
         ("yihong-chen/neural-collaborative-filtering#2",),
         dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
     ),
@@ -460,8 +460,8 @@ SLIPS = (
     Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term((_shorter_cutoff,))),
     Slip(
         "run cut at k before everything else",
-        "Only the first k documents are kept, and the ideal, or what else depends on all that was retrieved, is that "
-        "of these.",
+        "Only the first k documents are kept; the ideal, and everything else that depends on the retrieved documents, "
+        "is computed from them.",
         both=Term((_cut,)),
     ),
     Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
