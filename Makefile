@@ -22,7 +22,7 @@ demo: .venv/demo.done ## score real rankings: of scikit-learn's digits, and of M
 cli: .venv/cli.done ## run the command line: make cli ARGS="score QRELS RUN -m nDCG@10"
 	@$(BIN)/ndcg $(ARGS)
 
-test: .venv/test.done ## run the tests, without other libraries, Spark, the browser and trainings: 4 minutes on two cores
+test: .venv/test.done ## run the tests, without other libraries, Spark, the browser and trainings: 2.5 minutes on two cores
 	@$(PYTEST) -m "not (peers or spark or browser or training)"
 
 test-oldest: .venv-oldest/gate.done ## run all tests on Python 3.11 with the oldest libraries that pyproject.toml allows
@@ -34,7 +34,7 @@ test-newest: .venv-newest/gate.done ## run them on Python 3.13 with the newest l
 fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
 	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/*/test_fuzz*.py
 
-check: .venv/check.done ## the gate: lint, format, types, all tests: 13 minutes
+check: .venv/check.done ## the gate: lint, format, types, all tests: NN minutes
 	$(BIN)/python scripts/bundle.py --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -109,12 +109,12 @@ clean: ## remove what the targets made
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
 	@touch $@
 
-# MovieLens is in RecBole's wheel, whose libraries nobody needs here: a folder of its own keeps pip from asking for them
+# MovieLens is in RecBole's wheel; its own folder keeps pip from asking for libraries that nobody needs here
 demo test test-oldest test-newest check agreement: .venv/movielens
 .venv/movielens: | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --no-deps --target $@ recbole==1.2.1
 
-# the libraries whose requirements clash with the others': a folder of their own, likewise
+# the libraries with requirements that clash with the others': their own folder
 check: .venv/libraries
 .venv/libraries: tests/conformance/libraries.txt | .venv/bin/python
 	rm -rf $@

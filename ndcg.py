@@ -66,7 +66,7 @@ from .ndcg_bundle import (
 
 Result = TypeVar("Result")
 
-IDS = Inputs._fields[2:]  # what rankings may have in addition to predictions and references
+IDS = Inputs._fields[2:]  # arguments of rankings in addition to predictions and references
 
 _DESCRIPTION = """\
 Normalized discounted cumulative gain (nDCG): how good a ranking is, from 0 to 1. Each

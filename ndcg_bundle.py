@@ -1035,7 +1035,7 @@ def converted(values: Any) -> Any:
         return _from_torch(values)
     if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
         return converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
-    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of datasets
+    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of a Hugging Face Dataset
         source = values.source
         if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
             return type(values)(source.with_format("arrow"), values.column_name)[:]
@@ -1540,7 +1540,7 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     if same.all():
         return first, second
     query = np.concatenate([side.query for side in sides])
-    unlike = np.isin(common, common[~same])  # pairs with a hash that different ids have as well
+    unlike = np.isin(common, common[~same])  # pairs with a hash that different ids share
     rows = np.union1d(first[unlike], second[unlike])
     last: dict[tuple[int, str], int] = {}
     settled = []
@@ -2261,7 +2261,7 @@ DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with its end
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
-NO_TEXT = {  # what no line may contain, and why
+NO_TEXT = {  # characters that no line may contain, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
     b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
 }
@@ -3202,7 +3202,7 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
 
 
 MANY = 1 << 9  # numbers; fewer are read faster one by one
-OWN: dict[type, type] = {np.int64: int, np.float64: float}  # what Python calls numbers of NumPy's
+OWN: dict[type, type] = {np.int64: int, np.float64: float}  # Python's names for NumPy's numbers
 
 
 def numbered(query: int, position: int | None) -> str:
@@ -4800,11 +4800,11 @@ class Option(NamedTuple):
     """An option of `compute`.
 
     Attributes:
-        meaning: a phrase on what the option decides.
+        meaning: a phrase on the effect of the option.
         words: the words it accepts, each with its meaning.
         others: the other values it accepts.
         default: the default in Python; None if the convention chooses the value.
-        usual: the value that None stands for, if no convention chooses it.
+        usual: the value that None means, if no convention chooses it.
         said_as: its name in the signature of a score; empty if it is not part of the signature.
         unsaid: the values that the signature omits.
     """
@@ -4854,7 +4854,7 @@ OPTIONS: dict[str, Option] = {
         default=False,
     ),
     "measures": Option(
-        "what to compute, one or several",
+        "one or several measures to compute",
         dict.fromkeys(MEASURES, ""),
         'each also with a cutoff of its own, such as `"nDCG@10"`',
         default="nDCG",
@@ -5113,7 +5113,7 @@ class Options:
 
     @classmethod
     def parse(cls, **given: Any) -> "Options":
-        """Check the options of `compute`; None stands for the convention's choice.
+        """Check the options of `compute`; None means the convention's choice.
 
         Raises:
             ValueError: a value is not allowed; names the option, the value and the allowed values.
@@ -6151,7 +6151,7 @@ def _interval(
     square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
     """
     (mean, error, slope), heaviness = _moments(value, share), (share**2).sum(axis=1)
-    with np.errstate(all="ignore"):  # what is not finite here is not used below
+    with np.errstate(all="ignore"):  # values that are not finite here are not used below
         # all values are the same: the proportion at a bound is at most that of Wilson's interval for none
         odds = student(math.inf, (1 + confidence) / 2) ** 2 * heaviness
         same = [np.where(np.isfinite(end), mean + (end - mean) * odds / (1 + odds), mean) for end in bounds]
@@ -6658,7 +6658,7 @@ def rich_of(result: Readable) -> str:
                 table.add_row(*map(Text, row))
             console.print(table)
         for sentence in _sentences(result):
-            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # what is to be copied stays a line
+            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # a line to copy stays one line
     return captured.get().rstrip("\n")
 
 
@@ -6682,7 +6682,7 @@ def _sentences(result: Readable) -> list[str]:
 
 
 def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
-    """Return a number as tables show it, with a sign before positive ones too if that is "+".
+    """Return a number as tables show it, with a sign also before positive ones if that is "+".
 
     >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
     ('0.5000', '+0.25', '1.5000e+200', '–')
@@ -6740,7 +6740,7 @@ def p_text(value: float) -> str:
 
 
 def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
-    """Return the cell of a number, or of an id, which may be a number too.
+    """Return the cell of a number, or of an id, which may also be a number.
 
     >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
     ('q7', '7', '0.50', '–')
@@ -7618,7 +7618,7 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
     return list(systems)
 
 
-# ndcg/statistics/notes.py: Notes: sentences on what the reader of a report or a comparison should know in addition to its figures.
+# ndcg/statistics/notes.py: Notes: sentences with facts for the reader of a report or a comparison, in addition to its figures.
 
 def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
     """Return notes on cutoffs without effect, ids that never match, only relevant documents, and few queries."""
@@ -7820,9 +7820,9 @@ def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slic
     return sentences
 
 
-# ndcg/statistics/saved.py: Results as JSON, and back: what was saved is read only if its figures follow from the values of its queries.
+# ndcg/statistics/saved.py: Results as JSON, and back: a saved result is read only if its figures follow from the values of its queries.
 
-SAVED = 1e-9  # relative to the values, what saved figures may differ by from those found again elsewhere
+SAVED = 1e-9  # the relative tolerance of saved figures, which another machine may round otherwise
 
 
 @contextmanager
@@ -8087,7 +8087,7 @@ class Report(Readable):
             worst and the best order of ties, ``random order nDCG@10``, the expected value of a random order, and
             ``unjudged@10``, the number of unjudged documents within the cutoff.
         resampling: the confidence of the intervals.
-        notes: sentences on what else the reader should know.
+        notes: sentences with further facts for the reader.
         slices: the scores of each slice, by its value of `by`, ascending; queries without a value, None, come last.
     """
 
@@ -8996,7 +8996,7 @@ class Meter:
         return list(states)
 
     def _signature(self) -> str:
-        """Return the signature, by which processes know that they score by the same options.
+        """Return the signature, which shows processes that they score by the same options.
 
         Raises:
             ValueError: a function cannot be named in it.
@@ -9201,7 +9201,7 @@ class Comparison(Readable):
             under each score's name the query's value (null if it has none).
         resampling: the confidence of the intervals, and the options of the test.
         testing: the hypotheses of the tests.
-        notes: sentences on what else the reader should know.
+        notes: sentences with further facts for the reader.
         slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
             without a value, None, come last.
     """
@@ -9741,7 +9741,7 @@ def _columns_of_systems(
 
     Args:
         names: the names of the systems.
-        arguments: each system's predictions, in the order of the names; then what is the same for all.
+        arguments: each system's predictions, in the order of the names; then the arguments that all share.
         options: the options.
         same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
     """
@@ -9827,7 +9827,7 @@ class MTEBResults:
 
         Args:
             model: its name; None if there is only one.
-            unit: what counts once: a "task", as the mean of its subsets and splits, or a "subset".
+            unit: the part that counts once: a "task", as the mean of its subsets and splits, or a "subset".
             by: "language", "task", or `{name: value}` of the tasks or subsets.
             confidence: the confidence level of the intervals, between 0 and 1.
 
@@ -9868,7 +9868,7 @@ class MTEBResults:
 
         Args:
             baseline: the model to compare all others with; None for every pair.
-            unit: what that counts once, as in `report`.
+            unit: the part that counts once, as in `report`.
             by: "language", "task", or a mapping, as in `report`.
             missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
                 that are missing from any model.
@@ -10597,7 +10597,7 @@ class Store:
         return [*_mapped(self._file, contents.end), *contents.pending]
 
     def finish(self, contents: Contents) -> None:
-        """Write the pending tables, then the mark that tells another process that the file is whole.
+        """Write the pending tables, then the mark that shows another process that the file is whole.
 
         Raises:
             OSError: the table does not fit into the file; the tables before it are kept.
@@ -10805,7 +10805,7 @@ class Batches:
     """The part of a metric that stores batches and communicates with other processes.
 
     evaluate also has a protocol for several processes. It is not used, since it scores the part that a killed process
-    had written as if it were complete (`test_evaluates_own_processes_score_what_a_killed_one_had_written`).
+    had written as if it were complete (`test_evaluates_own_processes_score_the_batches_of_a_killed_one`).
 
     A round of several processes. Each has a lock of its own and, except for process 0, a file that the lock protects:
 
@@ -11014,7 +11014,7 @@ class Batches:
             time.sleep(LOOK_AGAIN)
 
     def _await_scored(self, path: str, end: float) -> None:
-        """Wait until process 0 has scored what this process handed over in the last round."""
+        """Wait until process 0 has scored the batches that this process handed over in the last round."""
         while os.path.exists(path):
             if time.monotonic() > end:
                 problem = f"process 0 has not computed the last round within {self.timeout} seconds"
@@ -11136,7 +11136,7 @@ def _readable_id(spelled: bytes) -> str:
 
 
 def _unmatched(*batches: Batch | BatchState) -> str | None:
-    """Return the error in what they exclude; empty if one of them has a query of `exclude`."""
+    """Return the error in their exclusions; empty if one of them has a query of `exclude`."""
     return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
 
 
@@ -11729,7 +11729,7 @@ class Term(NamedTuple):
     measure: str = ""
 
     def over(self, other: "Term") -> "Term":
-        """Return what two slips do together, the other one first."""
+        """Return the two slips combined, the other one first."""
         options = {**other.options, **self.options}
         return Term((*other.changes, *self.changes), options, self.measure or other.measure)
 
@@ -11742,7 +11742,7 @@ class Slip(NamedTuple):
 
     Attributes:
         name: a few words for it.
-        meaning: one sentence on what is computed.
+        meaning: one sentence on the computation.
         threads: the threads in which it was reported.
         both: the computation of both DCG and IDCG.
         dcg: the computation of the DCG alone.
@@ -11920,7 +11920,7 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
         yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
 
 
-# ndcg/statistics/questions.py: Asking a function that computes nDCG: small random rankings, the forms that functions take, and what else they do.
+# ndcg/statistics/questions.py: Asking a function of nDCG: small random rankings, the forms that functions accept, and their side effects.
 
 NDCGFunction = Callable[..., Any]
 
@@ -11933,17 +11933,17 @@ FUNCTION_FORMS = {  # the arguments of each form
 }
 WITHOUT_SCORES = ("ranked", "sets")
 CUTOFF_NAMES = ("k", "top_k", "topk", "at", "at_k", "cutoff", "n")  # of parameters that are given by keyword
-FLOAT32 = 2e-6  # what a value may differ by: some functions compute in 32 bits
+FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 
 
 class Answer(NamedTuple):
-    """What a function answers for a ranking.
+    """The answer of a function for a ranking.
 
     Attributes:
         value: the score; nan if there is none.
-        problem: what the function does instead of returning a score, in words; empty if it returns one.
-        returned: what it returns instead of a number, or says of an error, as text.
+        problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
+        returned: the value that is not a score, or the words of the error, as text.
     """
 
     value: float
@@ -11952,12 +11952,12 @@ class Answer(NamedTuple):
 
 
 class Habit(NamedTuple):
-    """What a function does in addition to returning scores.
+    """A side effect of a function.
 
     Attributes:
         times: on how many rankings.
         size: the number of documents of the smallest of them.
-        example: what it returns for that ranking, or else its arguments; empty if the ranking does not matter.
+        example: the result for that ranking, or else its arguments; empty if the ranking does not matter.
     """
 
     times: int
@@ -11966,10 +11966,10 @@ class Habit(NamedTuple):
 
 
 class Asker:
-    """Asks a function, and keeps what else it does.
+    """Asks a function, and records its side effects.
 
     Attributes:
-        habits: what else it does, in words.
+        habits: the side effects, in words.
         relevance_first: whether it takes the relevance before the scores or ids.
     """
 
@@ -12019,7 +12019,7 @@ class Asker:
         return twice.value > once.value + FLOAT32
 
     def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
-        """Return what the function returns."""
+        """Return the function's result."""
         first, second = reversed(arguments) if self.relevance_first else arguments
         if not self.takes_cutoff:
             return self.function(first, second)
@@ -12032,7 +12032,7 @@ class Asker:
             try:
                 with np.errstate(all="ignore"):
                     answer = _read_answer(self._called(arguments, k))
-            except (Exception, SystemExit) as error:  # noqa: BLE001  # what a function raises is its answer
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # an error is also an answer
                 answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
         if printed.getvalue():
             habits.add("prints")
@@ -12319,7 +12319,7 @@ IN_ORDER_OF_INPUT = Slip(
 )
 SWAPPED = Slip(
     "scores and relevance swapped",
-    "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
+    "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
     ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
     both=Term((_swapped,), {"negative_relevance": "keep"}),
 )
@@ -12580,7 +12580,7 @@ SLIPS = (
     ),
     Slip(
         "gain 2^r",
-        "The gain is 2^r without the - 1, so that irrelevant documents count too.",
+        "The gain is 2^r without the - 1, so that irrelevant documents also count.",
         both=_with_gain(np.exp2),
     ),
     Slip(
@@ -12635,13 +12635,13 @@ def slip_named(name: str) -> Slip:
     return next(slip for slip in SLIPS if slip.name == name)
 
 
-# ndcg/statistics/check.py: What a function that computes nDCG computes: the definition of which libraries, or which slip on one.
+# ndcg/statistics/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
 
 ROUNDED_TO = range(2, 7)  # digits to which functions round
 FIRST_ASKED = 16  # rankings that rule out most definitions
 TRIED_IN_PAIRS = ("sklearn", "trec_eval", "lightgbm", "ranx")  # conventions on which two slips at once are tried
 NEAREST_SHOWN = 5  # conventions in the table
-VISIBLE = 1e-4  # by what a value differs in the smallest ranking, at least
+VISIBLE = 1e-4  # the least difference in the smallest ranking
 
 
 class Match(NamedTuple):
@@ -12677,7 +12677,7 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True)
 class Check(Readable):
-    """What a function that computes nDCG computes.
+    """The definition that a function of nDCG computes.
 
     Attributes:
         signature: the choices of the nearest convention.
@@ -12690,7 +12690,7 @@ class Check(Readable):
         agreeing: the number of answers that agree with each convention.
         wanted: the convention that the function should compute; empty for any.
         example: the smallest ranking on which the function and the nearest convention differ.
-        notes: what else the function does, and what the rankings that differ have in common.
+        notes: side effects of the function, and the common trait of the rankings that differ.
     """
 
     signature: str
@@ -12743,7 +12743,7 @@ class Check(Readable):
         return [*self._verdict(), *self._difference(), *self.notes]
 
     def _verdict(self) -> Iterator[str]:
-        """Yield in words what the function computes."""
+        """Yield in words the definition and the slips of the function."""
         if not self.answered:
             yield f"The function returned no score for any of {self.cases:,} rankings."
             yield f"It was called with ({FUNCTION_FORMS[self.form]}), one query at a time."
@@ -12823,7 +12823,7 @@ def check(
         differs from the nearest convention.
 
     Raises:
-        ValueError: names the argument, what it was and what it may be.
+        ValueError: names the argument, its value and the allowed ones.
         TypeError: `function` cannot be called.
 
     >>> import math
@@ -12890,7 +12890,10 @@ class _First(NamedTuple):
 
 
 def _is_comparable(query: Query, answer: Answer) -> bool:
-    """Return whether an answer is a score, or none where conventions leave a query out: if documents were retrieved."""
+    """Return whether an answer is a score, or no score for a query with retrieved documents.
+
+    Conventions may leave such a query out; a function may also leave out one without retrieved documents.
+    """
     return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
 
 
@@ -12918,7 +12921,7 @@ def _agree(values: Floats, expected: Floats, tolerance: float = FLOAT32) -> NDAr
 
 
 def _tolerance(values: Floats) -> float:
-    """Return what values may differ by, from the digits to which they are rounded.
+    """Return how far values may differ, from the digits to which they are rounded.
 
     >>> _tolerance(np.array([0.63, 0.5])) > 0.005
     True
@@ -13064,7 +13067,7 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
     for document in [*ranked(query), *(each for each in query.qrels if each not in query.run)]:
         relevance = query.qrels.get(document)
         gain = product = 0.0
-        if relevance is not None:  # the DCG is the sum of what each document has alone
+        if relevance is not None:  # the DCG is the sum over documents of the DCG of each alone
             alone = [query._replace(qrels={document: relevance}), Query({document: 1}, {document: relevance}, 1)]
             product, gain = (
                 float(query_scores([each], options, measure)[0])
@@ -13076,7 +13079,7 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
     return Example(query, value, expected, ideal, tuple(rows))
 
 
-# ndcg/statistics/search.py: The combinations of options that give scores which somebody reported: for papers with code of their own.
+# ndcg/statistics/search.py: The combinations of options that give reported scores: for papers with their own code.
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
@@ -13243,7 +13246,7 @@ class _Queries(NamedTuple):
 def _values_at(
     searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
 ) -> Iterator[tuple[dict[str, Any], Floats, _Queries]]:
-    """Yield each choice of what scores a query, with the values at all cutoffs; nan for a query without an ideal DCG.
+    """Yield each choice of options that score a query, with its values at all cutoffs; nan without an ideal DCG.
 
     The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
     """
@@ -13554,7 +13557,7 @@ class Reported(NamedTuple):
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read what was reported: a score, scores by name, or the value of each query, also as a file or its lines.
+        """Read the reported scores: a score, scores by name, or the value of each query, also as a file or its lines.
 
         Raises:
             ValueError: it is not one of these.
@@ -13753,16 +13756,16 @@ class Explanation(Readable):
         got: the reported score, if one was given.
         percent: whether it was given in percent.
         matches: the conventions that give this score, to its digits.
-        reported: what was reported, in words.
-        combinations: options that give what was reported, if no convention does; those that change the fewest options
+        reported: the reported scores, in words.
+        combinations: options that give the reported scores, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
         distinct: how many of the combinations that match differ in the value of some query.
         by_chance: how many combinations would match by chance; nan if unknown.
-        slips: known slips that give what was reported, if no convention does, each with a convention.
+        slips: known slips that give the reported scores, if no convention does, each with a convention.
         nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
         disagreeing: the queries with another value under the nearest combination.
-        in_common: what these queries have in common, in words.
+        in_common: the common trait of these queries, in words.
         between: the two conventions with the difference that `choices` explain.
         choices: the options in which they differ, with their effects, which add up to the difference.
     """
@@ -13813,7 +13816,7 @@ class Explanation(Readable):
         return [*self._conclusion(), *errors]
 
     def _conclusion(self) -> Iterator[str]:
-        """Yield sentences on what gives the score."""
+        """Yield sentences on the conventions, options or slips that give the score."""
         if self.got is None:
             return
         if self.percent:
@@ -13903,7 +13906,7 @@ def explain(
     exclude: Any = None,
     **options: Unpack[ExplainOptions],
 ) -> Explanation:
-    """Find the conventions that give a score: score rankings under all of them, and show what makes the difference.
+    """Find the conventions that give a score: score rankings under all of them, and show which options matter.
 
     Args:
         predictions: as in `compute`.
@@ -14042,7 +14045,7 @@ def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[st
 
 
 def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
-    """Return an explanation with the conventions, or else the combinations and slips, that give what was reported."""
+    """Return an explanation with the conventions, or else the combinations and slips, that give the reported scores."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
     given = {name: value for name, value in scorer.options.items() if value is not None}
@@ -14081,7 +14084,7 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
 
 
 def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
-    """Yield the slips that give what was reported, each with a convention.
+    """Yield the slips that give the reported scores, each with a convention.
 
     Slips that an option of `compute` can make are among the combinations of options.
 

@@ -12,7 +12,7 @@ from libraries import CASES, LIBRARIES, SATURATED, numbers
 
 
 def agreement(count: int, saturated: int) -> str:
-    """Return a table: each library, its version, how much was scored and how far the numbers differ at most.
+    """Return a table: each library, its version, how much was scored and how far the scores differ at most.
 
     Args:
         count: the number of rankings of each library.
@@ -57,7 +57,7 @@ two differ if the library compares 32-bit floats.
 {table}
 
 A difference of 10⁻¹⁶ is the last digit of a 64-bit number. TorchMetrics, Ignite, Rax and allRank compute in 32 bits;
-BEIR, MTEB and gdeval round to five digits. TensorFlow Ranking and Elasticsearch cannot be installed beside the others:
+BEIR, MTEB and gdeval round to five digits. TensorFlow Ranking and Elasticsearch cannot be installed next to the others:
 the values that their own tests expect are in tests/conformance/test_expected_values.py.
 """
     Path(__file__).with_name("AGREEMENT.md").write_text(text, encoding="utf-8")

@@ -2,7 +2,7 @@
 
 A contender is a function that takes a :class:`~shapes.Work`, brings it into the form its users hold
 it in (which is not timed) and returns the call to time, which answers with the mean nDCG.
-What a contender needs is imported inside it, so that one not installed is only missing itself.
+Each contender imports its own libraries, so that only those that are not installed are missing.
 """
 
 import atexit

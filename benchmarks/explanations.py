@@ -1,4 +1,4 @@
-"""How well `explain` tells combinations of options apart, into benchmarks/EXPLANATIONS.md.
+"""How well `explain` distinguishes combinations of options, into benchmarks/EXPLANATIONS.md.
 
     python benchmarks/explanations.py           # everything; 15 minutes on two cores
     python benchmarks/explanations.py --quick   # few repetitions, printed
@@ -78,7 +78,7 @@ def is_among(chosen: Mapping[str, Any], found: Any) -> bool:
 
 
 def found_again(count: int) -> list[str]:
-    """Return a table of how many combinations are found from what was reported."""
+    """Return a table of how many combinations are found from the reported scores."""
     rows = []
     reports = [*((f"the mean at k={k} to 4 digits", [k], 4) for k in CUTOFFS)]
     reports += [
@@ -177,9 +177,9 @@ def markdown(count: int, sizes: Sequence[tuple[int, int]]) -> str:
     """Return all tables."""
     return "\n".join(
         [
-            "# How well a score tells its options",
+            "# How well a score identifies its options",
             "",
-            "Made by `make explanations`. What was measured is at the head of `benchmarks/explanations.py`.",
+            "Made by `make explanations`. The head of `benchmarks/explanations.py` describes the measurements.",
             "",
             f"## {count} combinations of options that no convention has",
             "",

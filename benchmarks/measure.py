@@ -260,7 +260,7 @@ def without_simd(results: Results) -> None:
 
 
 def _kernel_over_sklearn(scores: int, rounds: int) -> dict[str, Any]:
-    """Kernel over scikit-learn on the plain shapes, and what could be switched off but is on."""
+    """Kernel over scikit-learn on the plain shapes, and the SIMD features that are in use."""
     shapes = [Shape(documents, k) for documents in LENGTHS for k in (10, None)]
     results = run(Plan(scores=scores, rounds=rounds, seconds=0.1), shapes, ("kernel", "sklearn"))
     return {"ratios": results.ratios("sklearn", "kernel", shapes), "features": dispatched()}

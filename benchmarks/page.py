@@ -1,4 +1,4 @@
-"""How long the page takes: to its first number, from an edit to the number, and between frames while a card is dragged.
+"""How long the page takes: to its first score, from an edit to the new score, and between frames of a drag.
 
 Run it as `python benchmarks/page.py http://127.0.0.1:7860/`, with the address of a page that runs.
 """
@@ -49,7 +49,7 @@ FRAMES = """
 
 
 def first_number(browser: Any, url: str) -> float:
-    """Return the milliseconds from asking for the page to its number, in a browser that was never there."""
+    """Return the milliseconds from asking for the page to its first score, in a new browser."""
     page = browser.new_context().new_page()
     page.add_init_script(FIRST_NUMBER)
     page.goto(url)
@@ -70,13 +70,13 @@ def after_key(page: Any, key: str) -> float:
 
 
 def move(page: Any, key: str) -> float:
-    """Return the milliseconds from moving the first document by a key to its number."""
+    """Return the milliseconds from moving the first document by a key to the new score."""
     page.focus("#picture li[data-document=d1] .grip")
     return after_key(page, key)
 
 
 def edit(page: Any, row: int, grade: int) -> float:
-    """Return the milliseconds from the end of an edit of the table to its number."""
+    """Return the milliseconds from the end of an edit of the table to the new score."""
     cell = f"#table [data-testid=cell-{row}-1]"
     page.dblclick(cell)
     page.wait_for_selector(f"{cell} textarea, {cell} input")
@@ -100,7 +100,7 @@ def dragged(page: Any) -> list[float]:
 
 
 def row(what: str, times: Sequence[float]) -> str:
-    """Return the median and the ninth decile of what was measured as a row of a table."""
+    """Return the median and the ninth decile of the times as a row of a table."""
     return f"| {what} | {median(times):.0f} ms | {quantiles(times, n=10)[-1]:.0f} ms |"
 
 

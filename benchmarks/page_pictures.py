@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 
 SHOWN = Path(__file__).resolve().parent.parent / "docs" / "images"  # by pages of docs/ and the README
 LOOKS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
-STATES = {  # the address, what is unfolded, and whether runs are scored first
+STATES = {  # the address, the parts to unfold, and whether runs are scored first
     "one-ranking": ("", (), False),
     "swapped": ("?rel=3,2,3,2,1,0", (), False),
     "options": ("?convention=lightgbm&k=5", ("Options",), False),
@@ -31,7 +31,7 @@ STATES = {  # the address, what is unfolded, and whether runs are scored first
     "step-exponential": ("?step=exponential", (), False),
     "compare": ("?tab=runs", (), True),
     "batch": ("?tab=batch", (), False),
-    "whose": ("?tab=whose&data=example&got=0.6496", (), False),
+    "explain": ("?tab=explain&data=example&got=0.6496", (), False),
     "card": ("?tab=card", (), False),
     "api": ("?tab=api", (), False),
 }

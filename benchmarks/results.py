@@ -1,4 +1,4 @@
-"""What was measured, for people: RESULTS.md and the plot."""
+"""The measurements for people: RESULTS.md and the plot."""
 
 import math
 import platform
@@ -132,7 +132,7 @@ def markdown(results: Results, seconds: float) -> str:
 
 
 def _sections(results: Results) -> Iterator[str]:
-    """Yield the texts and tables, without those of what was not asked for."""
+    """Yield the texts and tables of the parts that were measured."""
     yield from _ratios_and_times(results)
     yield from _compared(results)
     yield "## Not measured"
@@ -175,7 +175,7 @@ def _ratios_and_times(results: Results) -> Iterator[str]:
 def _compared(results: Results) -> Iterator[str]:
     yield "## Who is compared"
     yield (
-        "Each contender holds the work in its own form before it is timed. Before that, too, its mean nDCG is checked "
+        "Each contender holds the work in its own form before it is timed, and its mean nDCG is checked "
         "against the kernel's, which scikit-learn's thereby checks. Those much slower than ours get the first queries "
         f"only, as many as take about {results.plan.seconds:g} s. `add_batch` gets {BATCHES} batches; stock `evaluate` "
         "one, which its `compute` makes of its inputs."
@@ -257,7 +257,7 @@ def _missing(results: Results) -> Iterator[str]:
 
 
 def machine(load: float) -> str:
-    """Return what it ran on: processor, NumPy's SIMD features, versions."""
+    """Return a description of the machine: processor, NumPy's SIMD features, versions."""
     info = Path("/proc/cpuinfo")
     found = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.exists() else None
     versions = []
@@ -308,7 +308,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def number(value: float | None) -> str:
-    """Three digits, or a dash for what was not measured."""
+    """Three digits, or a dash if nothing was measured."""
     if not value:
         return "–" if value is None else "0"
     return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}" if abs(value) >= 0.01 else f"{value:.1g}"

@@ -172,7 +172,7 @@ def rows_of(rows: int, long_query: bool = False) -> pa.Table:
 
 
 def in_memory(ndcg: evaluate.Metric, table: pa.Table) -> float:
-    """Return what `compute` says of the same rows."""
+    """Return the scores of `compute` for the same rows."""
     flat = {"predictions": table["score"], "references": table["relevance"], "query_ids": table["query"]}
     return float(ndcg.compute(**flat, k=10)["nDCG@10"])
 

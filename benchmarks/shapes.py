@@ -1,4 +1,4 @@
-"""What is scored: rankings of many shapes."""
+"""Rankings of many shapes to score."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

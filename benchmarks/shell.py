@@ -1,10 +1,10 @@
-"""Whole processes in a shell, from two TREC files to a number: `ndcg score`, ir_measures and pytrec_eval.
+"""Whole processes in a shell, from two TREC files to a score: `ndcg score`, ir_measures and pytrec_eval.
 
     python benchmarks/shell.py                          # 10 million lines, three rounds: 4 minutes
     python benchmarks/shell.py --lines 1000000 --rounds 5
 
 The ways take turns, two processes each; the fastest of a way counts, since a process can only be
-held up. All must print the same number.
+held up. All must print the same score.
 """
 
 import argparse
@@ -88,13 +88,13 @@ def seconds(lines: int, rounds: int) -> dict[str, float]:
                 taken[way].append(time.perf_counter() - start)
                 numbers[way] = number(way, process.stdout)
             if max(numbers.values()) - min(numbers.values()) > 1e-4:  # ir_measures prints four digits
-                raise ValueError(f"the numbers differ: {numbers}")
+                raise ValueError(f"the scores differ: {numbers}")
     return {way: min(each) for way, each in taken.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print a line for each way."""
-    parser = argparse.ArgumentParser(description="Time whole processes from two TREC files to a number.")
+    parser = argparse.ArgumentParser(description="Time whole processes from two TREC files to a score.")
     parser.add_argument("--lines", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args(arguments)

@@ -45,7 +45,7 @@ BLOCK = 100  # samples that are resampled alike
 
 
 class Family(NamedTuple):
-    """What values of queries a system has, and another system on the same queries."""
+    """The values of queries of a system, and of another system on the same queries."""
 
     first: Draw
     mean: float
@@ -295,7 +295,7 @@ def power_of_tests(repetitions: int, difference: float, size: int) -> list[float
 
 
 def table_of_false_positives(repetitions: int) -> list[str]:
-    """Return a table of how often tests find what is not there: a row for each family and test."""
+    """Return a table of false positives: a row for each family and test."""
     cells = list(product(USUAL, SIZES))
     rows: dict[tuple[str, str], list[str]] = {}
     found = _in_processes(partial(false_positives, repetitions), *zip(*cells, strict=True))

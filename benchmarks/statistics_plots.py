@@ -36,7 +36,7 @@ STYLE: dict[str, Any] = {
 }
 METHODS = {"**ours**": "ours", "Student's t": "Student's t", "percentile": "percentile bootstrap"}
 PANELS = {"Means": "Intervals of means", "Paired differences": "Intervals of differences"}
-# What the power is measured on: nDCG around 0.5 to 0.6, the same in 30% of the queries for both systems.
+# The power is measured on nDCG around 0.5 to 0.6, the same in 30% of the queries for both systems.
 SIZES = (10, 20, 50, 100, 200, 500, 1000)
 GAPS = (0.02, 0.05, 0.1)
 DIFFERING = 0.7
@@ -122,7 +122,7 @@ def draw_coverage(figures: Coverage) -> Figure:
 
 
 def draw_power(figures: dict[str, dict[str, float]]) -> Figure:
-    """Draw what was measured as points, and what `queries_needed` plans with as lines."""
+    """Draw the measured power as points, and the power that `queries_needed` assumes as lines."""
     figure = Figure(figsize=(7, 3.6), layout="constrained")
     axes = figure.subplots()
     fine = np.unique(np.geomspace(SIZES[0], SIZES[-1], 100).astype(int))

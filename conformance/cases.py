@@ -13,17 +13,17 @@ FAMILIES = {
     "cutoff": "The same with a cutoff within, at and beyond the end of the ranking.",
     "ties": "Documents of equal score, all of which count.",
     "cutoff in a tie": "Documents of equal score of which the cutoff counts some.",
-    "ids": "Ties among documents whose ids sort differently as text than as numbers, by position or in UTF-16.",
+    "ids": "Ties among documents with ids that sort differently as text than as numbers, by position or in UTF-16.",
     "close scores": "Scores that differ in the last digits of 64-bit floats, are negative, tiny, huge, or zeros of "
     "both signs. In 32 bits some of them are tied.",
     "sigmoids": "Scores that are sigmoids close to 1, as rerankers give. In 32 bits many of them are tied.",
-    "unretrieved": "Judged documents that the run lacks: they take no rank, but belong to the ideal.",
+    "unretrieved": "Judged documents that are missing from the run: they take no rank, but belong to the ideal.",
     "unjudged": "Retrieved documents that nobody judged: they take a rank, with gain 0.",
     "empty": "Queries with nothing relevant, nothing judged or nothing retrieved.",
-    "missing": "Judged queries that the run lacks, and queries of the run that are not judged.",
+    "missing": "Judged queries that are missing from the run, and queries of the run that are not judged.",
     "negative": "Relevances below 0.",
     "gains": "Graded relevance under each gain, fractions among it.",
-    "large grades": "Relevances up to 100, whose exponential gains are huge.",
+    "large grades": "Relevances up to 100, with huge exponential gains.",
     "discounts": "Longer rankings under each discount and several bases.",
     "ideal": "Answers shorter than the cutoff or than what is relevant, under each ideal.",
     "one document": "Queries of a single document.",
@@ -79,7 +79,7 @@ def _one(family: str, name: str, scores: Scores, relevance: Scores, k: int | Non
 
 
 def _query(scores: Scores, relevance: Scores) -> tuple[dict[str, float], dict[str, float]]:
-    """Name documents by their position; leave out what is None."""
+    """Name documents by their position; leave out those that are None."""
     run = {f"d{at}": score for at, score in enumerate(scores, 1) if score is not None}
     return run, {f"d{at}": grade for at, grade in enumerate(relevance, 1) if grade is not None}
 

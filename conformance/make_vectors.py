@@ -1,4 +1,4 @@
-"""Write vectors.json anew: every case with the values of the slow reference, in any Python from 3.11 on.
+"""Write vectors.json: every case with the values of the slow reference, in any Python from 3.11 on.
 
 python make_vectors.py                     under the presets that vectors.json holds
 python make_vectors.py CONVENTIONS.py      under the conventions of a Python file that defines CONVENTIONS, as nDCG does
@@ -23,10 +23,10 @@ ABOUT = (
 )
 TOLERANCE = 1e-9
 
-# What stands at the top of the file for readers who know nothing else of the project.
+# The top of the file, for readers who know nothing else of the project.
 FORMAT = {
-    "run": "What was retrieved: of each query the score of each document; the highest ranks first.",
-    "qrels": "What was judged: of each query the relevance of each document. A document of one side only was not "
+    "run": "The retrieved documents of each query with their scores; the highest ranks first.",
+    "qrels": "The judged documents of each query with their relevance. A document of one side only was not "
     "retrieved, or not judged; a query of the run only is not scored.",
     "order": "Of each query of the run its documents in the order in which they are listed, for languages whose "
     "objects keep none. Only ties ask for it.",
@@ -39,13 +39,13 @@ FORMAT = {
 }
 OPTIONS: dict[str, dict[str, str]] = {
     "gain": {
-        "": "What a document of relevance r adds, before the discount. One that was not judged adds 0.",
+        "": "The gain of a document of relevance r, before the discount. One that was not judged has gain 0.",
         "linear": "r",
         "exponential": "2^r - 1",
         "binary": "1 if r > 0, else 0",
     },
     "discount": {
-        "": "What the gain at rank i = 1, 2, 3, … is multiplied by; b is log_base.",
+        "": "The factor of the gain at rank i = 1, 2, 3, …; b is log_base.",
         "log": "1 / log_b(i + 1)",
         "reciprocal": "1 / i",
         "jarvelin": "1 / max(1, log_b(i))",
@@ -74,7 +74,7 @@ OPTIONS: dict[str, dict[str, str]] = {
         "docid": "by descending id, compared as text by code points: 9 ranks above 10",
     },
     "nothing_relevant": {
-        "": "The nDCG of a query whose IDCG is not above 0.",
+        "": "The nDCG of a query with an IDCG that is not above 0.",
         "0": "0",
         "1": "1",
         "left out": "none, which leaves it out of the mean",
@@ -82,13 +82,13 @@ OPTIONS: dict[str, dict[str, str]] = {
         "else 0",
     },
     "negative": {
-        "": "What becomes of a relevance below 0.",
+        "": "How a relevance below 0 is treated.",
         "raise": "the case is refused",
         "clip": "it counts as 0",
         "keep": "it has the gain that the formula gives, which is below 0",
     },
     "missing": {
-        "": "What becomes of a judged query that the run lacks.",
+        "": "How a judged query that is missing from the run is treated.",
         "empty": "it counts as one for which nothing was retrieved",
         "skip": "it is left out of all, as is one with nothing judged and nothing retrieved",
     },
@@ -164,18 +164,18 @@ def presets_from(path: str) -> dict[str, dict[str, Any]]:
 
 
 def explained(said: dict[str, str]) -> dict[str, Any]:
-    """Return what an option means, and each of its values if it has a list of them."""
+    """Return the meaning of an option, and of each of its values if it has a list of them."""
     values = {value: meaning for value, meaning in said.items() if value}
     return {"meaning": said[""], **({"values": values} if values else {})}
 
 
 def plain_name(change: dict[str, Any]) -> str:
-    """Return what the plain options with some changes are called."""
+    """Return the name of the plain options with some changes."""
     return ", ".join(["plain", *(f"{option} {value}" for option, value in change.items())])
 
 
 def entry(case: Case, settings: dict[str, dict[str, Any]]) -> str:
-    """Return the JSON of a case: a line on what is given, and a line on each value that some settings share."""
+    """Return the JSON of a case: a line for the input, and a line for each value that some settings share."""
     under = [name for name, each in settings.items() if "library" in each]
     under += [plain_name(change) for change, families in CHANGES if case.family in families]
     shared: dict[str, list[str]] = {}
@@ -205,7 +205,7 @@ def compact(value: Any) -> str:
 
 
 def vectors(presets: dict[str, dict[str, Any]]) -> str:
-    """Return the text of vectors.json, whose settings are the presets, then plain options in words."""
+    """Return the text of vectors.json, with the presets as settings, then plain options in words."""
     known = presets | {plain_name(change): {"options": {**PLAIN, **change}} for change, _ in CHANGES}
     head = {
         "about": ABOUT,

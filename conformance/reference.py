@@ -134,7 +134,7 @@ def _discounted(gains: Sequence[Fraction], options: Mapping[str, Any]) -> Fracti
 
 @cache
 def _discount(rank: int, discount: str, log_base: int) -> Decimal:
-    """Return what the gain at a rank is multiplied by."""
+    """Return the factor of the gain at a rank."""
     base = Decimal(log_base).ln()
     if discount == "reciprocal":
         return 1 / Decimal(rank)

@@ -24,7 +24,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--prediction", default="prediction", help="column of scores")
     parser.add_argument("--reference", default="reference", help="column of relevances")
     parser.add_argument("--document", help="column of document ids, for ties as in trec_eval")
-    parser.add_argument("--convention", default="sklearn", help="whose nDCG")
+    parser.add_argument("--convention", default="sklearn", help="the library that defines nDCG")
     parser.add_argument("-k", type=int, nargs="+", default=[10], help="cutoffs")
     parser.add_argument("--values", help="where to write the values of every query, as Parquet")
     return parser.parse_args()

@@ -73,7 +73,7 @@ def keep_address(
 
     @raise_errors
     def show(request: gr.Request, backs: int, tab: str, *fields: Any) -> list[Any]:
-        """Return the link to what is shown, and its address."""
+        """Return a link to the current state of the page, and its address."""
         query, whole = query_shown("" if tab == names[0] else tab, usual, *fields)
         referer = request.headers.get("referer", "").partition("?")[0]
         return [gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG), {"query": query, "backs": backs}]

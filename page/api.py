@@ -103,7 +103,7 @@ SEVERAL = Parameter(
 )
 WORDS = {
     "k": Parameter({"type": "string"}, 'how many ranks count: "10", several as "1,5,10", "" for all', "10"),
-    "convention": Parameter({"type": "string", "enum": [*CONVENTIONS]}, "whose nDCG", "sklearn"),
+    "convention": Parameter({"type": "string", "enum": [*CONVENTIONS]}, "the library that defines nDCG", "sklearn"),
     "gain": _choice("gain"),
     "ties": _choice("ties"),
     "zero_division": Parameter(

@@ -26,7 +26,7 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
             predictions = gr.Textbox(
                 "[[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]]", label="Predictions: a list per query, or flat", lines=4
             )
-            references = gr.Textbox("[[0, 1, 1], [1], [0, 0]]", label="References, likewise", lines=4)
+            references = gr.Textbox("[[0, 1, 1], [1], [0, 0]]", label="References, in the same form", lines=4)
         with gr.Row():
             weights = gr.Textbox(label="Weights, one per query (may be empty)")
             ids = gr.Textbox(label="Query ids, for flat lists (may be empty)")

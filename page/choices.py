@@ -1,6 +1,6 @@
 """The choices of the page's bar: as options of the metric, as a formula, as Python and as an address.
 
-A bar is what its fields show: the cutoffs, the base of the logarithm, then a choice for each name
+A bar holds the values of its fields: the cutoffs, the base of the logarithm, then a choice for each name
 in CHOICES.
 """
 
@@ -23,7 +23,7 @@ CHOICES = {
     **{name: [*tables.OPTIONS[name].words] for name in WORDED},
     "zero_division": ["0", "1", "nan", "perfect_if_empty"],
     "negative_relevance": [*tables.OPTIONS["negative_relevance"].words],
-    "missing": ["empty", "skip"],  # an error in place of a result would tell less
+    "missing": ["empty", "skip"],  # an error in place of a result would say less
     "judged_only": ["false", "true"],
 }
 LABELS = {
@@ -49,13 +49,13 @@ WORDS = {  # of a choice on the page, if they are not its name
     ("judged_only", "true"): "removed",
 }
 LINKED = ("k", "log_base", *CHOICES)  # the names of a bar's fields in an address
-REMEDIES = {  # what to set on the page, for errors of the metric about its options
+REMEDIES = {  # fields of the page to set, for errors of the metric about its options
     "got must be ": "The number I got must be an nDCG, such as 0.5921, or in percent, such as 59.21.",
     ' is too large for score_dtype="float32"': " is too large for 32-bit floats. Set Scores compared to as given.",
     "; negative_relevance=": ". Set Negative relevance to clip or keep.",
     "no query of positive weight": "every query is skipped. Set No relevant documents to 0, or Query not in the run to "
     "nothing retrieved.",
-    ', and ties="docid"': ", and are ranked by ids of documents, which a batch lacks. Set Tied documents to average.",
+    ', and ties="docid"': ", and are ranked by document ids; a batch has none. Set Tied documents to average.",
 }
 Rows = Sequence[Sequence[Any]]
 
@@ -170,7 +170,7 @@ def symbols(options: Mapping[str, Any]) -> str:
 
 
 def scrubbed(name: str, text: Any) -> str:
-    """Return a value in a sentence, as HTML, that changes as it is dragged; it is text, and a field has it too."""
+    """Return a value in a sentence, as HTML, that changes as it is dragged; a field shows the same value."""
     title = "drag left or right"
     return f"<span class='scrub' data-scrub='{name}' title='{title}'>{text}</span>"
 

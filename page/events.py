@@ -15,7 +15,7 @@ QUIET: dict[str, Any] = {
     "show_progress": "hidden",
     "trigger_mode": "always_last",
     "api_visibility": "private",
-    "queue": False,  # answers at once; what takes longer waits in the queue
+    "queue": False,  # answers at once; slower events wait in the queue
 }
 EACH = {**QUIET, "trigger_mode": "multiple"}  # for events that, if they waited, would be sent with the data of another
 ALOUD: dict[str, Any] = {"queue": True}  # Gradio pops up errors and remarks of events in its queue only

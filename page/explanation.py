@@ -42,9 +42,9 @@ def explanation_tab(
     """Lay out the tab, which explains a number of the table of the first tab, of files, a batch or an example.
 
     Returns:
-        What it explains, and the number that was got.
+        The data to explain, and the reported score.
     """
-    with gr.Tab("Whose number is it?", id="whose") as tab:
+    with gr.Tab("Explain a score", id="explain") as tab:
         with gr.Row():
             choices = [(label, name) for name, label in SOURCES.items()]
             source = gr.Radio(choices, value="ranking", label="Data", scale=3, min_width=320)
@@ -69,8 +69,8 @@ def explanation_tab(
             max_length=LONGEST,
             elem_id="own",
         )
-        shown = gr.HTML(elem_id="whose")
-        with gr.Accordion("What each convention chooses", open=False):
+        shown = gr.HTML(elem_id="explained")
+        with gr.Accordion("The options of each convention", open=False):
             gr.Markdown(tables.convention_notes())
     inputs = [source, got, values, own, table, *files, *batch, *bar]
     events = [tab.select, *(each.change for each in (source, got, values, own)), *(each.change for each in bar)]
@@ -107,7 +107,7 @@ def explain_reported(
 
 
 def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any]) -> Any:
-    """Return the explanation of what somebody reported, which is never read from a file of the server.
+    """Return the explanation of a reported score, which is never read from a file of the server.
 
     Args:
         given: the rankings.
@@ -126,7 +126,7 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
 
 def _explained(name: str, explanation: Any) -> str:
     """Return an explanation as HTML."""
-    numbers: dict[str, list[str]] = {}  # by the number as it is shown, the lowest first
+    numbers: dict[str, list[str]] = {}  # by the score as it is shown, the lowest first
     for number, convention in sorted((n, c) for c, n in explanation.scores.items() if n is not None):
         numbers.setdefault(f"{number:.4f}", []).append(convention)
     values = [float(each) for each in numbers] + ([] if explanation.got is None else [explanation.got])

@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
     Attributes:
         title: the title of the step.
-        text: what it explains, and what to try.
+        text: an explanation, and something to try.
         guess: a question that the ranking answers.
         choices: two answers, the right one first.
         answer: the answer, from the ranking.
@@ -102,7 +102,7 @@ STEPS = {
         "What is missing",
         "“How honey is made” and “Honey bees at work” are relevant and were not retrieved. They gain nothing, but the "
         "ideal order has them, so nDCG falls: put “How honey is made” back into the ranking. “Bees in town”, "
-        "hatched, was not judged: nobody knows its relevance, so it counts as 0, keeps “Kinds of honey” from rank 3, "
+        "hatched, was not judged: its relevance is unknown, so it counts as 0, keeps “Kinds of honey” from rank 3, "
         "and is not in the ideal order. The options can remove it.",
         "Which wins more?",
         ("Retrieving “How honey is made”", "Removing “Bees in town”"),
@@ -116,7 +116,7 @@ STEPS = {
         "Exponential gain",
         "So far a relevance of r gains r. Many papers and libraries let it gain 2^r − 1: relevance 1 gains 1, 2 gains "
         "3 and 3 gains 7, so one highly relevant document outweighs several that are partly relevant. Choose "
-        "exponential beside the formula and watch “How honey is made”, the most relevant document, in the last place. "
+        "exponential next to the formula and watch “How honey is made”, the most relevant document, in the last place. "
         "The two gains give two scores of the same ranking, so a report has to say which it uses.",
         "With exponential gain, does this ranking score more or less?",
         ("Less", "More"),
@@ -156,7 +156,7 @@ def guide_html(step: str) -> str:
 def _step_html(name: str) -> str:
     """Return the text of a step, its guess with a folded answer, and the way to the next step."""
     step, names = STEPS[name], [*STEPS]
-    choices = sorted(step.choices)  # so that the place does not tell which is right
+    choices = sorted(step.choices)  # so that the place does not give the right answer away
     buttons = "".join(f"<button type='button' class='offer' data-guess>{escape(each)}</button> " for each in choices)
     following = names[(names.index(name) + 1) % len(names)]
     return (

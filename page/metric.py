@@ -1,4 +1,4 @@
-"""The metric as evaluate loads it, which is all that the page knows of it."""
+"""The metric as evaluate loads it, the only part of the package that the page uses."""
 
 import ast
 import sys

@@ -1,4 +1,4 @@
-"""What people paste: a ranking as relevance, as cells or as lines of one query; lists of ids as a run."""
+"""Pasted text: a ranking as relevance, as cells or as lines of one query; lists of ids as a run."""
 
 import math
 import re
@@ -67,7 +67,7 @@ def ids_as_run(text: str) -> str:
 
 
 def _columns(cells: list[list[str]]) -> list[str]:
-    """Return what the columns hold that no first line names."""
+    """Return the names of columns without a first line that names them."""
     width = len(cells[0])
     of_query = len({row[0] for row in cells}) == 1 or not any(_is_cell(row[1]) for row in cells)
     if width == 3 and of_query:

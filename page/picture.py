@@ -1,4 +1,4 @@
-"""The picture of one ranking: its documents as cards to move, what each adds, and the best order beside them.
+"""The picture of one ranking: its documents as cards to move, what each adds, and the best order next to them.
 
 It is HTML that picture.js brings to life; each of its numbers comes from the metric. Parts with the same
 ``data-term`` light each other up.
@@ -23,13 +23,13 @@ JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + 
 TEMPLATE = "${(globalThis.pictureToShow ?? String)(value)}"
 DRAWN = 100  # documents of a list; the table has the others
 SEARCHED = 40  # documents that are swapped with each other in search of the best swap
-LEAST_DOTS = 3.0  # so that a relevance up to this can be chosen where all have less
+LEAST_DOTS = 3.0  # so that a relevance up to this can be chosen if all documents have less
 MOST_DOTS = 4  # the highest relevance that is shown as dots
-SHOWS = 5e-5  # what shows in four digits
-# what the words mean, each where it first stands
+SHOWS = 5e-5  # the smallest change that shows in four digits
+# the meaning of each word, at its first place
 RELEVANCE_AND_SCORE = (
     "<b>Relevance</b>, in dots: how well a document answers the query, as people judged it; no dot is not at all. "
-    "<b>Score</b>: what the search system gave a document; the highest comes first. "
+    "<b>Score</b>: the number that the search system gave a document; the highest comes first. "
 )
 JUDGED = "<b>Judged</b>: somebody said how relevant a document is; nobody did of those that are hatched. "
 HOW_TO_READ = (
@@ -128,7 +128,7 @@ def picture(
 
 
 def _choices(options: Mapping[str, Any]) -> str:
-    """Return the fields beside the formula: the gain, and the cutoff."""
+    """Return the fields next to the formula: the gain, and the cutoff."""
     words = [f"<option{' selected' if each == options['gain'] else ''}>{each}</option>" for each in CHOICES["gain"]]
     k = "" if options["k"][0] is None else options["k"][0]
     return (
@@ -147,7 +147,7 @@ def curved(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def bar_html(gain: float, added: float, widest: float, term: str, curve: Sequence[float] = ()) -> str:
-    """Return a gain as a dashed bar and, within it, what is added of it, beside a gain that fills the width.
+    """Return a gain as a dashed bar and, within it, the part that is added, next to a gain that fills the width.
 
     The curve is that of discounts, as parts of the width: where it enters the row, where it is, and where it leaves.
     """
@@ -161,7 +161,7 @@ def bar_html(gain: float, added: float, widest: float, term: str, curve: Sequenc
 
 
 def dots_for(relevance: Iterable[float | None]) -> int:
-    """Return how many dots show each relevance; 0 where its number does."""
+    """Return how many dots show each relevance; 0 if a number does."""
     judged = [each for each in relevance if each is not None]
     return int(max([1, *judged])) if all(each in range(MOST_DOTS + 1) for each in judged) else 0
 
@@ -174,7 +174,7 @@ def grade_html(relevance: float | None, dots: int) -> str:
 
 
 def _live(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> str:
-    """Return what picture.js needs to sum an order before it is sent; nothing if the metric alone can tell.
+    """Return the data that picture.js needs to sum an order before it is sent; none if only the metric can sum it.
 
     Documents that are tied have the discounts of their places if they share them. What a card that comes or goes
     changes of ties, of an ideal of what was retrieved, or of a list that is not drawn whole, is for the metric.
@@ -196,7 +196,7 @@ def _part(term: str, number: float, what: str) -> str:
 
 
 def _reasons(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return why an order is not the best, as far as its gains tell."""
+    """Return why an order is not the best, as far as its gains show."""
     by_rank: dict[str, list[float]] = {}  # documents that are tied have the same ranks
     for row in rows:
         by_rank.setdefault(row["rank"], []).append(row["gain"])
@@ -224,7 +224,7 @@ def _said(value: float, ideal: float, advised: Advice | None, reasons: str, *, t
 
 
 def _percent(value: float) -> str:
-    """Return a share in percent, with decimals where it would be all or nothing and is not."""
+    """Return a share in percent, with decimals if it would otherwise read 0 or 100% and is neither."""
     texts = [f"{value:.{digits}%}" for digits in range(3)]
     return next((each for each in texts if float(each[:-1]) not in (0, 100)), texts[0])
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 WIDTH, HEIGHT = 420, 220
-LEFT, RIGHT, TOP, BOTTOM = 42, 412, 8, 192  # of what is drawn within the axes
+LEFT, RIGHT, TOP, BOTTOM = 42, 412, 8, 192  # of the lines and bars within the axes
 LINES = ("own", "ideal")  # classes of lines, in the order of columns
 DOTTED = 20  # ranks at most that have dots
 
@@ -104,7 +104,7 @@ def _height(value: float, low: float, high: float) -> float:
 def _figure(
     caption: str, finding: str, drawn: str, labels: Sequence[tuple[float, str]], low: float, high: float
 ) -> str:
-    """Return what is drawn with its axes, its caption, which is HTML, and what it shows."""
+    """Return the drawing with its axes, its caption, which is HTML, and its description."""
     ticks = [low + (high - low) * at / 4 for at in range(5)]
     rules = "".join(
         f"<line x1='{LEFT}' x2='{RIGHT}' y1='{y:.1f}' y2='{y:.1f}'/><text x='{LEFT - 6}' y='{y + 4:.1f}' "

@@ -57,20 +57,20 @@ ADD = """table => {
 }"""
 REMOVE = "(table, row) => ({ ...table, data: table.data.filter((_, at) => at + 1 !== row) })"
 LARGEST = 1e100  # sums of more would not be finite
-EMPTY = "relevance is empty where not judged, score where not retrieved"
+EMPTY = "relevance is empty if not judged, score if not retrieved"
 
 
 def ranking_tab(
     page: gr.Blocks, convention: gr.Dropdown, bar: list[Any]
 ) -> tuple[gr.Dataframe, gr.HTML, gr.Textbox, gr.Textbox]:
-    """Lay out the tab and return its table, its title, its guided step, and the field for the link to what it shows.
+    """Lay out the tab and return its table, its title, its guided step, and the field for the link to its state.
 
     Args:
         page: that it is part of.
         convention: the field of its name.
         bar: the options.
     """
-    # what a first visit shows is there before any event
+    # a first visit shows this before any event
     first = score_ranking(table_of(FIRST_RANKING), 0, *(each.value for each in bar))
     with gr.Tab("One ranking", id="ranking"):
         table = _table()
@@ -164,7 +164,7 @@ def rows_of(table: pd.DataFrame) -> list[list[Any]]:
 
 
 def table_with(rows: Rows, what: str) -> gr.Dataframe:
-    """Return the table with these rows, and what they are in its label."""
+    """Return the table with these rows, and a description of them in its label."""
     return gr.Dataframe([list(row) for row in rows], label=f"{what}; {EMPTY}")
 
 
@@ -174,7 +174,7 @@ def take_example(name: str) -> tuple[gr.Dataframe, str]:
 
 
 def take_paste(text: str) -> tuple[str, Any, Any]:
-    """Return what is wrong with a pasted text, the table of its ranking, and no title; without a ranking, no change."""
+    """Return the fault of a pasted text, the table of its ranking, and no title; without a ranking, no change."""
     try:
         table = table_with(pasted_rows(text), "Documents, as pasted") if text.strip() else None
     except ValueError as problem:
@@ -183,7 +183,7 @@ def take_paste(text: str) -> tuple[str, Any, Any]:
 
 
 def take_choice(event: gr.EventData, *bar: Any) -> tuple[str, str, str]:
-    """Return the cutoffs, the gain and the convention as they are after a choice beside the formula."""
+    """Return the cutoffs, the gain and the convention as they are after a choice next to the formula."""
     cutoffs, _, gain, *settings = bar
     chosen = {"k": cutoffs, "gain": gain} | {event.name: event.value}
     return chosen["k"], chosen["gain"], convention_of(chosen["gain"], *settings[:-1])
@@ -196,7 +196,7 @@ def choose_row(event: gr.SelectData) -> int:
 
 @raise_errors
 def take_edit(event: gr.EventData, table: pd.DataFrame, *bar: Any) -> list[Any]:
-    """Return the table as the cards were edited, the number of the edit, and what the tab shows of that ranking."""
+    """Return the table as the cards were edited, the number of the edit, and the tab's picture of that ranking."""
     ranking = ranking_of(rows_of(table))
     relevance = [event.grades.get(name, old) for name, old in zip(ranking.documents, ranking.relevance, strict=True)]
     rows = reordered(ranking._replace(relevance=relevance), event.ranked, event.missed)
@@ -287,7 +287,7 @@ def plot_of_sums(by_cutoff: pd.DataFrame) -> str:
     gap = by_cutoff["ideal DCG"] - by_cutoff["DCG"]
     at = int(gap.argmax())
     parted = (
-        f"most is lacking at rank {by_cutoff['k'][at]}: {gap[at]:.4f}" if gap[at] >= SHOWS else "nothing is lacking"
+        f"most is missing at rank {by_cutoff['k'][at]}: {gap[at]:.4f}" if gap[at] >= SHOWS else "nothing is missing"
     )
     reached = f"DCG reaches {by_cutoff['DCG'].iloc[-1]:.4f} of {by_cutoff['ideal DCG'].iloc[-1]:.4f}"
     return line_plot(lines, 0.0, "DCG up to each rank:", f"{reached}; {parted}.")
@@ -318,7 +318,7 @@ def refuse_negative(ranking: Ranking, options: Mapping[str, Any]) -> None:
 
 
 def what_changes(ranking: Ranking, options: dict[str, Any], value: float) -> str:
-    """Return a sentence on each option: what its other choices would make of this score."""
+    """Return a sentence on each option: this score with its other values."""
     lines = []
     for name, choices in CHOICES.items():
         words = {each: WORDS.get((name, each), each) for each in choices}
@@ -336,7 +336,7 @@ def what_changes(ranking: Ranking, options: dict[str, Any], value: float) -> str
 
 
 def _tie_note(ranking: Ranking, options: dict[str, Any]) -> str:
-    """Return what the order of tied documents can do to the score; without ties nothing."""
+    """Return the effect of the order of tied documents on the score; without ties nothing."""
     scores = [score for score in ranking.compared(options).score if score is not None]
     if len(set(scores)) == len(scores):
         return ""

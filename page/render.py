@@ -14,7 +14,7 @@ import pandas as pd
 
 CSS = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 HEAD = f"<script>{Path(__file__).with_name('first.js').read_text(encoding='utf-8')}</script>"
-# where a spreadsheet may begin a formula: at the start of a cell, or at a place at which it splits a quoted cell
+# the places of a formula in a spreadsheet: the start of a cell, or a place at which it splits a quoted cell
 FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r＝＋－＠])")
 
 

@@ -24,10 +24,10 @@ class RunResults(NamedTuple):
     Attributes:
         report: the report on one run, or the comparison of several, with differences of a better run minus a worse one.
         verdict: it in sentences.
-        tied: what the order of tied documents makes of the scores, in sentences.
+        tied: the effect of the order of tied documents on the scores, in sentences.
         scores: the scores of each run, best first.
         groups: the scores in each group of queries, by run.
-        measure: what is shown query by query.
+        measure: the measure that is shown query by query.
         drawn: a value for each query, in the order of the bars; of several runs the difference of the best two.
         lacks: the run that lacks a query.
         table: every query.
@@ -130,7 +130,7 @@ def verdict_on(pair: Any, corrected: bool) -> str:
 
 
 def missing_texts(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> list[str]:
-    """Return which queries each run lacks and what becomes of them, in a sentence for each that lacks any."""
+    """Return which queries are missing from each run and how they count, in a sentence for each such run."""
     texts = []
     one, many = ("is skipped", "are skipped") if options["missing"] == "skip" else ("counts as 0", "count as 0")
     for name, run in runs.items():
@@ -146,7 +146,7 @@ def missing_texts(runs: Mapping[str, Mappings], qrels: Mappings, options: Mappin
 def tie_texts(
     runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], scores: Mapping[str, Any], measure: str
 ) -> list[str]:
-    """Return what ties make of a measure here and in trec_eval, in a sentence for each run in which they differ."""
+    """Return the effect of ties on a measure here and in trec_eval, in a sentence for each run in which they differ."""
     texts = []
     as_trec_eval = options | CONVENTIONS["trec_eval"].options
     for name, score in scores.items():
@@ -157,14 +157,14 @@ def tie_texts(
         if here != there:
             which = "One query has" if score.tied == 1 else f"{score.tied:,} queries have"
             texts.append(
-                f"{which} tied documents in {name}, whose order matters: with {LABELS['ties'].lower()} by "
+                f"{which} tied documents in {name}, and their order matters: with {LABELS['ties'].lower()} by "
                 f"{options['ties']} it has {measure} {here}; trec_eval orders them by id and has {there}."
             )
     return texts
 
 
 def audit_row(name: str, run: Mappings, qrels: Mappings, score: Any) -> list[Any]:
-    """Return what to know of a run before believing its score."""
+    """Return the facts to check before believing the score of a run."""
     documents = sum(map(len, run.values()))
     not_ranked, not_judged = len(qrels.keys() - run.keys()), len(run.keys() - qrels.keys())
     unjudged = f"{cell_of(round(score.unjudged, 2))} of {score.ranked}"
@@ -249,11 +249,11 @@ def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping
 
 
 def rows_of_query(run: Mappings, qrels: Mappings, query: str, name: str) -> tuple[list[list[str]], str]:
-    """Return a query as rows of the table, as a run ranks it, and what they are."""
+    """Return a query as rows of the table, as a run ranks it, and a description of the rows."""
     ranks, judged = run.get(query, {}), qrels.get(query, {})
     ranked = sorted(ranks, key=ranks.__getitem__, reverse=True)
     missing = sorted((each for each in judged if each not in ranks), key=judged.__getitem__, reverse=True)
-    # of what does not fit, the least relevant documents that were not retrieved matter least
+    # if some do not fit, the least relevant documents that were not retrieved matter least
     listed = [*ranked[: max(DOCUMENTS // 2, DOCUMENTS - len(missing))], *missing][:DOCUMENTS]
     there = len(ranked) + len(missing)
     cut = "" if len(listed) == there else f", {len(listed)} of {there} documents"

@@ -1,4 +1,4 @@
-"""The tab of search runs: qrels and runs to upload, audited, scored and compared, query by query too."""
+"""The tab of search runs: qrels and runs to upload, audited, scored and compared, as a whole and query by query."""
 
 import html
 import json
@@ -36,7 +36,7 @@ from .run_results import (
 from .uploads import Mappings, read_groups
 
 AUDIT_CAPTION = (
-    "Audit. Not ranked: judged queries that the run lacks; not judged: its queries without judgments; "
+    "Audit. Not ranked: judged queries that are missing from the run; not judged: its queries without judgments; "
     "tied: queries with a score that depends on the order of ties; unjudged: documents within the cutoff that is shown"
 )
 AUDIT = ["run", "documents", "queries", "not ranked", "not judged", "tied", "unjudged@k"]
@@ -77,7 +77,7 @@ def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Datafram
     Args:
         convention: the field of its name.
         bar: the options.
-        ranking: the table of the first tab, its title, and the tabs: where a query opens that is chosen.
+        ranking: the table of the first tab, its title, and the tabs, for a query that is chosen.
     """
     with gr.Tab("Search runs", id="runs") as tab:
         gr.Markdown(ABOUT)
@@ -87,7 +87,7 @@ def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Datafram
         texts, take, groups = paste_fields()
         score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
         shown = [*result_fields(), gr.Textbox(visible="hidden")]
-        scored = gr.Textbox(visible="hidden")  # the options by which the results were made that are shown
+        scored = gr.Textbox(visible="hidden")  # the options of the results that are shown
     files = [qrels_file, run_files]
     score, _, bars, beside, _, _, _, queries, signature, *_, measure, only = shown
     given = [*files, groups, measure, *bar]
@@ -162,7 +162,7 @@ def forget_others(scored: str, *bar: Any) -> tuple[Any, ...]:
 def score_as_trec_eval(
     qrels_file: str | None, run_files: list[str] | None, groups: str | None, chosen: str | None, *bar: Any
 ) -> tuple[Any, ...]:
-    """Return trec_eval's convention, the bar with its settings, and what the tab shows of runs scored by it."""
+    """Return trec_eval's convention, the bar with its settings, and the results of the runs under it."""
     cutoffs, log_base, *settings = bar
     chosen_bar = [cutoffs, log_base, *settings_of("trec_eval"), settings[-1]]
     shown = score_runs(qrels_file, run_files, groups, chosen, *chosen_bar)
@@ -177,7 +177,7 @@ def files_or_samples(qrels_file: str | None, run_files: list[str] | None) -> tup
 
 
 def show_samples(signature: str, qrels_file: str | None, run_files: list[str] | None, *how: Any) -> tuple[Any, ...]:
-    """Return what the tab shows of the sample runs, unless it has files or shows them already."""
+    """Return the results of the sample runs, unless the tab has files or shows these results already."""
     if signature or qrels_file or run_files:
         return tuple([gr.skip()] * SHOWN)
     shown: tuple[Any, ...] = score_runs(None, None, *how)
@@ -191,9 +191,9 @@ def swap_files(qrels_file: str, run_files: list[str], event: gr.EventData) -> tu
 
 
 def take_texts(qrels_text: str, run_text: str, run_files: list[str] | None) -> list[Any]:
-    """Return pasted texts as files, in place of the qrels and beside the runs, and no text.
+    """Return pasted texts as files, in place of the qrels and next to the runs, and no text.
 
-    A field for which nothing was pasted stays as it is, so that a file that is uploaded meanwhile stays too.
+    A field for which nothing was pasted stays as it is, so that a file uploaded in the meantime also stays.
     """
     qrels = _file_of(qrels_text, "pasted qrels.txt") if qrels_text.strip() else gr.skip()
     runs = [*(run_files or []), _file_of(ids_as_run(run_text), "pasted run.txt")] if run_text.strip() else gr.skip()
@@ -263,7 +263,7 @@ def query_html(query: str, runs: Mapping[str, Mappings], qrels: Mappings, option
 
 
 def swap_html(text: str, run: int) -> str:
-    """Return what speaks for files being in each other's place, and a button that swaps them."""
+    """Return the evidence that qrels and run were uploaded the wrong way round, and a button that swaps them."""
     return f"{error_html(text)}<button id='swap-files' class='offer' type='button' data-run='{run}'>Swap them</button>"
 
 
@@ -341,7 +341,7 @@ def groups_html(groups: Mapping[Any, Mapping[str, Any]]) -> str | None:
 
 
 def one_query(qrels: Mappings, runs: Mapping[str, Mappings], options: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what there is to show of a single query: each run's values, and the rankings of the best two.
+    """Return the details of a single query: each run's values, and the rankings of the best two.
 
     The last is the query itself if there is one run, for the first tab.
     """

@@ -1,6 +1,6 @@
 """Build the sdist and the wheel, check both, install the package from each, and print the files to upload.
 
-Nothing is uploaded. `--unreleased` allows a changelog whose newest version has no date yet.
+Nothing is uploaded. `--unreleased` allows a changelog with a newest version that has no date yet.
 """
 
 import argparse

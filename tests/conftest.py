@@ -1,4 +1,4 @@
-"""What all tests share: caches of their own, no network, and the metric loaded as a user loads it."""
+"""Shared by all tests: caches of their own, no network, and the metric loaded as a user loads it."""
 
 import os
 import shutil
@@ -94,7 +94,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 LIBRARIES = Path(sys.prefix) / "libraries"
 sys.path.append(str(LIBRARIES))
 
-# Python 3.13 has PyTorch only with gigabytes of CUDA: there the tests that need one of these are skipped.
+# Python 3.13 has PyTorch only with gigabytes of CUDA: tests that need one of these are skipped there.
 TORCH = ("accelerate", "ignite", "sentence_transformers", "torch", "torchmetrics", "transformers")
 MISSING = {name for name in TORCH if find_spec(name) is None}
 if not LIBRARIES.exists():
@@ -104,7 +104,7 @@ if not LIBRARIES.exists():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None, Any, Any]:
-    """Skip a test that imports PyTorch, a library on top of it or one of the folder, where that is not installed."""
+    """Skip a test that imports PyTorch, a library on top of it or one of the folder, if it is not installed."""
     try:
         return (yield)
     except ModuleNotFoundError as error:
@@ -177,7 +177,7 @@ def spark_session() -> Any:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").config("spark.driver.host", "127.0.0.1")
     for name in ("ui.enabled", "ui.showConsoleProgress", "sql.adaptive.enabled", "sql.codegen.wholeStage"):
-        builder = builder.config(f"spark.{name}", "false")  # what takes long on small data
+        builder = builder.config(f"spark.{name}", "false")  # these take long on small data
     for name, value in {
         "executorEnv.PYTHONPATH": bare,
         "sql.shuffle.partitions": 3,
@@ -186,7 +186,7 @@ def spark_session() -> Any:
     }.items():
         builder = builder.config(f"spark.{name}", value)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of JAX, where it is loaded, since this forks
+        warnings.simplefilter("ignore")  # JAX warns about forks if it is loaded
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
@@ -196,7 +196,7 @@ def spark_session() -> Any:
 def ndcg(request: pytest.FixtureRequest) -> evaluate.EvaluationModule:
     """The metric, for tests that compute at once and leave nothing in it.
 
-    Tests of the package's modules get that of the package, all others the one that evaluate loads.
+    Tests of the package's modules get the class of the package, all others the metric that evaluate loads.
     """
     return NDCG() if request.path.parent.name in FOLDERS else METRIC
 

@@ -27,7 +27,7 @@ Form = Callable[[Rows], Any]
 
 
 def filled(rows: Rows) -> Rows:
-    """The rows with 0 for what is missing."""
+    """The rows with 0 for missing values."""
     return [[0 if value is None else value for value in row] for row in rows]
 
 
@@ -359,14 +359,14 @@ Side = dict[str, dict[str, Any]]
 
 
 def by_ids(rows: Rows) -> Side:
-    """The rows as a mapping; what is missing is left out."""
+    """The rows as a mapping without missing values."""
     return {
         f"q{query}": {f"d{position}": value for position, value in enumerate(row) if value is not None}
         for query, row in enumerate(rows)
     }
 
 
-# --- Frames, whose columns are named ---------------------------------------------------------------------------------
+# --- Frames with named columns ---------------------------------------------------------------------------------------
 
 Frame = Callable[[pa.Table, Path], Any]
 COLUMNS = {"predictions": "score", "references": "label", "query_ids": "user", "document_ids": "item"}
@@ -570,7 +570,7 @@ def files(run: str, qrels: str, packed: str) -> Callable[[Path], Inputs]:
 
 
 def every_form() -> Iterator[tuple[str, Callable[[Path], Inputs]]]:
-    """Each form by its name: what writes the ragged problem, into a folder if it is files."""
+    """Each form by its name: a function that makes the ragged problem, in a folder if the form is files."""
     yield from ((f"by position: {name}", by_position(form)) for name, form in RAGGED_FORMS.items())
     yield from ((f"flat: {name}", flat_columns(form)) for name, form in FLAT_FORMS.items())
     yield from ((f"data: {name}", named_columns(form)) for name, form in FRAMES.items())

@@ -45,7 +45,7 @@ class Fork:
         self._receive("met")
 
     def release(self) -> None:
-        """Let the script go on from where it waits."""
+        """Let the script go on."""
         self._connection.send(None)
 
     def output(self) -> str:
@@ -74,7 +74,7 @@ class Fork:
 
 
 def in_a_fork(act: Callable[[], Any]) -> Any:
-    """Return what a function answers in a child of this very process, or its error in words."""
+    """Return the result of a function in a child of this very process, or its error in words."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -121,7 +121,7 @@ def _run(script: str, names: dict[str, Any], connection: Connection) -> None:
 
 
 def add_and_compute(metric: evaluate.Metric, inputs: dict[str, Any]) -> dict[str, float]:
-    """What a worker of a pool does with a metric that it is given."""
+    """The work of a pool's worker, which gets the metric as an argument."""
     metric.add_batch(**inputs)
     result: dict[str, float] = metric.compute()
     return result

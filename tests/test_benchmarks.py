@@ -17,7 +17,7 @@ ALWAYS = ("kernel", "kernel, 1 thread", "compute", "add_batch", "stock evaluate"
 
 
 @pytest.mark.peers
-@pytest.mark.xdist_group("ranx")  # by whose tests it is compiled already
+@pytest.mark.xdist_group("ranx")  # which other tests have compiled already
 def test_contenders_agree_and_missing_ones_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     monkeypatch.setitem(sys.modules, "rax", None)  # importing it fails
@@ -55,7 +55,7 @@ def test_contenders_agree_and_missing_ones_are_named(monkeypatch: pytest.MonkeyP
     assert grown.get("ns", 0) > 0, grown
 
 
-def test_the_kernel_is_measured_beside_that_of_another_checkout(
+def test_the_kernel_is_measured_next_to_the_kernel_of_another_checkout(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
@@ -95,7 +95,7 @@ def test_forms_agree_on_queries_that_differ(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("rounds", [1, 2])
 @pytest.mark.parametrize("value", [0.0, 0.63, 1.0])
-def test_a_comparison_of_values_that_are_all_alike_is_refused(
+def test_a_comparison_of_values_that_are_all_alike_is_rejected(
     monkeypatch: pytest.MonkeyPatch, value: float, rounds: int
 ) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
@@ -196,10 +196,8 @@ def test_simulations_of_tests_find_little_that_is_not_there_and_much_that_is(mon
     assert max(simulations.power_of_tests(40, 0, 20)) < 0.3
 
 
-def test_the_pictures_of_statistics_show_what_page_and_tables_say(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """If this fails, `python benchmarks/statistics_plots.py` draws them anew."""
+def test_the_pictures_of_statistics_agree_with_page_and_tables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """If this fails, `python benchmarks/statistics_plots.py` draws them again."""
     pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     monkeypatch.chdir(BENCHMARKS.parent)
@@ -214,7 +212,10 @@ def test_the_pictures_of_statistics_show_what_page_and_tables_say(
     assert all(pair.p_holm < 0.05 for pair in comparison.pairs)  # as the page says
     power = plots.figures_in("power")
     for gap, by_size in power.items():
-        for size, found in by_size.items():  # of 200 trials: four standard errors, and what few possible p-values cost
+        for (
+            size,
+            found,
+        ) in by_size.items():  # for 200 trials: four standard errors, and an allowance for the few possible p-values
             assert found == pytest.approx(plots.planned(float(gap), int(size)), abs=0.145), (gap, size)
         assert by_size["20"] == plots.found_of(float(gap), 20, 200)
     for name, figure in (("coverage", plots.draw_coverage(held)), ("power", plots.draw_power(power))):

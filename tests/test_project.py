@@ -60,7 +60,7 @@ def test_make_help_lists_every_target() -> None:
     phony = re.findall(r"^\.PHONY: (.*)$", text("Makefile"), re.MULTILINE)
     targets = [target for line in phony for target in line.split()]
     assert {"help", "demo", "test", "check", "app", "space", "clean"} <= set(targets)
-    for arguments in (["help"], []):  # it is what make does when asked for nothing
+    for arguments in (["help"], []):  # the default target of make
         process = subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
         listed = re.findall(r"^\s*make (\S+)\s+\S.*$", process.stdout, re.MULTILINE)
         assert sorted({*listed, "help"}) == sorted(targets)
@@ -196,7 +196,7 @@ def test_no_modules_of_a_folder_import_one_another_in_a_circle(folder: str) -> N
 
 
 @pytest.mark.parametrize("module", ["app.py", *PAGE])
-def test_of_the_metric_the_page_knows_only_what_evaluate_loads(module: str) -> None:
+def test_the_page_uses_only_the_metric_that_evaluate_loads(module: str) -> None:
     imported = {
         alias.name if isinstance(statement, ast.Import) else str(statement.module)
         for statement in ast.walk(ast.parse(text(module)))
@@ -268,7 +268,7 @@ def test_the_bundle_is_what_the_modules_give() -> None:
         ),
     ],
 )
-def test_the_bundle_is_refused_if_it_would_mean_something_else(
+def test_the_bundle_is_rejected_if_it_would_mean_something_else(
     tmp_path: Path, module: str, change: tuple[str, str], problem: str
 ) -> None:
     for name in ("src", "scripts"):

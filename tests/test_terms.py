@@ -44,7 +44,7 @@ def words(markdown: str) -> str:
 
 
 def unsettled(written: str) -> Iterator[str]:
-    """Each term that is not the settled one, in its sentence, and what to write."""
+    """Each unsettled term in its sentence, and the settled one."""
     for pattern, settled in SETTLED.items():
         for match in re.finditer(rf"\b(?:{pattern})\b", written):
             yield f"…{written[max(0, match.start() - 40) : match.end() + 20]}… ({settled})"

@@ -1,4 +1,4 @@
-"""What libraries that score lists by position need of a case by ids."""
+"""Cases by ids, as lists for libraries that score by position."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ class NotSupportedError(Exception):
 
 
 def lists(case: dict[str, Any], query: str) -> tuple[list[float], list[float]]:
-    """Return a query's scores and relevances in the order of the run; 0 for what nobody judged."""
+    """Return a query's scores and relevances in the order of the run; 0 for unjudged documents."""
     if query not in case["run"]:
-        raise NotSupportedError("a query that the run lacks")
+        raise NotSupportedError("a query that is missing from the run")
     run, judged = case["run"][query], case["qrels"][query]
     if not run:
         raise NotSupportedError("a query for which nothing was retrieved")

@@ -25,7 +25,7 @@ def mean(case: dict[str, Any], preset: str) -> float:
 
 
 def _measured(case: dict[str, Any], **how: Any) -> Any:
-    """Return what Rax makes of all lists."""
+    """Return the values of Rax for all lists."""
     scores, relevance, where = [], [], []
     longest = max(map(len, case["run"].values()), default=0)
     length = next(each for each in LENGTHS if each >= longest)

@@ -39,7 +39,7 @@ MARKERS = ("<!-- made by runners/run.py -->\n", "<!-- end -->\n")
 
 
 def outcome(runner: Any, case: dict[str, Any], preset: str) -> tuple[str, str]:
-    """Return whether a library agrees with a preset on a case, and what it answers."""
+    """Return whether a library agrees with a preset on a case, and its values."""
     (expected,) = (each for each in case["expected"] if preset in each["under"])
     try:
         found = runner.score(case, preset)

@@ -22,6 +22,6 @@ def sums(case: dict[str, Any], preset: str) -> dict[str, dict[str, float]]:
 
 
 def _scored(function: Callable[..., float], case: dict[str, Any], query: str) -> float:
-    """Return what a function makes of a query."""
+    """Return the result of a function for a query."""
     scores, relevance = lists(case, query)
     return float(function([relevance], [scores], k=case["k"]))

@@ -1,4 +1,4 @@
-"""What the tests of the page share: a real server, a real browser, and a visit that ends with a look at its errors."""
+"""Shared by the tests of the page: a real server, a real browser, and a visit that ends with a look at its errors."""
 
 import re
 import shutil
@@ -99,7 +99,7 @@ new MutationObserver(() => {
 
 
 class Tabs:
-    """Tabs of the browser, used again: a page loads in half the time where it was loaded before."""
+    """Tabs of the browser, used again, since a page loads in half the time in a tab that has loaded it before."""
 
     def __init__(self, browser: Any, url: str) -> None:
         self.browser, self.url = browser, url
@@ -144,7 +144,7 @@ def tabs(browser: Any, server: Server) -> Tabs:
 
 @pytest.fixture
 def expected() -> list[str]:
-    """A test adds to this what each notice or error of the console says that it expects of the page."""
+    """A list to which a test adds the text of each notice or console error that it expects."""
     return []
 
 
@@ -175,7 +175,7 @@ def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
         come_to_rest(page)
     problems = tabs.problems.copy()  # none of an answer that is cut off when the page is left
     for page in used:
-        page.goto("about:blank")  # what it still asks for belongs to this test
+        page.goto("about:blank")  # requests that are still open belong to this test
     elsewhere = tabs.elsewhere.copy()
     tabs.elsewhere.clear()
     tabs.problems.clear()
@@ -189,7 +189,7 @@ def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
 def come_to_rest(page: Any) -> None:
     """Wait until the server has answered all that was asked, and half a second of frames asks for nothing more."""
     page.bring_to_front()  # a tab behind another draws one frame a second
-    page.evaluate("window.framesSince = 0")  # those of an earlier rest tell nothing of what was done since
+    page.evaluate("window.framesSince = 0")  # requests before an earlier rest are not counted again
     page.wait_for_function(RESTED, polling="raf")
 
 

@@ -55,7 +55,7 @@ def test_the_address_is_short_and_always_names_what_is_shown(visit: Opener, ndcg
 def test_back_undoes_a_change_and_forward_makes_it_again(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit(PLAIN)
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
-    time.sleep(1.1)  # what comes sooner belongs to the same step
+    time.sleep(1.1)  # sooner changes belong to the same step
     card(page, "d1").locator(".grip").focus()
     page.keyboard.press("ArrowDown")
     wait_for_address(page, "rel=2,3,3,0,1,2&ids=d2,d1,")
@@ -72,7 +72,7 @@ def test_back_and_forward_at_once_lead_where_they_say(visit: Opener, ndcg: evalu
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
     orders = ["3,2,3,0,1,2", "2,3,3,0,1,2", "2,3,3,1,0,2"]
     for document, relevance in zip(("d1", "d4"), orders[1:], strict=True):
-        time.sleep(1.1)  # what comes sooner belongs to the same step
+        time.sleep(1.1)  # sooner changes belong to the same step
         card(page, document).locator(".grip").press("ArrowDown")
         wait_for_address(page, f"rel={relevance}&")
     with on_a_slow_line(page):
@@ -97,7 +97,7 @@ def test_a_change_of_the_ranking_can_be_undone(visit: Opener, ndcg: evaluate.Met
     expect(undo).to_have_count(0)  # there is nothing to undo
     moves = [[2, 3, 3, 0, 1, 2], [2, 3, 0, 3, 1, 2]]
     for document, relevance in zip(("d1", "d3"), moves, strict=True):
-        time.sleep(1.1)  # what comes sooner belongs to the same step
+        time.sleep(1.1)  # sooner changes belong to the same step
         card(page, document).locator(".grip").focus()
         page.keyboard.press("ArrowDown")
         wait_for(page, score(ndcg, references=[relevance]))
@@ -112,20 +112,20 @@ def test_a_change_of_the_ranking_can_be_undone(visit: Opener, ndcg: evaluate.Met
     assert address(page) == "?rel=3,2,3,0,1,2&k=10"
 
 
-def test_the_address_keeps_whose_number_is_asked_for(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_the_address_keeps_the_score_to_explain(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit("?tab=batch")
     page.get_by_label("Predictions", exact=False).first.fill("[[3, 2, 1]]")
     page.get_by_label("References", exact=False).first.fill("[[0, 1, 2]]")
-    open_tab(page, "Whose number is it?")
+    open_tab(page, "Explain a score")
     page.get_by_label("The batch").check()
     page.locator("#got input, #got textarea").fill("0.6199")
     given = {"predictions": [[3, 2, 1]], "references": [[0, 1, 2]]}
     *others, last = ndcg.explain(**given, k=10, got="0.6199").matches
     said = f"0.6199 is the nDCG@10 of {', '.join(others)} and {last}."
-    wait_for(page, said, "#whose")
-    wait_for_address(page, "&tab=whose&data=batch&got=0.6199&batch=")
+    wait_for(page, said, "#explained")
+    wait_for_address(page, "&tab=explain&data=batch&got=0.6199&batch=")
     again = visit(address(page))
-    wait_for(again, said, "#whose")
+    wait_for(again, said, "#explained")
     again.wait_for_function("given => location.search === given", arg=address(page))
     open_tab(again, "Batch")
     again.get_by_label("Predictions", exact=False).first.fill(f"[{[1] * 2000}]")
@@ -143,7 +143,7 @@ def test_the_address_names_the_tab(visit: Opener) -> None:
 def test_the_steps_have_addresses(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit(PLAIN)
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
-    time.sleep(1.1)  # what comes sooner belongs to the same step
+    time.sleep(1.1)  # sooner changes belong to the same step
     page.get_by_role("link", name="4 Ties").click()
     tied = {"predictions": [[9, 5, 5, 5, 1]], "references": [[3, 0, 1, 2, 0]]}
     wait_for(page, score(ndcg, **tied))
@@ -174,7 +174,7 @@ def test_a_ranking_too_long_for_an_address_is_not_promised(visit: Opener) -> Non
     ],
     ids=["nothing to read", "a cutoff of 999 digits"],
 )
-def test_a_broken_address_breaks_nothing_and_says_what_it_lacks(visit: Opener, query: str, unread: str) -> None:
+def test_a_broken_address_breaks_nothing_and_names_its_missing_parts(visit: Opener, query: str, unread: str) -> None:
     page = visit(query)
     unfold(page, "Edit as a table")
     page.wait_for_selector("#table [data-testid=cell-0-0]")

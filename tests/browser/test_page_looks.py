@@ -48,7 +48,7 @@ def test_text_can_be_read_and_nothing_overflows(visit: Opener, scheme: str) -> N
     look(1280)
 
 
-TABS = ["ranking", "runs", "batch", "whose", "card", "api"]
+TABS = ["ranking", "runs", "batch", "explain", "card", "api"]
 # of the card's many pieces of code and tables the first three: all others look as they do
 RULES = """
 () => axe.run({ exclude: ["#card-text .code_wrap ~ .code_wrap ~ .code_wrap ~ .code_wrap",
@@ -117,7 +117,7 @@ FOCUS = """
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_has_the_focus_is_marked(visit: Opener, scheme: str) -> None:
+def test_the_element_with_the_focus_is_marked(visit: Opener, scheme: str) -> None:
     page = visit("?__theme=dark" if scheme == "dark" else "", 1280, scheme)
     unfold(page, "Options")
     unfold(page, "take an example")

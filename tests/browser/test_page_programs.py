@@ -197,7 +197,7 @@ def test_a_tool_of_an_agent_answers_in_json(server: Server, ndcg: evaluate.Metri
         ({"references": {"q": {"d": 1}}}, "references must be a list of one list per query"),
     ],
 )
-def test_a_client_is_told_what_is_wrong(client: Any, inputs: dict[str, Any], message: str) -> None:
+def test_an_error_reaches_the_client_in_words(client: Any, inputs: dict[str, Any], message: str) -> None:
     from gradio_client.exceptions import AppError
 
     with pytest.raises((AppError, ValueError), match=message):
@@ -215,7 +215,7 @@ def test_a_client_is_told_what_is_wrong(client: Any, inputs: dict[str, Any], mes
         ("scor", {"data": []}, 404, "there is no function 'scor'"),
     ],
 )
-def test_a_wrong_call_is_told_which_parameter_is_missing_or_unknown(
+def test_an_error_names_the_parameter_that_is_missing_or_unknown(
     server: Server, name: str, given: dict[str, Any], status: int, message: str
 ) -> None:
     headers = {"Content-Type": "application/json"}
@@ -251,7 +251,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_upload_is_refused_while_others_go_on(
+def test_a_hostile_upload_is_rejected_while_others_go_on(
     client: Any, another_client: Any, ndcg: evaluate.Metric, files: Path, tmp_path: Path, name: str
 ) -> None:
     from gradio_client import Client, handle_file

@@ -130,7 +130,7 @@ def test_documents_are_added_and_removed(visit: Opener, ndcg: evaluate.Metric) -
     wait_for(page, score(ndcg, predictions=[[5, 4, 3, 2, 1, None]], references=[[2, 3, 0, 1, 2, 3]]))
 
 
-def test_what_is_pasted_from_a_spreadsheet_is_scored(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_cells_pasted_from_a_spreadsheet_are_scored(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
     unfold(page, "take an example")
     page.locator("#paste textarea").fill("id\trelevance\tscore\na\t1\t0.2\nb\t0\t0.9\nc\t2\t0.5")
@@ -263,7 +263,7 @@ def test_the_number_stays_in_sight_while_options_are_open(visit: Opener, width: 
     expect(page.locator("#picture .value")).to_be_in_viewport(ratio=1)
 
 
-def test_gain_and_cutoff_are_chosen_beside_the_formula(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_gain_and_cutoff_are_chosen_next_to_the_formula(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
     gain, k = page.locator(".formula select"), page.locator(".formula input")
     gain.select_option("exponential")
@@ -280,7 +280,7 @@ def test_gain_and_cutoff_are_chosen_beside_the_formula(visit: Opener, ndcg: eval
     expect(page.locator("#picture .score .name")).to_have_text("nDCG")
 
 
-def test_what_each_option_changes_stands_with_the_ranking_that_it_is_of(visit: Opener) -> None:
+def test_the_effect_of_each_option_is_shown_with_its_ranking(visit: Opener) -> None:
     page = visit()
     unfold(page, "What each option changes here")
     wait_for(page, "What each option changes here, in this one ranking", "#what-changes")
@@ -446,7 +446,9 @@ def test_a_keyboard_is_enough(visit: Opener, ndcg: evaluate.Metric) -> None:
     page.wait_for_selector("#batch-score .value", state="visible")
 
 
-def test_a_convention_sets_the_choices_and_a_choice_of_ones_own_is_custom(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_a_convention_sets_the_options_and_a_changed_option_makes_it_custom(
+    visit: Opener, ndcg: evaluate.Metric
+) -> None:
     page = visit()
     page.get_by_role("button", name="Options").click()
     choose(page, "Convention", "lightgbm")
@@ -520,7 +522,7 @@ def test_the_curve_of_the_discount_crosses_the_bars_and_stays_with_its_ranks(vis
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_words_are_explained_where_they_stand_and_tied_scores_show_on_a_phone(visit: Opener, width: int) -> None:
+def test_words_are_explained_at_their_place_and_tied_scores_show_on_a_phone(visit: Opener, width: int) -> None:
     page = visit("?step=ties", width)
     wait_for(page, "share ranks 2 to 4", "#guide")
     expect(card(page, "Inside a beehive").locator(".at")).to_be_visible()
@@ -532,14 +534,14 @@ def test_words_are_explained_where_they_stand_and_tied_scores_show_on_a_phone(vi
     expect(judged).to_be_visible()
 
 
-def test_the_page_opens_with_a_search_whose_documents_have_titles(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_the_page_opens_with_a_search_for_documents_with_titles(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
     said = page.locator("#picture .query")
     expect(said).to_have_text("Search: how do bees make honey")
     titles = order(page)
     assert titles[:2] == ["From nectar to honey", "Inside a beehive"]
     wait_for_address(page, "?k=10")
-    time.sleep(1.1)  # what comes sooner belongs to the same step
+    time.sleep(1.1)  # sooner changes belong to the same step
     card(page, titles[0]).locator(".grip").press("ArrowDown")
     wait_for(page, score(ndcg, references=[[2, 3, 3, 0, 1, 2]]))
     moved = [titles[1], titles[0], *titles[2:]]
@@ -619,7 +621,7 @@ def test_cards_move_to_their_ranks_whatever_moves_them(visit: Opener, motion: st
     page.emulate_media(reduced_motion=motion)
     page.evaluate(NOTE_MOVES)
     wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
-    time.sleep(1.1)  # what comes sooner belongs to the same step
+    time.sleep(1.1)  # sooner changes belong to the same step
 
     def moved() -> set[str]:
         come_to_rest(page)

@@ -68,7 +68,7 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     shown = next(row for row in cells(page, "#pairs") if row)
     assert float(shown[3]) == pytest.approx(pair.difference, abs=1e-4)
     bars = {row[0]: row[2] for row in cells(page, "#by-query") if row}
-    wait_for(page, "Query q2", "#beside .query")  # where they differ most of those that both have
+    wait_for(page, "Query q2", "#beside .query")  # the query with the largest difference among those in both runs
     assert bars.keys() == {"q1", "q2", "q3 not in dense"}
     assert sum(map(float, bars.values())) / 3 == pytest.approx(pair.difference, abs=1e-4)
     assert float(shown[5]) == pytest.approx(pair.p, abs=1e-4)
@@ -120,7 +120,7 @@ def test_sample_runs_are_scored_when_the_tab_opens_and_shown_query_by_query(
     less = {query: one - other for query, one, other in zip(qrels, dense, bm25, strict=True)}
     bars = {row[0].split()[0]: float(row[2]) for row in cells(page, "#by-query") if row}
     assert bars == pytest.approx(less, abs=5e-5)
-    assert list(bars.values()) == sorted(bars.values())  # where the better run loses comes first
+    assert list(bars.values()) == sorted(bars.values())  # queries in which the better run loses come first
     first = max((query for query in qrels if query in runs["dense"]), key=lambda query: abs(less[query]))
     expect(page.locator("#beside .query")).to_contain_text(f"Query {first}")
     for query in ("q17", "q05"):
@@ -186,14 +186,14 @@ def test_the_largest_number_is_of_the_measure_that_the_verdict_speaks_of(visit: 
     expect(page.locator("#runs-score .score .name")).to_have_text("dense: nDCG@10")
 
 
-def test_what_ties_make_of_a_run_is_said_and_trec_evals_score_is_one_press_away(
+def test_the_effect_of_ties_on_a_run_is_shown_and_trec_evals_score_is_one_press_away(
     visit: Opener, ndcg: evaluate.Metric, files: Path
 ) -> None:
     page = visit()
     scored(page, files / "qrels.txt", files / "bm25.run")
     run = {"predictions": files / "bm25.run", "references": files / "qrels.txt", "k": 10}
     here, there = (f"{ndcg.compute(**run, convention=name)['nDCG@10']:.4f}" for name in ("sklearn", "trec_eval"))
-    wait_for(page, "One query has tied documents in bm25, whose order matters", "#runs-score .verdict")
+    wait_for(page, "One query has tied documents in bm25, and their order matters", "#runs-score .verdict")
     wait_for(page, f"{here}; trec_eval orders them by id and has {there}.", "#runs-score .verdict")
     page.get_by_role("button", name="Score as trec_eval does").press("Enter")
     page.wait_for_function("text => document.querySelector('#runs-score .value')?.innerText === text", arg=there)
@@ -247,7 +247,7 @@ def test_groups_of_queries_have_means_of_their_own(
     assert by_group["fr"] == pytest.approx(values[1], abs=1e-4)
 
 
-def test_files_in_each_others_place_can_be_swapped(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
+def test_a_run_uploaded_as_qrels_can_be_swapped(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
     page = visit()
     scored(page, files / "bm25.run", files / "qrels.txt")
     wait_for(page, "in each other's place", "#runs-score")

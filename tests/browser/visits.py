@@ -1,4 +1,4 @@
-"""What a visitor of the page does: choose, edit, drag, upload, and wait for what is answered."""
+"""Actions of a visitor of the page: choose, edit, drag, upload, and wait for the answer."""
 
 import re
 import urllib.request
@@ -51,7 +51,7 @@ def edit(page: Any, row: int, column: int, text: str) -> None:
 
 
 def unfold(page: Any, name: str) -> None:
-    """Open what is folded under a name, and wait until it is there: until then, Gradio takes away what is typed."""
+    """Unfold a part of the page and wait until it is there: until then, Gradio removes typed text."""
     button = page.get_by_role("button", name=name)
     if "open" not in (button.get_attribute("class") or "").split():
         button.click()
@@ -81,7 +81,7 @@ def score(ndcg: evaluate.Metric, k: int = 10, **options: Any) -> str:
 
 
 def open_tab(page: Any, name: str) -> None:
-    """Open a tab, and wait until what is in it is there: until then, Gradio takes away what is typed or unfolded."""
+    """Open a tab and wait until its contents are there: until then, Gradio removes typed text and folds parts again."""
     page.get_by_role("tab", name=name, exact=True).click()
     come_to_rest(page)
 

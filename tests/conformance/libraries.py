@@ -322,7 +322,7 @@ def sentence_transformers(batch: Batch) -> float:
 
 
 def spark(batch: Batch) -> float:
-    """What `RankingMetrics(...).ndcgAt(k)` asks of Spark, from a DataFrame: from an RDD it takes four times as long."""
+    """The call of `RankingMetrics(...).ndcgAt(k)`, made on a DataFrame: on an RDD it takes four times as long."""
     from pyspark.mllib.common import callMLlibFunc
 
     prediction = [np.argsort(-score, kind="stable") for score in batch.scores]
@@ -336,7 +336,7 @@ def spark(batch: Batch) -> float:
 def allrank(batch: Batch) -> float:
     import torch
 
-    # of what loads its data, which needs torchvision and gcsfs, the metric knows the label of padding
+    # the metric uses only the label of padding from the module that loads data, which needs torchvision and gcsfs
     loading = {"allrank.data.dataset_loading": SimpleNamespace(PADDED_Y_VALUE=-1)}
     ndcg = metric_module("allrank.models.metrics", **loading).ndcg
     scores = torch.tensor(batch.padded(batch.scores), dtype=torch.float32)
@@ -367,7 +367,7 @@ def pytrec_eval(run: Run) -> float:
 def beir(run: Run) -> float:
     from beir.retrieval.evaluation import EvaluateRetrieval
 
-    copies = {query: dict(found) for query, found in run.run.items()}  # it drops documents from what it is given
+    copies = {query: dict(found) for query, found in run.run.items()}  # it drops documents from its input
     return float(EvaluateRetrieval.evaluate(run.qrels, copies, [run.k])[0][f"NDCG@{run.k}"])
 
 
@@ -539,7 +539,7 @@ LIBRARIES: dict[str, Library] = {
 def numbers(
     ndcg: evaluate.Metric, library: str, count: int, *, of_sigmoids: bool = False
 ) -> Iterator[tuple[Any, float, float]]:
-    """Yield so many rankings, each with the library's mean nDCG and with that of the convention of its name."""
+    """Yield the given number of rankings, each with the mean nDCG by the library and by the convention of its name."""
     drawn = LIBRARIES[library].drawn()
     for rankings in islice(saturated(drawn) if of_sigmoids else drawn, count):
         yield rankings, LIBRARIES[library].score(rankings), rankings.ours(ndcg, convention=library)

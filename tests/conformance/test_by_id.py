@@ -51,7 +51,7 @@ def generated(seed: int) -> tuple[Run, Qrels]:
 
 
 def of_pytrec_eval(run: Run, qrels: Qrels) -> dict[str, list[float]]:
-    """Per measure the values of all queries of the qrels: 0 where pytrec_eval has none."""
+    """For each measure, the values of all queries of the qrels: 0 if pytrec_eval has none."""
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg", "ndcg_cut." + ",".join(map(str, CUTOFFS))})
     scored = evaluator.evaluate(run)
     assert scored.keys() == run.keys() & qrels.keys()
@@ -78,7 +78,7 @@ def files(folder: Path, run: Run, qrels: Qrels) -> dict[str, Path]:
     return {"predictions": folder / "run.trec", "references": folder / "qrels.txt"}
 
 
-def test_the_generated_data_hold_what_they_should() -> None:
+def test_the_generated_data_hold_every_kind_of_query() -> None:
     found = set()
     for run, qrels in map(generated, SEEDS):
         found |= {"a query only in the run"} if run.keys() - qrels.keys() else set()
@@ -114,7 +114,7 @@ def test_mappings_and_trec_files_score_as_pytrec_eval_scores_them(
     assert_equal(actual, of_pytrec_eval(run, qrels))
     with paths["predictions"].open(encoding="utf-8") as run_lines, paths["references"].open(encoding="utf-8") as lines:
         assert_equal(actual, of_pytrec_eval(pytrec_eval.parse_run(run_lines), pytrec_eval.parse_qrel(lines)))
-    # what is read from the files is what pytrec_eval reads, and one side may be a mapping
+    # the files hold the same values that pytrec_eval gets, and one side may be a mapping
     for predictions, references in (
         (run, qrels),
         (ndcg.read_run(paths["predictions"]), ndcg.read_qrels(paths["references"])),
@@ -126,7 +126,7 @@ def test_mappings_and_trec_files_score_as_pytrec_eval_scores_them(
 
 @pytest.mark.parametrize("hashes", [1, 5])
 @pytest.mark.parametrize("seed", SEEDS[:5])
-def test_files_whose_ids_share_hashes_score_as_mappings(
+def test_files_with_ids_that_share_hashes_score_as_mappings(
     ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, hashes: int
 ) -> None:
     hashes_of = BUNDLE.hashes_of
@@ -139,7 +139,7 @@ def test_files_whose_ids_share_hashes_score_as_mappings(
 
 
 def test_a_query_of_which_all_is_judged_negative_has_nothing_relevant(ndcg: evaluate.Metric) -> None:
-    # pytrec_eval 0.5.11 reads what it must not for such a query: it hangs or crashes, and so is not asked
+    # pytrec_eval 0.5.11 reads beyond its memory for such a query, and hangs or crashes: it is not called
     run, qrels = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": -1, "b": -2, "c": -1}}
     assert ndcg.compute(predictions=run, references=qrels, **OPTIONS) == {"nDCG": [0.0]}
     assert ndcg.compute(predictions=run, references=qrels, **OPTIONS, zero_division=1.0) == {"nDCG": [1.0]}
@@ -167,7 +167,7 @@ def test_any_small_run_scores_as_pytrec_eval_scores_it(
 
 
 def without_negative(qrels: Qrels) -> Qrels:
-    """The qrels without what is judged negative: by trec_eval's judged_only such a document was not judged."""
+    """The qrels without documents judged negative, which count as unjudged in trec_eval's judged_only."""
     return {query: {id_: value for id_, value in each.items() if value >= 0} for query, each in qrels.items()}
 
 

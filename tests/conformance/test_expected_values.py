@@ -1,4 +1,4 @@
-"""What other libraries expect in tests of their own, of rankings as lists of ids and as frames.
+"""Values that other libraries expect in their own tests, for rankings as lists of ids and as DataFrames.
 
 Their numbers stand here, so the libraries need not be installed; BEIR scores by pytrec_eval, which is run.
 """

@@ -47,7 +47,7 @@ def of_compute(setting: str) -> dict[str, Any]:
 
 
 def expected(case: dict[str, Any], setting: str) -> dict[str, Any] | None:
-    """What a case should give under a setting; None where it is not stated."""
+    """The value of a case under a setting; None if it is not stated."""
     return next((each for each in case["expected"] if setting in each["under"]), None)
 
 
@@ -72,7 +72,7 @@ def test_the_vectors_are_in_their_schema() -> None:
     [[], [str(ROOT / "src" / "ndcg" / "measure" / "conventions.py")]],
     ids=["alone", "by the conventions"],
 )
-def test_the_folder_makes_its_vectors_anew(tmp_path: Path, conventions: list[str]) -> None:
+def test_the_folder_makes_its_vectors_again(tmp_path: Path, conventions: list[str]) -> None:
     kit = shutil.copytree(KIT, tmp_path / "kit", ignore=shutil.ignore_patterns("__pycache__"))
     kept = {"settings": {} if conventions else SETTINGS}
     (kit / "vectors.json").write_text(json.dumps(kept), encoding="utf-8")
@@ -119,7 +119,7 @@ def test_every_option_and_value_is_explained() -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_metric_gives_every_value(ndcg: evaluate.Metric, setting: str) -> None:
-    """All cases of one cutoff in one batch, whose queries carry the number of their case."""
+    """Score all cases of a cutoff in one batch, with the number of the case as the query id."""
     scored = 0
     stated = [(number, case, expected(case, setting)) for number, case in enumerate(CASES)]
     values = [(number, case, each) for number, case, each in stated if each is not None and "queries" in each]
@@ -140,7 +140,7 @@ def test_the_metric_gives_every_value(ndcg: evaluate.Metric, setting: str) -> No
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_metric_gives_every_mean_and_refuses_what_is_refused(ndcg: evaluate.Metric, setting: str) -> None:
+def test_the_metric_gives_every_mean_and_rejects_the_invalid_cases(ndcg: evaluate.Metric, setting: str) -> None:
     for case in CASES:
         each = expected(case, setting)
         if each is None or (len(case["qrels"]) == 1 and "queries" in each):
@@ -231,7 +231,7 @@ def test_a_mean_is_rounded_once() -> None:
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder alone, and beside it the package, as it is installed."""
+    """A copy of the folder alone, and next to it the package as it is installed."""
     folder = tmp_path_factory.mktemp("kit")
     shutil.copytree(KIT, folder / "conformance", ignore=shutil.ignore_patterns("__pycache__"))
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
@@ -305,7 +305,7 @@ def test_the_page_has_all_runners() -> None:
     assert len(OF_PAGE) == 1 + len(RUNNERS)
 
 
-def test_a_runner_is_short_and_knows_nothing_of_the_repository() -> None:
+def test_a_runner_is_short_and_imports_nothing_from_the_repository() -> None:
     for path in RUNNERS:
         source = path.read_text(encoding="utf-8")
         assert len(source.splitlines()) <= 60
@@ -333,7 +333,7 @@ def test_a_library_has_the_name_under_which_it_is_installed(copied: Path, tmp_pa
     assert list(rows(process.stdout)) == ["library", "lib" if name is None else f"{name} 1.5"]
 
 
-def test_a_runner_whose_mean_is_wrong_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runner_with_a_wrong_mean_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(KIT / "runners")
     run = importlib.import_module("run")
     (case,) = (case for case in CASES if case["name"] == "empty: nothing relevant, beside two queries")
@@ -350,7 +350,7 @@ def test_a_runner_whose_mean_is_wrong_differs(monkeypatch: pytest.MonkeyPatch) -
     assert outcome() == "differ"
 
 
-def test_what_is_not_installed_is_named_and_left_out(copied: Path, tmp_path: Path) -> None:
+def test_libraries_that_are_not_installed_are_named_and_left_out(copied: Path, tmp_path: Path) -> None:
     (tmp_path / "sklearn.py").write_text("raise ImportError('not here')\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "runners/run.py", "sklearn"]
@@ -372,7 +372,7 @@ def wrong() -> Iterator[Any]:
 
 
 def test_right_implementations_pass_every_case(wrong: Any) -> None:
-    """What the wrong ones are made of: without their fault nothing differs."""
+    """The wrong implementations differ in nothing but their fault."""
     for right in (*wrong.RIGHT, *(wrong.OnPreset(Slip("", ""), name, VECTORS) for name in wrong.PRESETS_OF_SLIPS)):
         assert wrong.differing(right, VECTORS).total() == 0
 
@@ -416,7 +416,7 @@ def test_the_page_says_which_families_show_a_wrong_implementation(copied: Path) 
 EXAMPLE = re.compile(r"^- `([^`]+)`, `([^`]+)`: `([^`]+) = (-?[\d.]+)`", re.MULTILINE)
 
 
-def test_the_page_explains_every_family_by_a_case_whose_arithmetic_is_right() -> None:
+def test_the_page_explains_every_family_by_a_case_with_correct_arithmetic() -> None:
     explained = set()
     by_name = {case["name"]: case for case in CASES}
     for name, setting, arithmetic, result in EXAMPLE.findall(PAGE):

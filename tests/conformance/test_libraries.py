@@ -96,7 +96,7 @@ def test_the_libraries_that_are_not_run_are_checked_by_their_own_tests() -> None
     assert LIBRARIES.keys() <= CONVENTIONS.keys()
 
 
-def test_the_table_of_agreement_tells_what_was_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_of_agreement_names_the_libraries_that_were_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     import agreement
 
@@ -115,7 +115,7 @@ def test_the_table_of_agreement_tells_what_was_run(monkeypatch: pytest.MonkeyPat
 def test_negative_relevance_has_no_gain(ndcg: evaluate.Metric, library: str) -> None:
     scored = 0
     for batch in islice(batches(15, lowest=-2), 60):
-        # where every judgment is negative trec_eval itself breaks, and Ignite where nothing is relevant
+        # trec_eval itself fails if every judgment is negative, and Ignite if nothing is relevant
         if all(row.max() > 0 or row.min() == 0 for row in batch.relevance) and max(batch.flat()[1]) > 0:
             expected = LIBRARIES[library].score(batch)
             assert batch.ours(ndcg, convention=library) == LIBRARIES[library].approx(expected)
@@ -143,7 +143,7 @@ def test_negative_relevance_has_a_negative_gain(ndcg: evaluate.Metric, library: 
 
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
-def test_negative_relevance_is_refused(ndcg: evaluate.Metric, library: str) -> None:
+def test_negative_relevance_is_rejected(ndcg: evaluate.Metric, library: str) -> None:
     batch = Batch([np.array([0.9, 0.1, 0.5])], [np.array([1, -1, 0])], 2)
     with pytest.raises(Exception, match=r"(?i)label|relevance|target|negative"):
         LIBRARIES[library].score(batch)
@@ -155,7 +155,7 @@ def test_negative_relevance_is_refused(ndcg: evaluate.Metric, library: str) -> N
 
 
 @pytest.mark.parametrize("library", each(*(name for name in LIBRARIES if name not in ("evidently", "llama_index"))))
-def test_one_ranking_has_many_numbers(ndcg: evaluate.Metric, library: str) -> None:
+def test_one_ranking_has_many_scores(ndcg: evaluate.Metric, library: str) -> None:
     example: Batch | Run = Batch([np.array(row, float) for row in SCORES], [np.array(row) for row in RELEVANCE], 6)
     if isinstance(next(LIBRARIES[library].drawn()), Run):
         example = example.as_run()
@@ -165,7 +165,7 @@ def test_one_ranking_has_many_numbers(ndcg: evaluate.Metric, library: str) -> No
         assert round(convention, 4) == NUMBERS[library]
 
 
-# What no convention expresses, by the case that shows it; and what one option more does
+# Properties that no convention expresses, by a case that shows each; and the effect of one more option
 
 
 def only(score: list[float], relevance: list[float], k: int = 10) -> Batch:
@@ -186,7 +186,7 @@ def test_scikit_learn_counts_a_query_with_nothing_relevant_as_0(ndcg: evaluate.M
     assert only([2, 1], [0, 0]).ours(ndcg, convention="sklearn") == 0
 
 
-def test_scikit_learn_refuses_one_document(ndcg: evaluate.Metric) -> None:
+def test_scikit_learn_rejects_one_document(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match="more than 1 document"):
         sklearn(only([1], [1]))
     assert only([1], [1]).ours(ndcg) == 1.0
@@ -212,7 +212,7 @@ def test_allrank_orders_ties_of_long_lists_in_no_fixed_way(ndcg: evaluate.Metric
     assert any(allrank(each) != pytest.approx(each.ours(ndcg, convention="allrank"), rel=1e-6) for each in tied)
 
 
-def test_trec_eval_leaves_out_queries_that_the_run_lacks(ndcg: evaluate.Metric) -> None:
+def test_trec_eval_leaves_out_queries_that_are_missing_from_the_run(ndcg: evaluate.Metric) -> None:
     import pytrec_eval
 
     qrels, run = {"a": {"d": 1}, "b": {"d": 1}}, {"a": {"d": 1.0}}
@@ -267,7 +267,7 @@ def test_rax_divides_by_a_negative_ideal(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.xdist_group("lightgbm")
-def test_lightgbm_knows_labels_up_to_30_and_other_gains(ndcg: evaluate.Metric) -> None:
+def test_lightgbm_accepts_labels_up_to_30_and_other_gains(ndcg: evaluate.Metric) -> None:
     graded = only([3, 2, 1], [1, 30, 0], 2)
     assert graded.ours(ndcg, convention="lightgbm") == pytest.approx(lightgbm(graded), rel=1e-9)
     with pytest.raises(Exception, match="31"):
@@ -348,7 +348,7 @@ def test_beir_drops_the_document_that_is_the_query(ndcg: evaluate.Metric) -> Non
     assert run.ours(ndcg, **without) == LIBRARIES["beir"].approx(beir(run))
 
 
-def test_gdeval_refuses_relevances_above_4(ndcg: evaluate.Metric) -> None:
+def test_gdeval_rejects_relevances_above_4(ndcg: evaluate.Metric) -> None:
     run = asked({"1": ["a", "b"]}, {"1": {"a": 4, "b": 5}})
     with pytest.raises(subprocess.CalledProcessError):
         gdeval(run)
@@ -390,7 +390,7 @@ def test_rectools_has_the_usual_ideal_too(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.xdist_group("llama_index")
-def test_llama_index_has_a_mode_that_is_the_same_and_refuses_empty_queries(ndcg: evaluate.Metric) -> None:
+def test_llama_index_has_a_mode_that_is_the_same_and_rejects_empty_queries(ndcg: evaluate.Metric) -> None:
     run = asked({"0": ["a", "b"]}, {"0": {"b": 1, "c": 1}}, k=None)
     assert llama_index(run) == llama_index(run, mode="exponential") == run.ours(ndcg, convention="llama_index")
     for empty in (asked({"0": []}, {"0": {"a": 1}}), asked({"0": ["a"]}, {"0": {"a": 0}})):

@@ -20,7 +20,7 @@ def table_rows(text: str) -> dict[str, list[str]]:
 
 
 def card_figures() -> dict[str, str]:
-    """What the card's first table says of each ranking."""
+    """The figures of each ranking in the card's first table."""
     rows = re.findall(r"^\| .*\| ([^|]+) \| (0\.\d{4}[^|]*) \|$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
     return dict(rows)
 

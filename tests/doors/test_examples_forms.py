@@ -1,4 +1,4 @@
-"""The examples print what other code finds on the same data: scikit-learn, and plain Python."""
+"""The examples print the scores of other code on the same data: scikit-learn, and plain Python."""
 
 import importlib.util
 import math
@@ -74,7 +74,7 @@ def load(name: str) -> ModuleType:
 
 
 def mean_ndcg(queries: list[tuple[list[float], list[int]]], k: int) -> float:
-    """scikit-learn's mean over queries of scores and relevances, and of one document what it refuses to score."""
+    """scikit-learn's mean over queries, and for queries of one document, which it rejects, the score by hand."""
     values = []
     for scores, relevance in queries:
         several = len(scores) > 1

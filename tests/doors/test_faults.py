@@ -1,4 +1,4 @@
-"""What goes wrong on real machines: an error that says so, nothing lost or counted twice, never a part of the mean.
+"""Faults of real machines end in an error: nothing is lost or counted twice, and no mean is over a part of the queries.
 
 Processes, signals, locks and full disks are real.
 """
@@ -47,7 +47,7 @@ def right(ndcg: evaluate.Metric) -> float:
 
 # Several processes
 
-# A process 0 that has met the others; what it waits for is known not to come.
+# A process 0 that has met the others and waits for batches that will not come.
 FIRST = """
 metric = load(0, 2)
 try:
@@ -77,7 +77,7 @@ def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes:
     assert next_message == message
 
 
-def test_a_process_that_died_as_its_types_of_numbers_changed_is_no_part_of_the_mean(processes: Processes) -> None:
+def test_a_process_that_died_between_two_types_of_numbers_is_not_part_of_the_mean(processes: Processes) -> None:
     """In the file a stream of numbers of one type had ended, and there was no room for the next."""
     second = processes.start(
         """
@@ -97,7 +97,7 @@ def test_a_process_that_died_as_its_types_of_numbers_changed_is_no_part_of_the_m
     assert message.startswith("the cache file of process 1 is cut off: the process died before its compute")
 
 
-def test_what_a_killed_run_left_neither_blocks_the_next_nor_enters_it(processes: Processes, right: float) -> None:
+def test_the_files_of_a_killed_run_neither_block_the_next_nor_enter_it(processes: Processes, right: float) -> None:
     killed = [
         processes.start(
             f"""
@@ -112,7 +112,7 @@ def test_what_a_killed_run_left_neither_blocks_the_next_nor_enters_it(processes:
         process.await_meeting()  # both have begun
     for process in killed:
         process.kill()
-    assert len(list(processes.cache.rglob("*.arrow"))) == 1  # that of process 0 has no name
+    assert len(list(processes.cache.rglob("*.arrow"))) == 1  # the file of process 0 has no name
     second = processes.start(
         """
         metric = load(1, 2)
@@ -194,7 +194,7 @@ BATCH = {"predictions": [[2.0, 1.0]] * 1500, "references": [[1.0, 0.0]] * 1500} 
 """
 
 
-def test_evaluates_own_processes_score_what_a_killed_one_had_written(processes: Processes) -> None:
+def test_evaluates_own_processes_score_the_batches_of_a_killed_one(processes: Processes) -> None:
     """The reason for a protocol of our own: docs/faults.md compares them."""
     second = processes.start(
         OWN
@@ -264,7 +264,7 @@ def test_an_interrupt_loses_nothing_and_counts_nothing_twice(processes: Processe
 # Disks
 
 
-def test_a_full_disk_is_an_error_and_what_was_added_before_is_kept(tmp_path: Path) -> None:
+def test_a_full_disk_is_an_error_and_earlier_batches_are_kept(tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)]

@@ -155,7 +155,7 @@ def test_every_form_has_32_bit_ties_ordered_by_document_ids(ndcg: evaluate.Metri
 
 
 @pytest.mark.parametrize("form", ["mappings", "files", "flat"])
-def test_32_bit_ties_are_ordered_by_document_ids_beside_documents_that_are_excluded(
+def test_32_bit_ties_are_ordered_by_document_ids_next_to_excluded_documents(
     ndcg: evaluate.Metric, tmp_path: Path, form: str
 ) -> None:
     scores, relevance = {"d1": 1.0, "d2": 1.00000001, "d3": 5.0}, {"d1": 1, "d2": 0, "d3": 0}
@@ -256,7 +256,7 @@ def test_equally_long_lists_in_every_form_score_the_same_at_once_and_in_batches(
 
 
 @pytest.mark.parametrize("form", [form for form in RAGGED_FORMS if form != "masked NumPy, padded"])
-def test_ragged_lists_in_every_form_may_stand_beside_lists(ndcg: evaluate.Metric, form: str) -> None:
+def test_ragged_lists_in_every_form_score_against_lists(ndcg: evaluate.Metric, form: str) -> None:
     expected = of_lists(ndcg, RAGGED_SCORES, RAGGED_RELEVANCES)
     assert values(ndcg, predictions=RAGGED_FORMS[form](RAGGED_SCORES), references=RAGGED_RELEVANCES) == expected
     assert values(ndcg, predictions=RAGGED_SCORES, references=RAGGED_FORMS[form](RAGGED_RELEVANCES)) == expected
@@ -287,13 +287,13 @@ def test_a_low_precision_score_is_compared_as_it_is(ndcg: evaluate.Metric) -> No
     # of neighbors in bfloat16 the higher ranks first
     close = torch.tensor([[1.0, 1.0078125]], dtype=torch.bfloat16)
     assert ndcg.compute(predictions=close, references=[[0, 1]], k=1) == {"nDCG@1": 1.0}
-    # what bfloat16 rounds to one value is tied
+    # scores that bfloat16 rounds to the same value are tied
     rounded = torch.tensor([[1.0, 1.001]], dtype=torch.bfloat16)
     assert ndcg.compute(predictions=rounded, references=[[0, 1]], k=1) == {"nDCG@1": 0.5}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
-def test_nan_in_a_tensor_is_refused_where_it_stands(ndcg: evaluate.Metric, dtype: str) -> None:
+def test_nan_in_a_tensor_is_rejected_at_its_place(ndcg: evaluate.Metric, dtype: str) -> None:
     tensor = torch_tensor(dtype)([[1.0, 2.0], [0.5, math.nan]])
     with pytest.raises(ValueError, match=r"^predictions: query 1, position 1: nan is not a score"):
         ndcg.compute(predictions=tensor, references=[[1, 0], [0, 1]])
@@ -349,7 +349,7 @@ def test_a_table_of_users_items_and_scores_leads_to_query_ids(ndcg: evaluate.Met
 
 
 @pytest.mark.parametrize("name", ["query_ids", "document_ids", "sample_weight"])
-def test_a_table_where_a_column_belongs_is_refused_by_its_argument(ndcg: evaluate.Metric, name: str) -> None:
+def test_a_table_where_a_column_belongs_is_rejected_by_its_argument(ndcg: evaluate.Metric, name: str) -> None:
     inputs = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids": ["q", "q"], "document_ids": ["a", "b"]}
     with pytest.raises(ValueError, match=rf"^{name}: must be one column; got a table of columns \['user', 'item'\]"):
         ndcg.compute(**{**inputs, name: pa.table({"user": [1, 2], "item": [3, 4]})})
@@ -434,7 +434,7 @@ def test_a_datasets_column_is_transformed(fresh_metric: MetricFactory) -> None:
     assert metric.compute(predictions=data["p"], references=data["r"]) == last
 
 
-def test_columns_of_pandas_with_other_indexes_are_refused(fresh_metric: MetricFactory) -> None:
+def test_columns_of_pandas_with_other_indexes_are_rejected(fresh_metric: MetricFactory) -> None:
     """Rows are taken in their order, so a column that was sorted or filtered alone would give a wrong number."""
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"q": ["a", "a", "b", "b"], "p": [0.5, 0.25, 0.125, 0.75], "r": [1, 0, 1, 0]})
@@ -473,7 +473,7 @@ def test_masked_arrays_in_a_column_of_pandas_keep_their_masks(ndcg: evaluate.Met
 
 @pytest.mark.parametrize("kind", ["relation", "reader"])
 @pytest.mark.parametrize("sides", [("predictions",), ("references",), ("predictions", "references")])
-def test_queries_to_a_database_in_a_list_are_refused(
+def test_queries_to_a_database_in_a_list_are_rejected(
     fresh_metric: MetricFactory, kind: str, sides: tuple[str, ...]
 ) -> None:
     duckdb = pytest.importorskip("duckdb")
@@ -563,7 +563,7 @@ def polars_int128() -> Any:
     return pl.Series([1, 2], dtype=pl.Int128)
 
 
-# two values of one query, and what its nDCG is if the second, which is not relevant, ranks first; None: refused
+# two scores of a query, and its nDCG if the second document, which is not relevant, ranks first; None: rejected
 ODD_SCORES: dict[str, tuple[Callable[[], Any], float | None]] = {
     "scalars with gradients": (torch_scalars(requires_grad=True), SECOND),
     "bfloat16 scalars": (torch_scalars(dtype="bfloat16"), SECOND),
@@ -594,7 +594,7 @@ ODD_SCORES: dict[str, tuple[Callable[[], Any], float | None]] = {
 
 @pytest.mark.parametrize("form", ["flat", "row", "mapping", "references", "sample_weight"])
 @pytest.mark.parametrize("odd", ODD_SCORES)
-def test_odd_values_are_numbers_or_refused_by_their_argument(ndcg: evaluate.Metric, odd: str, form: str) -> None:
+def test_odd_values_are_numbers_or_rejected_by_their_argument(ndcg: evaluate.Metric, odd: str, form: str) -> None:
     make, expected = ODD_SCORES[odd]
     values = make()
     argument = form if form in ("references", "sample_weight") else "predictions"
@@ -608,7 +608,7 @@ def test_odd_values_are_numbers_or_refused_by_their_argument(ndcg: evaluate.Metr
     else:
         documents = {"a": values[0], "b": values[1]} if isinstance(values, list) else {"a": values, "b": 1.0}
         inputs = {"predictions": {"q": documents}, "references": {"q": {"a": 1, "b": 0}}}
-        expected = expected if isinstance(values, list) else None  # a column is no number
+        expected = expected if isinstance(values, list) else None  # a column is not a number
     if expected is None or (form == "sample_weight" and odd == "a masked value"):
         with pytest.raises(ValueError, match=rf"^({argument}|query 0: )") as caught:
             ndcg.compute(**inputs)
@@ -644,7 +644,7 @@ ODD_IDS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("argument", ["query_ids", "document_ids"])
 @pytest.mark.parametrize("odd", ODD_IDS)
-def test_odd_ids_are_refused_by_their_argument(ndcg: evaluate.Metric, odd: str, argument: str) -> None:
+def test_odd_ids_are_rejected_by_their_argument(ndcg: evaluate.Metric, odd: str, argument: str) -> None:
     inputs = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids": ["q", "q"], "document_ids": ["a", "b"]}
     with pytest.raises(ValueError, match=rf"^{argument}") as caught:
         ndcg.compute(**{**inputs, argument: ODD_IDS[odd]()})
@@ -751,7 +751,9 @@ REFUSED_IDS: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("refused", REFUSED_IDS)
-def test_query_ids_that_are_none_are_refused_by_name_and_add_nothing(fresh_metric: MetricFactory, refused: str) -> None:
+def test_values_that_are_not_query_ids_are_rejected_by_name_and_add_nothing(
+    fresh_metric: MetricFactory, refused: str
+) -> None:
     ids, problem = REFUSED_IDS[refused]
     inputs = {"predictions": [0.5, 1.0, 0.25], "references": [1, 0, 1], "query_ids": ids() if callable(ids) else ids}
     metric = fresh_metric()
@@ -777,7 +779,7 @@ def test_query_ids_that_are_none_are_refused_by_name_and_add_nothing(fresh_metri
         ({"predictions": [1, 2, 3], "references": [1, 0, -1]}, "references: query 'p', row 2: the relevance -1"),
     ],
 )
-def test_flat_rankings_without_a_meaning_are_refused_by_row(
+def test_flat_rankings_without_a_meaning_are_rejected_by_row(
     ndcg: evaluate.Metric, inputs: dict[str, Any], problem: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(problem)):
@@ -787,7 +789,7 @@ def test_flat_rankings_without_a_meaning_are_refused_by_row(
 # --- By ids ----------------------------------------------------------------------------------------------------------
 
 
-def test_mappings_and_files_may_stand_beside_each_other(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_mappings_score_against_files_and_files_against_mappings(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     run, qrels = by_ids(RAGGED_SCORES), by_ids(RAGGED_RELEVANCES)
     run_file, qrels_file = written(tmp_path / "run", run, "run"), written(tmp_path / "qrels", qrels, "qrels")
     expected = of_lists(ndcg, RAGGED_SCORES, RAGGED_RELEVANCES)
@@ -796,7 +798,7 @@ def test_mappings_and_files_may_stand_beside_each_other(ndcg: evaluate.Metric, t
             assert values(ndcg, predictions=predictions, references=references) == expected
 
 
-def test_a_query_that_was_added_before_is_refused_by_its_id(fresh_metric: MetricFactory) -> None:
+def test_a_query_that_was_added_before_is_rejected_by_its_id(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric()
     batches = [["ann", "bob"], ["cid", "dan", "eve"], ["fay"], [7, -1], [-2]]
     for batch in batches:
@@ -834,13 +836,13 @@ def test_every_query_of_the_references_counts_in_their_order(ndcg: evaluate.Metr
         assert ndcg.compute(predictions=predictions, references=references) == {"nDCG": pytest.approx(1 / 3)}
 
 
-def test_what_was_not_retrieved_counts_in_the_ideal_only(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_a_document_not_retrieved_counts_in_the_ideal_only(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     for predictions, references in both(tmp_path, {"q": {"b": 1.0}}, {"q": {"a": 3, "b": 1, "c": 2}}):
         result = ndcg.compute(predictions=predictions, references=references)
         assert result == {"nDCG": pytest.approx(1 / (3 + 2 / math.log2(3) + 1 / 2), rel=1e-15)}
 
 
-def test_what_was_not_judged_takes_a_rank_only(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_an_unjudged_document_takes_a_rank_only(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     for predictions, references in both(tmp_path, {"q": {"x": 9.0, "a": 2.0, "y": 1.0}}, {"q": {"a": 3}}):
         result = ndcg.compute(predictions=predictions, references=references)
         assert result == {"nDCG": pytest.approx(1 / math.log2(3), rel=1e-15)}
@@ -871,7 +873,7 @@ def test_mappings_may_hold_numbers_of_every_kind_and_ids_of_any_one_kind(ndcg: e
             assert values(ndcg, predictions=run, references=qrels) == expected
 
 
-def test_big_integers_by_id_are_compared_exactly_beside_documents_not_retrieved(ndcg: evaluate.Metric) -> None:
+def test_big_integers_by_id_are_compared_exactly_next_to_documents_not_retrieved(ndcg: evaluate.Metric) -> None:
     noon = 1_790_000_000_000_000_001  # in nanoseconds, which float64 holds to the next 256
     run = {"q": {"a": noon, "b": noon + 1, "x": 0}}
     ideal = 2 + 1 / math.log2(3)
@@ -891,7 +893,7 @@ def test_a_masked_value_in_a_mapping_is_missing(ndcg: evaluate.Metric, value: fl
     assert ndcg.compute(predictions=run, references=qrels) == {"nDCG": 0.0}
 
 
-def test_of_tied_documents_the_higher_id_ranks_first_by_docid(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_the_tied_document_with_the_higher_id_ranks_first_by_docid(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     # of the order of UTF-8: 10 < 9 < Z < a < é < 🥇
     ids = ["9", "🥇", "a", "10", "é", "Z"]
     ranked = ["🥇", "é", "a", "Z", "9", "10"]
@@ -903,7 +905,7 @@ def test_of_tied_documents_the_higher_id_ranks_first_by_docid(ndcg: evaluate.Met
             assert result == {"nDCG": pytest.approx(expected, rel=1e-15)}, relevant
 
 
-def test_big_integers_are_not_rounded_into_a_tie_beside_a_file(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_big_integers_next_to_a_file_are_not_rounded_into_a_tie(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     run, qrels = {"q": {"a": 2**53 + 1, "b": 2**53}}, {"q": {"a": 1, "b": 0}}
     assert ndcg.compute(predictions=run, references=qrels) == {"nDCG": 1.0}
     try:
@@ -943,7 +945,7 @@ BAD_SIDES: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("ties", ["average", "docid"])
 @pytest.mark.parametrize("bad", BAD_SIDES)
-def test_what_has_no_meaning_in_a_mapping_is_refused_by_query_and_document(
+def test_values_that_a_mapping_may_not_hold_are_rejected_by_query_and_document(
     ndcg: evaluate.Metric, bad: str, ties: str
 ) -> None:
     sides, problem = BAD_SIDES[bad]
@@ -959,7 +961,9 @@ def test_what_has_no_meaning_in_a_mapping_is_refused_by_query_and_document(
 @pytest.mark.parametrize(
     "bad", [bad for bad in BAD_SIDES if bad not in ("no queries", "a nan relevance not retrieved")]
 )
-def test_a_mapping_beside_a_file_is_refused_in_the_same_words(ndcg: evaluate.Metric, tmp_path: Path, bad: str) -> None:
+def test_a_mapping_next_to_a_file_is_rejected_in_the_same_words(
+    ndcg: evaluate.Metric, tmp_path: Path, bad: str
+) -> None:
     ((argument, side),) = BAD_SIDES[bad][0].items()
     run, qrels = {"q": {"a": 0.5, "b": 0.25}}, {"q": {"a": 1, "b": 0}}
     inputs: dict[str, Any] = {
@@ -970,20 +974,20 @@ def test_a_mapping_beside_a_file_is_refused_in_the_same_words(ndcg: evaluate.Met
         ndcg.compute(**{**inputs, argument: side})
 
 
-def test_files_without_a_query_in_common_are_refused(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_files_without_a_query_in_common_are_rejected(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     for predictions, references in both(tmp_path, {"301": {"a": 1.0}}, {"q301": {"a": 1}}):
         with pytest.raises(ValueError, match=r"^predictions: no query is in the references.*'301'.*'q301'"):
             ndcg.compute(predictions=predictions, references=references)
 
 
-def test_ids_that_are_no_strings_are_refused_beside_a_file(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_ids_that_are_not_strings_are_rejected_next_to_a_file(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     run = written(tmp_path / "run", {"1": {"1": 1.0}}, "run")
     for ids, what in (({1: {"1": 1}}, "query"), ({"1": {1: 1}}, "document"), ({"1": {None: 1}}, "document")):
         with pytest.raises(ValueError, match=f"^references: (query '1': )?{what} ids must be strings"):
             ndcg.compute(predictions=run, references=ids)
 
 
-def test_ids_that_no_file_can_hold_are_refused_beside_one(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_ids_that_no_file_can_hold_are_rejected_next_to_one(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     escaped = b"d\xe9".decode("utf-8", "surrogateescape")
     run = {"q1": {"a": 1.0}, "q2": {"a": 2.0, escaped: 1.0}}
     qrels = {"q1": {"a": 1}, "q2": {"a": 0, escaped: 1}}
@@ -1006,7 +1010,7 @@ def test_ids_that_no_file_can_hold_are_refused_beside_one(ndcg: evaluate.Metric,
 
 
 @pytest.mark.parametrize("ties", ["average", "docid"])
-def test_queries_without_documents_count_beside_a_file_as_in_mappings(
+def test_queries_without_documents_count_next_to_a_file_as_in_mappings(
     ndcg: evaluate.Metric, tmp_path: Path, ties: str
 ) -> None:
     for predictions, references in both(tmp_path, {"q": {"a": 1.0}}, {"q": {"a": 1}}):
@@ -1018,7 +1022,7 @@ def test_queries_without_documents_count_beside_a_file_as_in_mappings(
             ndcg.compute(predictions=predictions, references={"r": {}}, ties=ties)
 
 
-def test_the_content_of_a_file_is_no_path(ndcg: evaluate.Metric) -> None:
+def test_the_content_of_a_file_is_not_a_path(ndcg: evaluate.Metric) -> None:
     content = "".join(f"q Q0 d{at} 1 {at} tag\n" for at in range(10_000))
     with pytest.raises(ValueError, match=r"^predictions: 'q Q0 .*tag\\n': cannot be read as a run file") as caught:
         ndcg.compute(predictions=content, references={"q": {"d1": 1}})
@@ -1033,7 +1037,7 @@ def test_a_run_of_no_queries_retrieved_nothing(ndcg: evaluate.Metric) -> None:
 # --- Mixed forms -----------------------------------------------------------------------------------------------------
 
 
-def test_ids_on_one_side_and_positions_on_the_other_are_refused(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+def test_ids_on_one_side_and_positions_on_the_other_are_rejected(fresh_metric: MetricFactory, tmp_path: Path) -> None:
     run, qrels = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"a": 1, "b": 0}}
     positions = [[[1, 0]], np.array([[1, 0]]), pa.array([[1, 0]]), polars_lists([[1, 0]])]
     metric = fresh_metric()
@@ -1091,14 +1095,14 @@ def test_integers_as_document_ids_are_ordered_as_text(ndcg: evaluate.Metric) -> 
         assert first == [{"nDCG@1": 1.0}, {"nDCG@1": 0.0}]
 
 
-def test_flat_columns_without_document_ids_are_refused_where_docid_decides(ndcg: evaluate.Metric) -> None:
+def test_flat_columns_without_document_ids_are_rejected_where_docid_decides(ndcg: evaluate.Metric) -> None:
     flat = {"predictions": [1, 2, 1, 2, 2], "references": [1, 0, 1, 2, 0], "query_ids": ["p", "q", "p", "q", "p"]}
     for options in ({"ties": "docid"}, {"convention": "trec_eval"}):
         with pytest.raises(
             ValueError, match=r"^document_ids are missing: query 'q', row 1 and query 'q', row 3 have the same score"
         ):
             ndcg.compute(**flat, **options)
-    # where all tied documents are alike, padding, or not retrieved, there is nothing to decide
+    # if all tied documents are alike, padding, or not retrieved, their order does not matter
     for column, row, value in (
         ("predictions", 3, 3),
         ("references", 3, 0),
@@ -1120,7 +1124,7 @@ def test_flat_columns_without_document_ids_are_refused_where_docid_decides(ndcg:
 
 
 @pytest.mark.parametrize("ties", ["average", "docid"])
-def test_a_document_twice_in_a_query_is_refused_with_its_place(fresh_metric: MetricFactory, ties: str) -> None:
+def test_a_document_twice_in_a_query_is_rejected_with_its_place(fresh_metric: MetricFactory, ties: str) -> None:
     flat = {"predictions": [1, 2, 3, 4], "references": [1, 0, 1, 2], "query_ids": ["p", "q", "q", "p"]}
     metric = fresh_metric()
     place = r"^document_ids: query 'q', row 2: document 'a' is in row 1 already"
@@ -1133,7 +1137,7 @@ def test_a_document_twice_in_a_query_is_refused_with_its_place(fresh_metric: Met
     assert len(metric) == 2
 
 
-def test_document_ids_without_query_ids_or_of_another_length_are_refused(ndcg: evaluate.Metric) -> None:
+def test_document_ids_without_query_ids_or_of_another_length_are_rejected(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match=r"^document_ids are for flat predictions and references; give query_ids too"):
         ndcg.compute(predictions=[[1, 2]], references=[[1, 0]], document_ids=["a", "b"])
     with pytest.raises(ValueError, match="predictions 2, references 2, query_ids 2, document_ids 1 rows"):
@@ -1174,7 +1178,7 @@ def test_padding_is_as_if_left_out_whatever_its_score(ndcg: evaluate.Metric, for
     assert values(ndcg, predictions=scores, references=references, ignore_index=-100) == expected
 
 
-def test_padding_in_the_middle_and_beside_missing_values_is_left_out(fresh_metric: MetricFactory) -> None:
+def test_padding_in_the_middle_and_next_to_missing_values_is_left_out(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric()
     predictions = [[9.0, 0.5, math.nan, None, 2.0, None], [-100.0, 1.0]]
     references = [[-100, 1, -100, 2, None, -100], [1, -100]]
@@ -1339,7 +1343,7 @@ def test_padding_is_compared_in_its_own_type_for_several_systems(ndcg: evaluate.
     assert own == exact
 
 
-def test_without_ignore_index_padding_is_refused_as_a_relevance(ndcg: evaluate.Metric) -> None:
+def test_without_ignore_index_padding_is_rejected_as_a_relevance(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match=r"^references: query 1, position 1: the relevance -100"):
         ndcg.compute(
             predictions=padded(LEFT_OUT_SCORES, 0.0), references=padded([[1, 2, 0], [0]], -100) + [[0] * 3] * 2
@@ -1357,7 +1361,7 @@ def test_all_padding_is_a_query_with_nothing_relevant(ndcg: evaluate.Metric) -> 
 
 
 @pytest.mark.parametrize("value", ["-100", math.nan, math.inf, True, [-100], None])
-def test_an_ignore_index_that_is_no_number_is_refused(ndcg: evaluate.Metric, value: Any) -> None:
+def test_an_ignore_index_that_is_not_a_number_is_rejected(ndcg: evaluate.Metric, value: Any) -> None:
     if value is None:
         assert ndcg.compute(predictions=[[1, 0]], references=[[1, 0]], ignore_index=None) == {"nDCG": 1.0}
         return
@@ -1416,7 +1420,7 @@ def test_only_the_judged_and_padding_together(ndcg: evaluate.Metric) -> None:
     assert values(ndcg, **inputs, judged_only=True, ignore_index=-100) == expected
 
 
-def test_a_score_that_is_none_is_refused_of_the_unjudged_too(fresh_metric: MetricFactory) -> None:
+def test_a_score_that_is_not_a_number_is_also_rejected_for_unjudged_documents(fresh_metric: MetricFactory) -> None:
     metric, message = fresh_metric(), "query 0, position 1: nan is not a score"
     inputs = {"predictions": [[3.0, math.nan, 1.0]], "references": [[1, None, 0]]}
     for options in ({}, {"ignore_index": -100}):
@@ -1439,7 +1443,7 @@ def test_a_score_that_is_none_is_refused_of_the_unjudged_too(fresh_metric: Metri
     ],
     ids=lambda ids: str(ids.type),
 )
-def test_times_that_cannot_be_shown_are_refused_as_ids(fresh_metric: MetricFactory, argument: str, ids: Any) -> None:
+def test_times_that_cannot_be_shown_are_rejected_as_ids(fresh_metric: MetricFactory, argument: str, ids: Any) -> None:
     metric = fresh_metric()
     given = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids": ["q", "q"], argument: ids}
     for options in ({}, {"ties": "docid"}):
@@ -1489,7 +1493,7 @@ def test_query_ids_may_be_integers_of_all_64_bits(ndcg: evaluate.Metric) -> None
         assert values(ndcg, **flat, query_ids=ids) == expected
 
 
-def test_categories_in_no_chunks_are_no_queries(ndcg: evaluate.Metric) -> None:
+def test_categories_without_chunks_hold_no_queries(ndcg: evaluate.Metric) -> None:
     ids = pa.chunked_array([], pa.dictionary(pa.int32(), pa.string()))
     with pytest.raises(ValueError, match="hold no queries"):
         ndcg.compute(predictions=[], references=[], query_ids=ids)
@@ -1505,7 +1509,7 @@ def test_a_list_may_hold_lists_arrays_and_columns_in_any_order(ndcg: evaluate.Me
 
 
 @pytest.mark.parametrize("ids", [(1, "1"), ("1", 1), (b"1", "1")])
-def test_document_ids_of_two_types_that_never_meet_are_refused(ndcg: evaluate.Metric, ids: tuple[Any, Any]) -> None:
+def test_document_ids_of_two_types_that_never_meet_are_rejected(ndcg: evaluate.Metric, ids: tuple[Any, Any]) -> None:
     kinds = [type(each).__name__ for each in ids]
     with pytest.raises(
         ValueError, match=rf"^predictions: no document .* ids are {kinds[0]} in the .*, {kinds[1]} in the"
@@ -1527,9 +1531,9 @@ def test_relevance_may_be_true_or_false_in_ragged_lists(ndcg: evaluate.Metric) -
     assert ndcg.compute(predictions=scores, references=masked) == pytest.approx(expected)
 
 
-# --- What is no id ---------------------------------------------------------------------------------------------------
+# --- Values that are not ids -----------------------------------------------------------------------------------------
 
-# per value that is no id: how errors show it
+# each value that is not an id, and how errors show it
 NO_IDS: dict[str, Any] = {
     "nan": math.nan,
     "None": None,
@@ -1562,7 +1566,9 @@ MAPPING_DOORS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
 
 @pytest.mark.parametrize("door", MAPPING_DOORS)
 @pytest.mark.parametrize("value", NO_IDS)
-def test_a_mapping_of_what_is_no_id_is_refused_at_every_door(ndcg: evaluate.Metric, value: str, door: str) -> None:
+def test_a_mapping_with_keys_that_are_not_ids_is_rejected_at_every_door(
+    ndcg: evaluate.Metric, value: str, door: str
+) -> None:
     of_query = mappings_of(NO_IDS[value], "b")
     of_document = mappings_of("q", NO_IDS[value])
     for argument in ("predictions", "references"):
@@ -1577,7 +1583,7 @@ def test_a_mapping_of_what_is_no_id_is_refused_at_every_door(ndcg: evaluate.Metr
 
 
 @pytest.mark.parametrize("value", NO_IDS)
-def test_systems_by_what_is_no_id_are_not_compared(ndcg: evaluate.Metric, value: str) -> None:
+def test_systems_with_keys_that_are_not_ids_are_rejected(ndcg: evaluate.Metric, value: str) -> None:
     good, bad = mappings_of("q", "b"), mappings_of("q", NO_IDS[value])
     systems = {"one": good["predictions"], "other": bad["predictions"]}
     problem = rf"^systems\['other'\]: predictions: query 'q': document {re.escape(value)} {NEITHER}$"

@@ -1,4 +1,4 @@
-"""Any rankings, in any form, by any options: a number equal to the slow reference, or an error that says what to mend.
+"""Any rankings in any form by any options: the score of the slow reference, or an error that says what to mend.
 
 `make fuzz` runs it for ten minutes; the suite for some hundreds of cases.
 """
@@ -79,7 +79,7 @@ def nested(queries: Queries, side: str) -> list[list[Any]]:
     return [[getattr(document, side) for document in documents] for documents in queries]
 
 
-# Forms: each gives the arguments of `compute`, or None where it cannot hold such values
+# Forms: each gives the arguments of `compute`, or None if it cannot hold such values
 
 
 def as_lists(queries: Queries, folder: Path) -> dict[str, Any] | None:
@@ -141,7 +141,7 @@ def as_rows(queries: Queries, folder: Path) -> dict[str, Any] | None:
     if not all(queries):
         return None
     rows = [(place, at, document) for at, documents in enumerate(queries) for place, document in enumerate(documents)]
-    rows.sort(key=lambda row: row[0])  # those of a query are not next to each other
+    rows.sort(key=lambda row: row[0])  # rows of a query are not next to each other
     return {
         "predictions": [document.score for _, _, document in rows],
         "references": [document.relevance for _, _, document in rows],
@@ -191,7 +191,7 @@ if find_spec("torch"):
     FORMS["as_tensors"] = as_tensors
 
 
-# What must come out
+# The expected result
 
 
 def is_number(value: Any) -> bool:
@@ -199,14 +199,14 @@ def is_number(value: Any) -> bool:
 
 
 def kept_documents(documents: list[Document], options: dict[str, Any]) -> list[Document] | None:
-    """The documents of a query without padding and what else takes no rank; None if the query is refused."""
+    """The documents of a query that take a rank, without padding; None if the query is rejected."""
     for relevance, score in documents:
         if relevance is not None and not (is_number(relevance) and math.isfinite(relevance)):
             return None
         if score is not None and not is_number(score):
             return None
     left = [d for d in documents if d.relevance is None or d.relevance != options.get("ignore_index", math.nan)]
-    if any(d.score is not None and not d.score < math.inf for d in left):  # that of padding does not matter
+    if any(d.score is not None and not d.score < math.inf for d in left):  # the score of padding does not matter
         return None
     if options.get("judged_only"):
         left = [document for document in left if document.relevance is not None]
@@ -219,7 +219,7 @@ def kept_documents(documents: list[Document], options: dict[str, Any]) -> list[D
 
 
 def expected(queries: Queries, options: dict[str, Any], weight: list[float] | None) -> Any:
-    """The results of `compute` by the slow reference, with the size of what they are sums of; or Refused."""
+    """The results of `compute` by the slow reference, with the size of their summands; or Refused."""
     values = {}
     given = options.get("gain", "linear")
     clipped = options.get("negative_relevance") == "clip"

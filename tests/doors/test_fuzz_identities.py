@@ -36,7 +36,7 @@ TEXTS = [
     "\x00",
     " ",
 ]
-SECOND = pytest.approx(1 / math.log2(3), rel=1e-12)  # where the relevant document is second
+SECOND = pytest.approx(1 / math.log2(3), rel=1e-12)  # the nDCG if the relevant document is second
 KINDS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
 
 
@@ -49,7 +49,7 @@ def dressed(rng: random.Random, identity: Any) -> Any:
 
 
 def as_mapping(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
-    """A query of each id, whose relevant document is second; ids of documents are as odd as those of queries."""
+    """A query for each id, with the relevant document second; ids of documents are as odd as ids of queries."""
     documents = rng.sample(INTEGERS + TEXTS, 2)
     run = {dressed(rng, each): {dressed(rng, documents[0]): 2.0, dressed(rng, documents[1]): 1.0} for each in ids}
     qrels = {dressed(rng, each): {dressed(rng, documents[1]): 1, dressed(rng, documents[0]): 0} for each in ids}
@@ -150,7 +150,7 @@ def test_a_query_is_known_by_its_id_in_every_process(fresh_metric: MetricFactory
 
 
 def test_a_document_is_known_by_its_id(fresh_metric: MetricFactory) -> None:
-    """Of many documents with ids of all kinds, one is relevant: its rank is the number's."""
+    """One of many documents with ids of all kinds is relevant, at a rank known from its place."""
     metric = fresh_metric()
     for at in range(30):
         rng = random.Random(at)

@@ -57,7 +57,7 @@ def test_a_missing_query_counts_as_empty_unless_it_is_skipped(ndcg: evaluate.Met
     assert by_query["nDCG"][::2] == values[::2]
 
 
-def test_a_missing_query_may_be_refused(ndcg: evaluate.Metric, given: dict[str, Any]) -> None:
+def test_a_missing_query_may_be_rejected(ndcg: evaluate.Metric, given: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"^predictions: query 'q2' is missing \(1 such queries\); missing=\"empty\" "):
         ndcg.compute(**given, missing="raise")
 
@@ -91,7 +91,7 @@ def test_a_list_that_is_padding_throughout_is_skipped_too(ndcg: evaluate.Metric)
     assert values == [pytest.approx(second), pytest.approx(math.nan, nan_ok=True)]
 
 
-def test_compare_refuses_no_missing_query_that_the_convention_skips(ndcg: evaluate.Metric) -> None:
+def test_compare_rejects_no_missing_query_that_the_convention_skips(ndcg: evaluate.Metric) -> None:
     systems = {"a": RUN, "b": {**RUN, "q2": {"d3": 1.0}}}
     found = ndcg.compare(systems=systems, references=QRELS, convention="pytrec_eval")
     assert found == ndcg.compare(systems=systems, references=QRELS, convention="trec_eval", missing="skip")
@@ -112,7 +112,7 @@ def test_a_weight_of_a_skipped_query_is_not_used(ndcg: evaluate.Metric, given: d
     assert weighted == {"nDCG": pytest.approx((values[0] + 3 * values[2]) / 4)}
 
 
-def test_the_signature_says_what_was_skipped(ndcg: evaluate.Metric) -> None:
+def test_the_signature_says_which_queries_are_skipped(ndcg: evaluate.Metric) -> None:
     assert "|missing:skip|" in ndcg.signature(missing="skip")
     assert ndcg.signature(missing="empty") == ndcg.signature() == ndcg.signature(missing="raise")
     with pytest.raises(ValueError, match='missing must be one of "empty", "skip", "raise"; got \'skipped\'; did you'):
@@ -142,7 +142,7 @@ def test_a_comparison_is_over_the_same_queries(ndcg: evaluate.Metric) -> None:
     assert empty.scores["dense"]["nDCG"].value == ndcg.compute(predictions=systems["dense"], references=QRELS)["nDCG"]
 
 
-def test_batches_do_not_know_missing_queries(fresh_metric: MetricFactory) -> None:
+def test_batches_have_no_missing_queries(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric(keep_in_memory=True)
     metric.add_batch(predictions=RUN, references=QRELS)
     with pytest.raises(ValueError, match='missing="skip": batches and several processes do not record which queries'):
@@ -153,7 +153,7 @@ def test_batches_do_not_know_missing_queries(fresh_metric: MetricFactory) -> Non
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore")
-def test_spark_knows_missing_queries_by_their_rows(ndcg: evaluate.Metric) -> None:
+def test_spark_finds_missing_queries_by_their_rows(ndcg: evaluate.Metric) -> None:
     rows_ = [
         (query, document, RUN.get(query, {}).get(document), QRELS[query].get(document))
         for query in QRELS

@@ -81,7 +81,7 @@ def test_ignoring_ties_is_to_order_them_last(ndcg: evaluate.Metric) -> None:
     assert ndcg.compute(**batch, ties="first", use_aggregator=False) != last
 
 
-def test_two_scores_that_differ_in_the_10th_digit_are_no_tie(fresh_metric: MetricFactory) -> None:
+def test_two_scores_that_differ_in_the_10th_digit_are_not_tied(fresh_metric: MetricFactory) -> None:
     close = {"predictions": [[0.1234567891, 0.1234567892]], "references": [[0, 1]]}
     assert fresh_metric().compute(**close) == {"nDCG": 1.0}
     for keep_in_memory in (False, True):
@@ -150,7 +150,7 @@ def test_the_engine_sklearn_is_sklearn_itself(
     assert type(result[name]) is float
 
 
-def test_the_engine_sklearn_knows_several_cutoffs(ndcg: evaluate.Metric) -> None:
+def test_the_engine_sklearn_accepts_several_cutoffs(ndcg: evaluate.Metric) -> None:
     expected = {
         f"nDCG@{k}": ndcg_score(np.array(EXAMPLE["references"]), np.array(EXAMPLE["predictions"]), k=k) for k in (1, 3)
     }
@@ -178,7 +178,7 @@ FOREIGN_TO_SKLEARN: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("options", "name"), FOREIGN_TO_SKLEARN)
-def test_the_engine_sklearn_refuses_by_name_what_sklearn_lacks(
+def test_the_engine_sklearn_rejects_options_that_sklearn_does_not_have(
     ndcg: evaluate.Metric, options: dict[str, Any], name: str
 ) -> None:
     with pytest.raises(ValueError, match=rf'engine="sklearn".*\b{name}\b'):
@@ -224,7 +224,7 @@ def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
     ],
     ids=str,
 )
-def test_the_engine_sklearn_names_what_is_at_fault(ndcg: evaluate.Metric, inputs: Any, problem: str) -> None:
+def test_the_engine_sklearn_names_the_argument_at_fault(ndcg: evaluate.Metric, inputs: Any, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         ndcg.compute(**inputs, engine="sklearn")
 
@@ -349,7 +349,7 @@ def test_batches_single_queries_and_given_ones_score_as_all_at_once(
     options: dict[str, Any] = {"k": [1, 5, None], "measures": ["nDCG", "CG"], "use_aggregator": False}
     metric = fresh_metric(keep_in_memory=keep_in_memory)
     expected = metric.compute(predictions=scores, references=relevances, **options)
-    for _ in range(2):  # a computed metric starts anew
+    for _ in range(2):  # a computed metric starts afresh
         assert len(metric) == 0
         metric.add_batch(predictions=scores[:20], references=relevances[:20])
         assert len(metric) == 20
@@ -458,7 +458,7 @@ def test_compute_needs_something_to_score(fresh_metric: MetricFactory) -> None:
     assert metric.compute() == {"nDCG": 0.6956940443813076}
 
 
-# --- Refused: the message says where, and what was added before is still there ---------------------------------------
+# --- Rejected: the message names the place, and earlier batches are still there --------------------------------------
 
 TWO = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [0, 1]]}
 
@@ -597,7 +597,7 @@ OPTIONS = sorted({"k", "missing", "use_aggregator", "engine", *SHARED})
 
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("value", [HUGE, [HUGE], "x" * 10**6, ["x"] * 10**6, 10**400], ids=range(5))
-def test_a_value_of_any_size_is_refused_in_few_words(ndcg: evaluate.Metric, name: str, value: Any) -> None:
+def test_a_value_of_any_size_is_rejected_in_few_words(ndcg: evaluate.Metric, name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=rf"^{name} .*; got ") as caught:
         ndcg.signature(**{name: value})
     assert len(str(caught.value)) < 500
@@ -658,7 +658,7 @@ def test_an_option_that_is_nearly_one_of_the_method_is_answered_with_that(
 
 
 @pytest.mark.parametrize("method", OF_METHODS)
-def test_a_refused_option_is_named_by_every_method_before_it_scores(ndcg: evaluate.Metric, method: str) -> None:
+def test_a_rejected_option_is_named_by_every_method_before_it_scores(ndcg: evaluate.Metric, method: str) -> None:
     known, required = OF_METHODS[method] | SHARED, {**REQUIRED, "report": {"predictions": [], "references": []}}
     problems = [each for each in BAD_OPTIONS if "sample_weight" not in each[0] and each[0].keys() <= known]
     assert len(problems) > 50
@@ -688,7 +688,7 @@ def holds_what_it_held(metric: evaluate.Metric) -> bool:
 @pytest.mark.parametrize(
     ("arguments", "problem"), [case[1:] for case in NOT_EVEN_STORED], ids=[case[0] for case in NOT_EVEN_STORED]
 )
-def test_inputs_without_a_meaning_are_refused_everywhere_and_change_nothing(
+def test_inputs_without_a_meaning_are_rejected_everywhere_and_change_nothing(
     holding: evaluate.Metric, fresh_metric: MetricFactory, tmp_path: Path, arguments: dict[str, Any], problem: str
 ) -> None:
     empty = fresh_metric()
@@ -718,7 +718,7 @@ def test_inputs_without_a_meaning_are_refused_everywhere_and_change_nothing(
         ({}, "predictions"),
     ],
 )
-def test_a_refused_query_changes_nothing(holding: evaluate.Metric, query: dict[str, Any], problem: str) -> None:
+def test_a_rejected_query_changes_nothing(holding: evaluate.Metric, query: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=f"^{problem}"):
         holding.add(**query)
     assert holds_what_it_held(holding)
@@ -727,7 +727,7 @@ def test_a_refused_query_changes_nothing(holding: evaluate.Metric, query: dict[s
 @pytest.mark.parametrize(
     ("arguments", "problem"), [case[1:] for case in NOT_SCORED], ids=[case[0] for case in NOT_SCORED]
 )
-def test_rankings_that_the_options_do_not_allow_are_refused_where_they_stand(
+def test_rankings_that_the_options_do_not_allow_are_rejected_at_their_place(
     ndcg: evaluate.Metric, arguments: dict[str, Any], problem: str
 ) -> None:
     with pytest.raises(ValueError, match=f"^{problem}"):
@@ -737,10 +737,10 @@ def test_rankings_that_the_options_do_not_allow_are_refused_where_they_stand(
 @pytest.mark.parametrize(
     ("arguments", "problem"), [case[1:] for case in NOT_SCORED[:5]], ids=[case[0] for case in NOT_SCORED[:5]]
 )
-def test_a_refused_compute_of_given_and_stored_rankings_keeps_the_stored(
+def test_a_rejected_compute_of_given_and_stored_rankings_keeps_the_stored(
     holding: evaluate.Metric, arguments: dict[str, Any], problem: str
 ) -> None:
-    # which query it is, is told by the tests of the position in a one-shot compute
+    # the tests of positions in a single compute check which query it is
     argument, _, rest = problem.partition(": ")
     with pytest.raises(ValueError, match=f"^{argument}: .*" + re.sub(r"query \d", r"query \\d", rest)):
         holding.compute(**arguments)
@@ -751,7 +751,7 @@ def test_a_refused_compute_of_given_and_stored_rankings_keeps_the_stored(
     ("arguments", "problem"), [case[1:] for case in NOT_SCORED[:5]], ids=[case[0] for case in NOT_SCORED[:5]]
 )
 @pytest.mark.parametrize("keep_in_memory", [False, True])
-def test_a_refused_compute_of_stored_rankings_keeps_them(
+def test_a_rejected_compute_of_stored_rankings_keeps_them(
     fresh_metric: MetricFactory, keep_in_memory: bool, arguments: dict[str, Any], problem: str
 ) -> None:
     metric = fresh_metric(keep_in_memory=keep_in_memory)
@@ -780,12 +780,12 @@ def test_a_negative_relevance_stored_may_be_clipped_or_kept(fresh_metric: Metric
 
 
 @pytest.mark.parametrize(("options", "problem"), BAD_OPTIONS, ids=[f"{options}" for options, _ in BAD_OPTIONS])
-def test_a_refused_option_is_named(ndcg: evaluate.Metric, options: dict[str, Any], problem: str) -> None:
+def test_a_rejected_option_is_named(ndcg: evaluate.Metric, options: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         ndcg.compute(**TWO, **options)
 
 
-def test_refused_options_change_nothing(holding: evaluate.Metric) -> None:
+def test_rejected_options_change_nothing(holding: evaluate.Metric) -> None:
     for options, problem in BAD_OPTIONS:
         weight = options.get("sample_weight")
         wrong_length = "must hold" in problem  # of the weights: it stays wrong; others get weights for stored queries
@@ -812,7 +812,7 @@ def test_an_unknown_option_is_named_and_changes_nothing(holding: evaluate.Metric
     assert holds_what_it_held(holding)
 
 
-def test_what_a_gain_function_raises_changes_nothing(holding: evaluate.Metric) -> None:
+def test_an_error_in_a_gain_function_changes_nothing(holding: evaluate.Metric) -> None:
     def gain(relevance: np.ndarray) -> np.ndarray:
         raise KeyError("no such grade")
 
@@ -880,7 +880,7 @@ def test_one_query_is_named_in_one_way(holding: evaluate.Metric) -> None:
     assert holds_what_it_held(holding)
 
 
-def test_a_mean_of_nothing_is_refused(ndcg: evaluate.Metric, fresh_metric: MetricFactory) -> None:
+def test_a_mean_of_nothing_is_rejected(ndcg: evaluate.Metric, fresh_metric: MetricFactory) -> None:
     irrelevant = {"predictions": [[2, 1], [1, 2]], "references": [[0, 0], [1, 0]]}
     with pytest.raises(ValueError, match=r"^nDCG: .*zero_division"):
         ndcg.compute(**irrelevant, zero_division=math.nan, sample_weight=[1, 0])
@@ -891,14 +891,14 @@ def test_a_mean_of_nothing_is_refused(ndcg: evaluate.Metric, fresh_metric: Metri
     assert metric.compute(zero_division=1.0) == {"nDCG": 1.0}
 
 
-def test_a_mean_that_overflows_is_refused(ndcg: evaluate.Metric) -> None:
+def test_a_mean_that_overflows_is_rejected(ndcg: evaluate.Metric) -> None:
     huge = {"predictions": [[1]] * 3, "references": [[1.5e308]] * 3}
     with pytest.raises(ValueError, match=r"^DCG: .*overflow"):
         ndcg.compute(**huge, measures="DCG")
     assert ndcg.compute(**huge) == {"nDCG": 1.0}
 
 
-def test_integers_that_float64_would_round_are_scored_at_once_and_refused_for_storage(
+def test_integers_that_float64_would_round_are_scored_at_once_and_rejected_for_storage(
     ndcg: evaluate.Metric, holding: evaluate.Metric
 ) -> None:
     big = {"predictions": [[2**53, 2**53 + 1]], "references": [[0, 1]]}
@@ -1002,7 +1002,7 @@ Share = list[tuple[Any, Any]]
 
 
 def in_processes(processes: Processes, scenarios: list[tuple[str, list[Share]]]) -> list[list[Any]]:
-    """What each of several processes that share a cache answers in each scenario."""
+    """The answers of several processes that share a cache, in each scenario."""
     number = len(scenarios[0][1])
     for process in range(number):
         shares = [(way, each[process]) for way, each in scenarios]
@@ -1039,7 +1039,7 @@ def test_four_processes_on_one_cache_give_the_result_of_one(fresh_metric: Metric
 @pytest.mark.parametrize(
     "way", ["after a refused one", "refused, then clipped", "given, refused with the others, then clipped"]
 )
-def test_what_one_of_two_processes_refuses_changes_nothing(
+def test_a_batch_that_one_of_two_processes_rejects_changes_nothing(
     fresh_metric: MetricFactory, processes: Processes, way: str
 ) -> None:
     shares: list[Share] = [[([2, 1], [0, 1]), ([3, 1], [2, 1])], [([1, 2, 3], [3, 0, 1])]]
@@ -1152,7 +1152,7 @@ JUDGED = {"a": {"d": 1}, "b": {"d": 2}, "c": {"d": 1}}
     ("others", "expected"),
     [
         ({}, [1, 0, 0]),
-        ({"judged_only": True}, [1, 0, 1]),  # what is removed was not retrieved
+        ({"judged_only": True}, [1, 0, 1]),  # removed documents were not retrieved
         ({"exclude": {"c": ["x"]}}, [1, 0, 1]),
         ({"missing": "skip"}, [1, 0, 0]),  # an empty answer is not missing
         ({"ideal": "truncated"}, [1, 0, 0]),
@@ -1211,7 +1211,7 @@ def test_other_choices_have_other_signatures(ndcg: evaluate.Metric) -> None:
         {"log_base": 2.0},
         {"discount": "log"},
         {"ties": "average", "zero_division": 0.0, "negative_relevance": "raise"},
-        {"use_aggregator": False},  # how results are handed over, or found, is no choice of what they are
+        {"use_aggregator": False},  # options of transport and speed do not change the results
         {"engine": "sklearn"},
         {"k": np.int64(10)},
         {"convention": "sklearn"},
@@ -1235,13 +1235,13 @@ def test_a_gain_function_has_one_signature_however_it_is_written(ndcg: evaluate.
     assert len({ndcg.signature(gain=each) for each in squares}) == 1
 
 
-def test_the_base_of_a_logarithm_that_is_not_there_is_no_choice(ndcg: evaluate.Metric) -> None:
+def test_a_log_base_without_a_logarithm_is_not_in_the_signature(ndcg: evaluate.Metric) -> None:
     assert ndcg.signature(discount="reciprocal", log_base=3) == ndcg.signature(discount="reciprocal")
     assert "|discount:reciprocal|ties:" in ndcg.signature(discount="reciprocal")
     assert "|discount:jarvelin|log:2|" in ndcg.signature(discount="jarvelin")
 
 
-def test_a_gain_that_knows_no_label_has_no_signature(ndcg: evaluate.Metric) -> None:
+def test_a_gain_without_labels_has_no_signature(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match=r"^gain .* has no value for any of the labels"):
         ndcg.signature(gain=np.array([0.0, 1.0]).take)  # which takes no floats
 

@@ -1,4 +1,4 @@
-"""The installed package: what a wheel holds, what it needs, and that it gives what the metric gives."""
+"""The installed package: the contents of a wheel, its requirements, and the same scores as the metric."""
 
 import email
 import json
@@ -65,14 +65,14 @@ Run = Callable[[str], Any]
 
 @pytest.fixture
 def alone(site: Path, needed: Path, tmp_path: Path) -> Run:
-    """Run code outside the clone where only the package, NumPy and pyarrow are installed; return what it prints."""
+    """Run code outside the clone with only the package, NumPy and pyarrow installed; return its output."""
     environment = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(map(str, (site, needed)))}
     return lambda code: run(code, environment, tmp_path, "-S")
 
 
 @pytest.fixture
 def beside(site: Path, tmp_path: Path) -> Run:
-    """Run code outside the clone where all libraries of the tests are installed."""
+    """Run code outside the clone with all libraries of the tests installed."""
     environment = lean_environment()
     environment["PYTHONPATH"] += os.pathsep + str(site)
     return lambda code: run(code, environment, tmp_path)
@@ -121,7 +121,7 @@ def test_the_package_imports_nothing_heavy(alone: Run) -> None:
     assert not {"ndcg.metric", "ndcg.scores.batches", "ndcg.scores.batch_file"} & set(imported)
 
 
-def test_the_door_imports_what_is_asked_for_when_it_is(alone: Run) -> None:
+def test_the_package_imports_a_name_when_it_is_first_used(alone: Run) -> None:
     code = "import ndcg\nbefore = 'numpy' in sys.modules\nndcg.signature()\n"
     assert alone(code + "print(json.dumps([before, 'numpy' in sys.modules]))") == [False, True]
 
@@ -175,7 +175,7 @@ def test_the_package_has_the_metric_class(beside: Run, ndcg: evaluate.Metric) ->
         ("ndcg.scorer(k=10)", "scorer needs scikit-learn: pip install scikit-learn"),
     ],
 )
-def test_what_needs_more_names_packages_that_an_extra_has(alone: Run, call: str, message: str) -> None:
+def test_errors_about_missing_packages_name_those_of_an_extra(alone: Run, call: str, message: str) -> None:
     printed = alone(
         f"import ndcg\ntry:\n    {call}\nexcept ImportError as error:\n    print(json.dumps(str(error)))",
     )

@@ -140,7 +140,7 @@ def test_the_name_of_the_space_names_the_metric_file(tmp_path: Path) -> None:
 
 
 def not_required() -> list[str]:
-    """The modules that are installed here and are not where requirements.txt alone is installed."""
+    """The modules that are installed here but not in requirements.txt."""
     required: set[str] = set()
     waiting = [Requirement(line) for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").split()]
     seen = set()

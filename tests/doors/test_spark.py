@@ -254,10 +254,10 @@ def test_columns_may_have_any_name(ndcg: evaluate.Metric, table: pa.Table, frame
     )
 
 
-# What is refused
+# Rejected input
 
 
-def test_only_a_dataframe_whose_columns_have_names_of_their_own_is_taken(ndcg: evaluate.Metric, frame: Any) -> None:
+def test_only_a_dataframe_with_distinct_column_names_is_accepted(ndcg: evaluate.Metric, frame: Any) -> None:
     with pytest.raises(ValueError, match="df must be a Spark DataFrame; got list"):
         ndcg.compute_spark([1], **COLUMNS)
     twice = frame.select("*", frame[COLUMNS["prediction"]])
@@ -324,7 +324,7 @@ def test_errors_name_the_column_and_the_query(
     assert str(caught.value).startswith(message)
 
 
-def test_a_column_that_is_no_name_is_refused_in_few_words(ndcg: evaluate.Metric) -> None:
+def test_a_column_without_a_name_is_rejected_in_few_words(ndcg: evaluate.Metric) -> None:
     for column, got in ((10**5000, "int"), ("x" * 10**6, "'x+[.]{3}x+'")):
         with pytest.raises(
             ValueError, match=f"^prediction must name a column of the DataFrame; got {got}, and"
@@ -355,7 +355,7 @@ def test_errors_of_arrays_name_the_query(
     assert str(caught.value).startswith(message)
 
 
-def test_values_that_are_refused_are_sparks_error_when_they_are_used(ndcg: evaluate.Metric) -> None:
+def test_values_that_are_rejected_are_sparks_error_when_they_are_used(ndcg: evaluate.Metric) -> None:
     frame = ndcg.compute_spark(frame_from([("q", "a", 1.0, -1, 1.0)], LONG), **COLUMNS, use_aggregator=False)
     with pytest.raises(Exception, match="reference: query 'q': the relevance -1 is negative"):
         frame.collect()

@@ -80,7 +80,7 @@ def test_arrays_of_one_type_are_put_one_after_the_other_however_they_lie(step: i
     assert np.diff(column.offsets).tolist() == list(map(len, rows))
 
 
-def test_a_number_of_another_type_is_refused_however_many_there_are() -> None:
+def test_a_number_of_another_type_is_rejected_however_many_there_are() -> None:
     for length in (10, 2 * columns.MANY):
         with pytest.raises(ValueError, match=r"^references: query 0, position \d+: Decimal\('0'\) is not a number"):
             read([list(range(length + 2))], [[1] * length + [None, Decimal(0)]])

@@ -111,7 +111,7 @@ def test_excluded_documents_are_as_if_neither_side_had_them(
 
 
 @pytest.mark.parametrize("as_list", [list, set, tuple, np.array])
-def test_of_ranked_ids_each_query_has_a_list_of_its_own(ndcg: evaluate.Metric, as_list: Callable[[Any], Any]) -> None:
+def test_each_query_of_ranked_ids_has_its_own_list(ndcg: evaluate.Metric, as_list: Callable[[Any], Any]) -> None:
     ranked, relevant = [[7, 5, 3], [2, 1]], [{5: 1, 7: 1, 9: 2}, {1: 1}]
     found = ndcg.compute(
         predictions=ranked, references=relevant, exclude=[as_list([7, 9]), as_list([2])], use_aggregator=False
@@ -119,7 +119,9 @@ def test_of_ranked_ids_each_query_has_a_list_of_its_own(ndcg: evaluate.Metric, a
     assert found == {"nDCG": [1.0, 1.0]}
 
 
-def test_a_query_is_skipped_if_the_predictions_lack_it_or_nothing_is_left_of_it(ndcg: evaluate.Metric) -> None:
+def test_a_query_is_skipped_if_it_is_missing_from_the_predictions_or_all_of_it_is_excluded(
+    ndcg: evaluate.Metric,
+) -> None:
     without_q2 = {query: documents for query, documents in RUN.items() if query != "q2"}
     for inputs in (
         {"predictions": without_q2, "references": QRELS},
@@ -294,7 +296,7 @@ def test_times_are_the_same_in_any_unit(ndcg: evaluate.Metric, kinds: tuple[str,
     ("kind", "other"),
     [("timestamp[us]", "timestamp[us, tz=UTC]"), ("timestamp[us]", "date32"), ("int64", "string"), ("int64", "binary")],
 )
-def test_ids_of_another_kind_are_refused(ndcg: evaluate.Metric, kind: str, other: str) -> None:
+def test_ids_of_another_kind_are_rejected(ndcg: evaluate.Metric, kind: str, other: str) -> None:
     known = {"int64": pa.int64(), "string": pa.string(), "binary": pa.binary(), "date32": pa.date32()}
     known |= {"timestamp[us]": pa.timestamp("us"), "timestamp[us, tz=UTC]": pa.timestamp("us", "UTC")}
     values = {"int64": [7, 8], "string": ["7"], "binary": [b"7"], "date32": [DAY]}
@@ -331,7 +333,7 @@ def test_each_id_of_a_mapping_has_a_type_of_the_rankings(ndcg: evaluate.Metric, 
     ],
 )
 @pytest.mark.parametrize("sides", [SMALL, SMALL_ROWS], ids=["mappings", "rows"])
-def test_what_is_neither_text_nor_an_integer_is_no_id_to_exclude(
+def test_values_that_are_not_ids_cannot_be_excluded(
     ndcg: evaluate.Metric, sides: Any, documents: Any, wrong: str
 ) -> None:
     with pytest.raises(ValueError, match=f"^exclude: query 'q': must hold ids, text or integers; got {wrong}$"):
@@ -356,7 +358,7 @@ def test_queries_of_several_types_exclude_alike_in_mappings_and_rows(ndcg: evalu
         assert ndcg.compute(**sides, exclude={"q": ["a"], 7: ["b"]}) == {"nDCG": 1.0}
 
 
-def test_only_beside_a_file_of_ids_to_exclude_the_error_speaks_of_files(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_the_error_speaks_of_files_only_if_the_ids_to_exclude_are_in_one(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     problem = "exclude: no query is in the references; ids are such as {} in exclude, {} in the references; {}"
     hint = "give both the same type"
     for sides in (SMALL, SMALL_ROWS):
@@ -421,7 +423,7 @@ def test_a_file_names_documents_to_exclude(
         ("a.jsonl", '{"user": "q1", "item": null}\n', "line 1: has no document; give each row its id"),
     ],
 )
-def test_a_faulty_file_of_documents_to_exclude_is_refused(
+def test_a_faulty_file_of_documents_to_exclude_is_rejected(
     ndcg: evaluate.Metric, tmp_path: Path, name: str, text: str, message: str
 ) -> None:
     path = tmp_path / name
@@ -514,7 +516,9 @@ REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_excluded_is_refused_and_nothing_added_is_lost(ndcg: evaluate.Metric, case: str) -> None:
+def test_exclusions_that_are_not_possible_are_rejected_and_nothing_added_is_lost(
+    ndcg: evaluate.Metric, case: str
+) -> None:
     inputs, exclude, message = REFUSED[case]
     ndcg.add(prediction=[2, 1], reference=[0, 1])
     with pytest.raises(ValueError, match="^" + message):

@@ -1,4 +1,4 @@
-"""TREC files: every way that people write them is read, and what is malformed is refused by file and line."""
+"""TREC files: every common way to write them is read, and malformed lines are rejected by file and line."""
 
 import gzip
 import io
@@ -63,7 +63,7 @@ def line(kind: str, query: str = "q", document: str = "d", value: object = 1) ->
 
 
 GOOD = {"run": "q Q0 good 1 1.5 tag", "qrels": "q 0 good 1"}
-# per fault: its line in a run and in qrels, and what the error says of it
+# each fault: its line in a run and in qrels, and the words of its error
 FAULTY_LINES: dict[str, tuple[str, str, str]] = {
     "a column is missing": ("q Q0 d 1 1.5", "q 0 d", " columns; "),
     "only one column": ("q", "q", ": 1 column; "),
@@ -96,7 +96,7 @@ def refused(kind: str, path: Path) -> str:
     return message
 
 
-# --- What is read ----------------------------------------------------------------------------------------------------
+# --- Valid files -----------------------------------------------------------------------------------------------------
 
 LAYOUTS: dict[str, Callable[[str], str]] = {
     "single spaces": lambda text: text,
@@ -177,7 +177,7 @@ def test_a_byte_order_mark_is_taken_off_a_file_and_not_off_ids(
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_number_in_any_spelling_is_the_nearest_float(write: Callable[..., Path], kind: str, spelling: str) -> None:
-    # with a fraction beside it, relevances are floats
+    # next to a fraction, relevances are floats
     path = write(line(kind, document="a", value=spelling) + "\n" + line(kind, document="b", value="0.1") + "\n")
     assert READERS[kind](path) == {"q": {"a": float(spelling), "b": 0.1}}
 
@@ -291,7 +291,7 @@ def test_a_named_pipe_is_read_as_a_file_is(tmp_path: Path, kind: str, compress: 
 @pytest.mark.parametrize("compress", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("fault", FAULTY_LINES)
-def test_a_named_pipe_is_refused_by_line_as_a_file_is(
+def test_a_named_pipe_is_rejected_by_line_as_a_file_is(
     write: Callable[..., Path], tmp_path: Path, kind: str, fault: str, compress: bool
 ) -> None:
     text = f"# comment\n{GOOD[kind]}\n\n{FAULTY_LINES[fault][KINDS.index(kind)]}\n{line(kind, 'other')}\n".encode()
@@ -304,7 +304,7 @@ def test_a_named_pipe_is_refused_by_line_as_a_file_is(
     assert message == refused(kind, write(content, path.name))
 
 
-def test_a_process_substitution_is_refused_by_line(ndcg: evaluate.Metric) -> None:
+def test_a_process_substitution_is_rejected_by_line(ndcg: evaluate.Metric) -> None:
     # ndcg.compute(predictions="/dev/stdin", …) and <(zcat run.gz) are such paths
     reading, writing = os.pipe()
     try:
@@ -338,7 +338,7 @@ def test_files_may_be_added_as_batches(
     assert metric.compute(use_aggregator=False)["nDCG"] == pytest.approx(expected, rel=1e-15)
 
 
-# --- What is refused -------------------------------------------------------------------------------------------------
+# --- Malformed files -------------------------------------------------------------------------------------------------
 
 
 def refused_by_metric(metric: evaluate.Metric, kind: str, path: Path) -> str:
@@ -373,7 +373,7 @@ def assert_nothing_was_added(metric: evaluate.Metric) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("fault", FAULTY_LINES)
-def test_a_faulty_line_is_refused_by_its_number_and_changes_nothing(
+def test_a_faulty_line_is_rejected_by_its_number_and_changes_nothing(
     holding: evaluate.Metric, write: Callable[..., Path], kind: str, fault: str
 ) -> None:
     faulty, problem = FAULTY_LINES[fault][KINDS.index(kind)], FAULTY_LINES[fault][2]
@@ -392,7 +392,7 @@ def test_a_faulty_line_is_refused_by_its_number_and_changes_nothing(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("fault", FAULTY_LINES)
-def test_a_faulty_line_is_refused_by_its_number_wherever_chunks_end(
+def test_a_faulty_line_is_rejected_by_its_number_wherever_chunks_end(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str, fault: str
 ) -> None:
     path = write(f"# comment\n{GOOD[kind]}\n\n{FAULTY_LINES[fault][KINDS.index(kind)]}")
@@ -443,7 +443,7 @@ def test_a_document_is_found_twice_however_long_the_ids_around_it(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_documents_of_one_hash_are_no_duplicates(
+def test_documents_with_the_same_hash_are_not_duplicates(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setattr(files, "hashes_of", lambda ids: np.zeros(len(ids), np.uint64))
@@ -499,7 +499,7 @@ def test_a_column_that_is_not_looked_at_is_not_blamed_for_a_later_line(write: Ca
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("spelling", ["NaN(1)", "nan(ind)", "+inf", "-nan", "+Infinity"])
-def test_every_spelling_that_is_not_finite_is_refused_by_line(
+def test_every_spelling_that_is_not_finite_is_rejected_by_line(
     write: Callable[..., Path], kind: str, spelling: str
 ) -> None:
     path = write(f"{line(kind, document='a')}\n{line(kind, document='b', value=spelling)}\n")
@@ -509,7 +509,7 @@ def test_every_spelling_that_is_not_finite_is_refused_by_line(
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
 @pytest.mark.parametrize("before", [0, 1, 100, 1 << 20, (1 << 22) - 3])
-def test_a_line_of_more_than_a_mebibyte_is_refused_wherever_it_stands(
+def test_a_line_of_more_than_a_mebibyte_is_rejected_wherever_it_is(
     write: Callable[..., Path], kind: str, end: str, before: int
 ) -> None:
     lines = [f"{line(kind, document=f'{at}-' + 'x' * min(before, 1 << 19))}\n" for at in range(before // (1 << 19) + 1)]
@@ -546,7 +546,7 @@ def test_a_comment_that_is_skipped_is_not_blamed_for_a_later_line(write: Callabl
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_document_in_two_queries_is_no_duplicate(write: Callable[..., Path], kind: str) -> None:
+def test_one_document_in_two_queries_is_not_a_duplicate(write: Callable[..., Path], kind: str) -> None:
     path = write(f"{line(kind, 'q1')}\n{line(kind, 'q2')}\n")
     assert READERS[kind](path) == {"q1": {"d": 1}, "q2": {"d": 1}}
 
@@ -559,7 +559,7 @@ def test_ids_are_not_run_together(write: Callable[..., Path], kind: str) -> None
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("end", ["\r", "\r\r\n", "\n#c\r", "\r#"])
-def test_a_carriage_return_within_a_line_is_refused(write: Callable[..., Path], kind: str, end: str) -> None:
+def test_a_carriage_return_within_a_line_is_rejected(write: Callable[..., Path], kind: str, end: str) -> None:
     path = write(f"{line(kind, 'q', 'a')}\r\n{line(kind, 'q', 'b')}{end}{line(kind, 'q', 'c')}\n")
     at = 3 if end.startswith("\n") else 2
     assert refused(kind, path).startswith(f"{path}: line {at}: holds a carriage return; ")
@@ -567,7 +567,7 @@ def test_a_carriage_return_within_a_line_is_refused(write: Callable[..., Path], 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("document", ["\0", "b\0", "\0b"])
-def test_a_nul_byte_is_refused_by_line(write: Callable[..., Path], kind: str, document: str) -> None:
+def test_a_nul_byte_is_rejected_by_line(write: Callable[..., Path], kind: str, document: str) -> None:
     path = write(f"{line(kind, 'q', 'a')}\n{line(kind, 'q', document)}\n{line(kind, 'q', 'c')}\r\r\n")
     assert refused(kind, path) == f"{path}: line 2: holds a NUL byte, which no text does; save the file in UTF-8"
 
@@ -578,7 +578,7 @@ def test_a_nul_byte_is_refused_by_line(write: Callable[..., Path], kind: str, do
     ["", "\n", " \n\t\r\n", "# only\n# comments\n", "# no newline"],
     ids=["empty", "\\n", "blank", "#", "#end"],
 )
-def test_a_file_without_lines_is_refused(
+def test_a_file_without_lines_is_rejected(
     holding: evaluate.Metric, write: Callable[..., Path], kind: str, content: str
 ) -> None:
     for path in (write(content), write(gzip.compress(content.encode()), "file.gz")):
@@ -596,7 +596,7 @@ BINARY = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("content", BINARY)
-def test_a_binary_file_is_refused_at_its_first_line(
+def test_a_binary_file_is_rejected_at_its_first_line(
     holding: evaluate.Metric, write: Callable[..., Path], kind: str, content: str
 ) -> None:
     path = write(BINARY[content])
@@ -641,7 +641,7 @@ def test_commas_are_part_of_ids_between_semicolons(write: Callable[..., Path]) -
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("column", ["query", "document"])
-def test_ids_that_are_not_utf8_are_refused_by_line(
+def test_ids_that_are_not_utf8_are_rejected_by_line(
     holding: evaluate.Metric, write: Callable[..., Path], kind: str, column: str
 ) -> None:
     path = write(f"{GOOD[kind]}\n{line(kind, **{column: 'dé'})}\n".encode("latin-1"))
@@ -662,7 +662,7 @@ UNREADABLE_GZ = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("content", UNREADABLE_GZ)
-def test_a_gz_that_cannot_be_decompressed_is_refused_by_name(
+def test_a_gz_that_cannot_be_decompressed_is_rejected_by_name(
     holding: evaluate.Metric, write: Callable[..., Path], kind: str, content: str
 ) -> None:
     path = write(UNREADABLE_GZ[content], "file.gz")
@@ -686,7 +686,7 @@ def test_a_gz_that_is_cut_is_never_half_read(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_cannot_be_opened_is_refused_by_name(holding: evaluate.Metric, tmp_path: Path, kind: str) -> None:
+def test_a_file_that_cannot_be_opened_is_rejected_by_name(holding: evaluate.Metric, tmp_path: Path, kind: str) -> None:
     missing = tmp_path / "missing.txt"
     with pytest.raises(FileNotFoundError, match=re.escape(str(missing))):
         READERS[kind](missing)
@@ -701,7 +701,7 @@ def test_what_cannot_be_opened_is_refused_by_name(holding: evaluate.Metric, tmp_
     assert_nothing_was_added(holding)
 
 
-def test_a_missing_side_is_still_missing_beside_a_file(holding: evaluate.Metric, write: Callable[..., Path]) -> None:
+def test_a_missing_side_is_still_missing_next_to_a_file(holding: evaluate.Metric, write: Callable[..., Path]) -> None:
     for argument, path in (("predictions", write(RUN, "run")), ("references", write(QRELS, "qrels"))):
         other = ({"predictions", "references"} - {argument}).pop()
         with pytest.raises(ValueError, match=f"{other} are missing"):
@@ -709,7 +709,7 @@ def test_a_missing_side_is_still_missing_beside_a_file(holding: evaluate.Metric,
     assert_nothing_was_added(holding)
 
 
-def test_a_first_file_that_is_refused_leaves_an_empty_metric(
+def test_a_first_file_that_is_rejected_leaves_an_empty_metric(
     fresh_metric: MetricFactory, write: Callable[..., Path], tmp_path: Path
 ) -> None:
     metric = fresh_metric()
@@ -809,9 +809,7 @@ PADDED_ROWS = {  # of two documents of a query, as people and programs write the
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("rows", PADDED_ROWS)
-def test_spaces_around_a_cell_of_csv_and_tsv_are_no_part_of_it(
-    write: Callable[..., Path], rows: str, kind: str
-) -> None:
+def test_spaces_around_a_cell_of_csv_and_tsv_are_removed(write: Callable[..., Path], rows: str, kind: str) -> None:
     content, delimiter = PADDED_ROWS[rows]
     path = write(content.format(header=TABLE_NAMES[kind].format(delimiter)), "a.csv")
     assert READERS[kind](path) == {"q 1": {"d1": 2, "d2": 1}}
@@ -856,7 +854,7 @@ def test_ids_that_differ_in_spaces_around_them_are_one_in_a_table(write: Callabl
         ("run", "q1, Q0, d1, 1, 2.5, tag\n", "'q1', 'Q0', 'd1', '1', '2.5', 'tag'"),
     ],
 )
-def test_columns_with_commas_and_spaces_but_without_a_header_are_no_trec_file(
+def test_columns_with_commas_and_spaces_but_without_a_header_are_not_a_trec_file(
     write: Callable[..., Path], kind: str, content: str, names: str
 ) -> None:
     path = write(content)
@@ -889,7 +887,7 @@ def zipped(name: str, content: str) -> bytes:
 
 IS_ZIP = "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV"
 
-# per fault, after the form of its file: what it holds, and what the error says of it
+# each fault, after the form of its file: the contents, and the words of the error
 FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
     "csv: no document": (
         "qid,text,score\nq,x,1\n",
@@ -1055,7 +1053,7 @@ def test_json_is_parsed_with_or_without_a_byte_order_mark(text: str) -> None:
     assert file_content.parse_json(text.encode()) == {"q": {"d": 0.5}}
 
 
-def test_json_that_python_writes_keeps_what_is_not_finite() -> None:
+def test_json_that_python_writes_keeps_values_that_are_not_finite() -> None:
     assert str(file_content.parse_json(json.dumps([math.nan, math.inf, -math.inf]).encode())) == "[nan, inf, -inf]"
 
 
@@ -1096,7 +1094,7 @@ def test_a_fault_in_any_form_is_named_with_its_file_and_place(
 
 
 @pytest.mark.parametrize("form", ["file.parquet", "file.arrow", "stream.arrow"])
-def test_a_table_that_is_cut_short_is_refused(write: Callable[..., Path], form: str) -> None:
+def test_a_table_that_is_cut_short_is_rejected(write: Callable[..., Path], form: str) -> None:
     path = write(FORMS[form][:-200], form)
     assert refused("run", path).startswith(f"{path}: cannot be read, so it may be damaged or cut short: ")
 
@@ -1126,7 +1124,7 @@ def test_limits_bound_every_form(write: Callable[..., Path], form: str, limit: s
         files.read_columns(path, "run", limits)
 
 
-def test_what_unpacks_to_more_than_the_limit_is_not_unpacked_whole(write: Callable[..., Path]) -> None:
+def test_a_file_that_unpacks_to_more_than_the_limit_is_not_unpacked_whole(write: Callable[..., Path]) -> None:
     limits = file_content.Limits(bytes=1 << 20, uncompressed=1 << 22)
     for pack in (PACKED[".gz"], PACKED[".zst"]):
         for content in (bytes(1 << 26), b"q Q0 d 1 1 tag\n" * (1 << 22), b"[" + b" " * (1 << 26)):
@@ -1142,7 +1140,7 @@ def test_lines_are_counted_over_chunks_of_empty_lines(write: Callable[..., Path]
         files.read_run(write("\n" * empty + head + row, "file.csv" if head else "file.run"))
 
 
-def test_a_list_of_empty_records_is_refused_by_their_number(write: Callable[..., Path]) -> None:
+def test_a_list_of_empty_records_is_rejected_by_their_number(write: Callable[..., Path]) -> None:
     with pytest.raises(ValueError, match="holds more than 2 rows"):
         files.read_run(write(json.dumps([RECORDS[0], {}, {}]), "a.json"), file_content.Limits(rows=2))
 
@@ -1174,7 +1172,7 @@ TABLE_BOMBS = {
 
 @pytest.mark.parametrize("packed", ["", ".zst"])
 @pytest.mark.parametrize("bomb", TABLE_BOMBS)
-def test_a_small_table_that_unpacks_to_much_is_refused_before(
+def test_a_small_table_that_unpacks_to_much_is_rejected_before(
     write: Callable[..., Path], bomb: str, packed: str
 ) -> None:
     path = write(PACKED[packed](TABLE_BOMBS[bomb]()), "bomb" + packed)
@@ -1188,7 +1186,7 @@ def test_a_small_table_that_unpacks_to_much_is_refused_before(
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "zstd", "lz4", "brotli"])
 @pytest.mark.parametrize("dictionary", [True, False])
-def test_limits_let_through_what_fits_as_every_writer_packs_it(
+def test_limits_accept_a_file_that_fits_from_every_writer(
     write: Callable[..., Path], version: str, compression: str, dictionary: bool
 ) -> None:
     queries = [f"query {row % 7}" for row in range(10_000)]

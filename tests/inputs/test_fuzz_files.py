@@ -241,7 +241,7 @@ def outcome(call: Callable[[], Any]) -> Any:
 
 
 def assert_refused(found: Any, fault: Fault, prefix: str) -> None:
-    """The error names the file, the line and what is wrong, in one line of bearable length."""
+    """The error names the file, the line and the fault, in one short line."""
     assert isinstance(found, str), (found, fault)
     place = f"{prefix}: " if fault.line is None else f"{prefix}: line {fault.line}: "
     assert found.startswith(place), (found, fault)

@@ -1,4 +1,4 @@
-"""What an id is, and the ids of rows as numbers, in the order of their first rows."""
+"""Which values are ids, and the ids of rows as numbers, in the order of their first rows."""
 
 import datetime
 import math

@@ -1,4 +1,4 @@
-"""Lists of document ids, best first: each library's numbers, every container, and what is refused."""
+"""Lists of document ids, best first: each library's scores, every container, and rejected input."""
 
 import math
 import re
@@ -45,7 +45,7 @@ def test_relevances_are_graded(ndcg: evaluate.Metric) -> None:
     assert found == {"nDCG@3": pytest.approx(3 * discount(2) / (3 * discount(1) + discount(2)))}
 
 
-def test_integers_are_ids_beside_sets_and_mappings_and_scores_beside_lists(ndcg: evaluate.Metric) -> None:
+def test_integers_are_ids_next_to_sets_and_mappings_and_scores_next_to_lists(ndcg: evaluate.Metric) -> None:
     assert ndcg.compute(predictions=[[7, 9]], references=[{9}]) == {"nDCG": pytest.approx(discount(2))}
     assert ndcg.compute(predictions=[[7, 9]], references=[{9: 2, 7: 0}]) == {"nDCG": pytest.approx(discount(2))}
     assert ndcg.compute(predictions=[[7, 9]], references=[[0, 1]]) == {"nDCG": 1.0}  # scores and relevances
@@ -126,7 +126,7 @@ ONE_TYPE = "give ids as all text or all integers, scores and relevances as numbe
 NO_ORDER = "predictions: query 0: a set has no order; give a list of ids, best first"
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
 ONE_WAY = "predictions are by ids and references by position (list); give both in the same way"
-Fault = tuple[Any, Any, str]  # predictions, references, and what the error says
+Fault = tuple[Any, Any, str]  # predictions, references, and the words of the error
 COLUMN_FAULTS: dict[str, Fault] = {
     "retrieved twice": (
         [["d1"], ["d3", "d1", "d3"]],
@@ -250,7 +250,7 @@ FAULTS: dict[str, Fault] = {
 
 
 def assert_refused(metric: evaluate.Metric, inputs: Callable[[], dict[str, Any]], message: str) -> None:
-    """Every method refuses the inputs in the same words and leaves the metric what was added before."""
+    """Every method rejects the inputs in the same words and leaves the metric's earlier batches intact."""
     metric.add_batch(predictions=[["d1"]], references=[["d1"]])
     for method in (metric.compute, metric.report, metric.add_batch):
         with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
@@ -260,7 +260,7 @@ def assert_refused(metric: evaluate.Metric, inputs: Callable[[], dict[str, Any]]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_wrong_ids_are_refused(fresh_metric: MetricFactory, fault: str) -> None:
+def test_wrong_ids_are_rejected(fresh_metric: MetricFactory, fault: str) -> None:
     predictions, references, message = FAULTS[fault]
     given = {"predictions": predictions, "references": references}
     assert_refused(fresh_metric(keep_in_memory=True), lambda: given, message)
@@ -268,7 +268,7 @@ def test_wrong_ids_are_refused(fresh_metric: MetricFactory, fault: str) -> None:
 
 @pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("fault", COLUMN_FAULTS)
-def test_wrong_ids_are_refused_alike_in_every_library(
+def test_wrong_ids_are_rejected_alike_in_every_library(
     fresh_metric: MetricFactory, tmp_path: Path, fault: str, frame: str
 ) -> None:
     predictions, references, message = COLUMN_FAULTS[fault]
@@ -309,12 +309,12 @@ def test_queries_hold_ids_in_any_container(
     assert 0 < expected["nDCG"] < 1
 
 
-def test_integers_by_query_are_ids_beside_sets_and_mappings(ndcg: evaluate.Metric) -> None:
+def test_integers_by_query_are_ids_next_to_sets_and_mappings(ndcg: evaluate.Metric) -> None:
     assert ndcg.compute(predictions={1: [7, 9]}, references={1: {9}}) == {"nDCG": pytest.approx(discount(2))}
     assert ndcg.compute(predictions={1: [7, 9]}, references={1: {9: 3}}) == {"nDCG": pytest.approx(discount(2))}
 
 
-def test_ids_by_query_stand_beside_mappings_and_files(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_ids_by_query_score_against_mappings_and_files(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
     qrels.write_text("u1 0 d1 1\nu1 0 d9 1\nu2 0 d4 1\nu3 0 d5 1\n")
     run.write_text("u1 Q0 d3 1 3 t\nu1 Q0 d1 2 2 t\nu1 Q0 d7 3 1 t\nu2 Q0 d2 1 2 t\nu2 Q0 d4 2 1 t\n")

@@ -1,4 +1,4 @@
-"""Rankings: what is counted of them, and their way into Arrow's columns."""
+"""Rankings: the counts of their documents, and their way into Arrow's columns."""
 
 import math
 from typing import Any
@@ -21,7 +21,7 @@ def test_2d_arrays_become_arrow_lists_of_their_type_but_for_wide_integers(dtype:
         assert column.to_pylist() == values.tolist()
 
 
-def test_integers_that_float64_cannot_hold_are_refused_for_storage() -> None:
+def test_integers_that_float64_cannot_hold_are_rejected_for_storage() -> None:
     fine = [[1, 0]]
     with pytest.raises(ValueError, match=r"^predictions: .*2\*\*53"):
         to_arrow(read([[2**53 + 1, 0]], fine))
@@ -30,7 +30,7 @@ def test_integers_that_float64_cannot_hold_are_refused_for_storage() -> None:
 
 
 @pytest.mark.parametrize("as_array", [False, True])
-def test_documents_are_counted_by_what_is_known_of_them(as_array: bool) -> None:
+def test_retrieved_judged_and_relevant_documents_are_counted(as_array: bool) -> None:
     score = [[0.5, None, 0.25], [None, None, None], [-math.inf, 0.0, 1.0]]
     relevance = [[None, 1, 0], [2, 1, None], [1, -1, 0.5]]
     if as_array:

@@ -40,7 +40,7 @@ SQUARE_RELEVANCES = [[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]]
 
 
 def documents(read_rankings: Rankings) -> Documents:
-    """What the arrays say: per query the score and relevance of each document, None if missing."""
+    """The contents of the arrays: the score and relevance of each document by query, None if missing."""
     relevance, score, offsets, judged, retrieved, *_ = read_rankings
     assert relevance.shape == score.shape
     assert judged is None or (judged.dtype == bool and judged.shape == score.shape)
@@ -152,7 +152,7 @@ def test_ragged_lists_that_miss_nothing_have_no_masks(form: str) -> None:
     assert actual.retrieved is None
 
 
-def test_masked_2d_arrays_miss_what_is_masked() -> None:
+def test_masked_values_of_2d_arrays_are_missing() -> None:
     scores, relevances = [[0.5, None, 3.0], [None, 1.0, 2.0]], [[1.0, 2.0, None], [None, 0.0, 1.0]]
     assert documents(read(masked(scores), masked(relevances))) == paired(scores, relevances)
     assert documents(read(masked(scores), relevances)) == paired(scores, relevances)
@@ -195,7 +195,7 @@ def test_integers_that_float64_would_round_are_kept(big: int) -> None:
         [np.array([2**63 + 1, 2**63], np.uint64), np.array([-1, -2])],
     ],
 )
-def test_big_integers_beside_other_numbers_are_not_rounded_into_a_tie(scores: Any) -> None:
+def test_big_integers_next_to_other_numbers_are_not_rounded_into_a_tie(scores: Any) -> None:
     relevances = [[0] * len(row) for row in scores]
     with pytest.raises(ValueError, match=r"^predictions: query 0, position 0: \d+ would be rounded; give"):
         read(scores, relevances)
@@ -213,7 +213,7 @@ def test_big_integers_beside_other_numbers_are_not_rounded_into_a_tie(scores: An
         [np.longdouble(1) + np.finfo(np.longdouble).eps, 1],
     ],
 )
-def test_numbers_that_64_bits_do_not_hold_are_refused(row: list[Any]) -> None:
+def test_numbers_that_64_bits_do_not_hold_are_rejected(row: list[Any]) -> None:
     for rows in ([row], [row, [1.0]], np.array([row], object)):
         with pytest.raises(ValueError, match=r"^predictions: query 0, position 0: .* would be rounded; give"):
             read(rows, [[0] * len(each) for each in rows])
@@ -338,7 +338,7 @@ def test_many_nested_lists_and_chunks_come_in_parts_of_about_part_documents(
 
 
 @pytest.mark.parametrize("form", ["lists", "column"])
-def test_what_is_wrong_in_a_later_part_is_said_of_the_query_as_all_are_counted(
+def test_an_error_in_a_later_part_names_the_query_counted_over_all_parts(
     monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     monkeypatch.setattr(reading, "PART", 10)
@@ -394,7 +394,7 @@ FINE = [[1.0, 2.0], [3.0]]
         (pa.array([[1.0, 2.0], None]), "query 1: is None"),
     ],
 )
-def test_what_is_no_ranking_is_refused_where_it_stands(argument: str, rows: Any, place: str) -> None:
+def test_a_row_that_is_not_a_ranking_is_rejected_at_its_place(argument: str, rows: Any, place: str) -> None:
     with pytest.raises(ValueError, match=rf"^{argument}: {place}"):
         read(**{"predictions": FINE, "references": FINE, argument: rows})
 
@@ -421,7 +421,9 @@ def test_what_is_no_ranking_is_refused_where_it_stands(argument: str, rows: Any,
         (iter([[1.0]]), "must hold one list of documents per query.*got list_iterator"),
     ],
 )
-def test_what_is_no_collection_of_rankings_is_refused_by_its_argument(argument: str, values: Any, problem: str) -> None:
+def test_an_argument_that_is_not_a_collection_of_rankings_is_rejected_by_name(
+    argument: str, values: Any, problem: str
+) -> None:
     if np.dtype(np.longdouble).itemsize == 8 and getattr(values, "dtype", None) == np.longdouble:
         pytest.skip("long double is float64 here")
     pattern = problem.replace("(", r"\(").replace(")", r"\)")
@@ -430,14 +432,14 @@ def test_what_is_no_collection_of_rankings_is_refused_by_its_argument(argument: 
 
 
 @pytest.mark.parametrize(("predictions", "references"), [([[1], [2], [3]], [[1], [2]]), ([[1]], []), ([], [[1]])])
-def test_different_numbers_of_queries_are_refused_with_both(predictions: Any, references: Any) -> None:
+def test_different_numbers_of_queries_are_rejected_with_both(predictions: Any, references: Any) -> None:
     message = f"predictions hold {len(predictions)} queries and references {len(references)}"
     with pytest.raises(ValueError, match=f"^{message}"):
         read(predictions, references)
 
 
 @pytest.mark.parametrize("form", ["lists", "tuples", "Arrow lists", "Arrow large lists"])
-def test_different_numbers_of_documents_are_refused_with_the_query(form: str) -> None:
+def test_different_numbers_of_documents_are_rejected_with_the_query(form: str) -> None:
     predictions, references = [[1.0, 2.0], [3.0], [4.0]], [[1.0, 2.0], [3.0], [4.0, 5.0]]
     with pytest.raises(ValueError, match=r"query 2: 1 predictions and 2 references"):
         read(RAGGED_FORMS[form](predictions), RAGGED_FORMS[form](references))
@@ -452,7 +454,7 @@ def test_the_same_number_of_documents_in_all_does_not_hide_a_difference() -> Non
         read(np.ones((2, 3)), [[1, 2], [3, 4, 5, 6]])
 
 
-def test_messages_say_what_to_do() -> None:
+def test_messages_say_how_to_mend_the_fault() -> None:
     with pytest.raises(ValueError, match=re.escape("give a number or None")):
         read([["?"]], [[1.0]])
     with pytest.raises(ValueError, match="None for the score of one not retrieved"):

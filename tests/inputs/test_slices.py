@@ -1,4 +1,4 @@
-"""Slices: a report or a comparison says of each value of `by` what it says of those queries alone."""
+"""Slices: the figures of each value of `by` are those of a report or comparison of its queries alone."""
 
 import io
 import json
@@ -276,7 +276,7 @@ def test_batches_are_sliced_by_the_order_they_were_added_in(fresh_metric: Metric
     assert metric.report(by=LANGUAGES) == expected
 
 
-# What a person sees
+# Tables and plots
 
 NAMES = [each if each != "fr" else "<b>|_&\n$x$" for each in LANGUAGES]
 
@@ -352,7 +352,7 @@ def test_a_comparison_shows_each_slice(comparison: Any) -> None:
     assert image.getvalue().startswith(b"\x89PNG")
 
 
-def test_of_many_slices_the_first_are_shown(ndcg: evaluate.Metric) -> None:
+def test_only_the_first_of_many_slices_are_shown(ndcg: evaluate.Metric) -> None:
     report = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=np.arange(62))
     assert len(report.slices) == 62
     assert "The first 50 of 62 slices are shown." in str(report)
@@ -360,7 +360,7 @@ def test_of_many_slices_the_first_are_shown(ndcg: evaluate.Metric) -> None:
     assert len(report.plot().axes[2].get_yticklabels()) == 50
 
 
-# What is refused
+# Rejected input
 
 TYPES = "by must be all text, all integers of 64 bits or all booleans, None for no slice; got"
 OTHERS = "give others as text, fractions as ranges"
@@ -434,7 +434,7 @@ FAULTS: dict[str, tuple[dict[str, Any], Any, str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_slices_that_cannot_be_told_are_refused(fresh_metric: MetricFactory, fault: str) -> None:
+def test_slices_that_cannot_be_determined_are_rejected(fresh_metric: MetricFactory, fault: str) -> None:
     inputs, by, message = FAULTS[fault]
     metric = fresh_metric(keep_in_memory=True)
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):

@@ -86,7 +86,7 @@ def test_a_row_may_be_a_query(ndcg: evaluate.Metric) -> None:
         assert ndcg.compute(data=frame, **names) == expected
 
 
-def test_what_is_no_name_is_taken_as_it_is(ndcg: evaluate.Metric) -> None:
+def test_a_list_that_holds_no_names_is_read_as_values(ndcg: evaluate.Metric) -> None:
     table = table_of()
     expected = ndcg.compute(**columns_of(table), k=5)
     columns = {**COLUMNS, "references": table["label"]}
@@ -110,7 +110,7 @@ def with_column(name: str, values: list[Any]) -> pa.Table:
     return pa.table({**GOOD.to_pydict(), name: values})
 
 
-Fault = tuple[Any, dict[str, Any], str]  # a frame, arguments besides BY_USER, and what the error says
+Fault = tuple[Any, dict[str, Any], str]  # a frame, arguments in addition to BY_USER, and the words of the error
 FAULTS: dict[str, Fault] = {
     "a misspelt column": (
         GOOD,
@@ -231,7 +231,7 @@ OTHER_FAULTS: dict[str, Fault] = {
 
 
 def assert_refused(metric: evaluate.Metric, frame: Callable[[], Any], columns: dict[str, Any], message: str) -> None:
-    """Every method refuses a frame in the same words and leaves the metric what was added before."""
+    """Every method rejects a frame in the same words and leaves the metric's earlier batches intact."""
     metric.add_batch(predictions=[[0.1, 0.2]], references=[[1, 0]])
     for method in (metric.compute, metric.report, metric.add_batch)[: 2 if "sample_weight" in columns else 3]:
         with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
@@ -250,7 +250,7 @@ def test_a_fault_is_named_alike_in_every_library(
 
 
 @pytest.mark.parametrize("fault", OTHER_FAULTS)
-def test_what_is_no_frame_of_rankings_is_refused(fresh_metric: MetricFactory, fault: str) -> None:
+def test_a_frame_without_rankings_is_rejected(fresh_metric: MetricFactory, fault: str) -> None:
     frame, columns, message = OTHER_FAULTS[fault]
     assert_refused(fresh_metric(keep_in_memory=True), lambda: frame, columns, message)
 

@@ -104,7 +104,7 @@ def reranker(reranker_folder: Path) -> CrossEncoder:
 
 
 def judged(grades: Mapping[str, Mapping[str, int]] = GRADES, corpus: Mapping[str, str] = CORPUS) -> np.ndarray:
-    """The grade of every document for every query, 0 where it has none."""
+    """The grade of every document for every query, 0 if it has none."""
     return np.array([[of.get(document, 0) for document in corpus] for of in grades.values()])
 
 
@@ -123,7 +123,7 @@ def similarity(model: Any, corpus: Mapping[str, str] = CORPUS) -> np.ndarray:
     ("model", "own"),
     [(bi_encoder, InformationRetrievalEvaluator), (sparse_encoder, SparseInformationRetrievalEvaluator)],
 )
-def test_on_binary_relevance_it_is_what_the_evaluator_of_the_library_says(
+def test_on_binary_relevance_it_equals_the_evaluator_of_the_library(
     ndcg: evaluate.Metric, model: Any, own: Any, repeats: int, chunk: int
 ) -> None:
     corpus = {f"{document}-{copy}": text for document, text in CORPUS.items() for copy in range(repeats)}
@@ -204,7 +204,7 @@ def test_a_call_returns_the_figures_of_the_report_on_the_run(ndcg: evaluate.Metr
     assert all(type(value) is float for value in found.values())
 
 
-def test_what_is_excluded_takes_no_rank(ndcg: evaluate.Metric) -> None:
+def test_excluded_documents_take_no_rank_in_the_evaluator(ndcg: evaluate.Metric) -> None:
     first = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, k=3)
     first(bi_encoder())
     exclude = {query: list(documents)[:2] for query, documents in first.run.items()}
@@ -232,7 +232,7 @@ def test_judged_documents_below_the_cutoff_are_in_a_condensed_list(ndcg: evaluat
     assert list(ours.run["q1"]) == list(corpus)[:6] + list(corpus)[10:16]
 
 
-def test_judged_documents_below_the_cutoff_are_in_an_ideal_of_what_is_retrieved(ndcg: evaluate.Metric) -> None:
+def test_judged_documents_below_the_cutoff_are_in_an_ideal_over_the_retrieved(ndcg: evaluate.Metric) -> None:
     corpus = {f"d{rank}": "w1" for rank in range(1, 6)}
     relevant = {query: {"d1": 1, "d4": 3, "d5": 2} for query in ("q1", "q2")}
     ours = ndcg.sentence_transformers_evaluator(
@@ -285,14 +285,14 @@ def test_scores_may_be_integers(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.parametrize("ids", [None, 5, "d01"])
-def test_what_is_excluded_of_a_query_is_a_list_of_ids(ndcg: evaluate.Metric, ids: Any) -> None:
+def test_exclusions_of_a_query_are_a_list_of_ids(ndcg: evaluate.Metric, ids: Any) -> None:
     with pytest.raises(ValueError, match=r"^exclude: query 'q1': must be a list or a set of ids; got"):
         ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, k=5, exclude={"q1": ids})
 
 
 @pytest.mark.parametrize("how", [{}, {"judged_only": True}, {"ideal": "retrieved"}, {"ideal": "truncated"}], ids=str)
 @pytest.mark.parametrize("ties", ["average", "first", "last", "best", "worst", "docid"])
-def test_of_some_documents_the_scores_are_those_of_the_whole_ranking(
+def test_scores_of_some_documents_equal_those_in_the_whole_ranking(
     ndcg: evaluate.Metric, ties: str, how: dict[str, Any]
 ) -> None:
     def rounded(queries: Any, documents: Any) -> Any:
@@ -416,9 +416,7 @@ def test_only_one_chunk_of_the_corpus_and_k_documents_of_each_query_are_kept(ndc
     assert {len(documents) for documents in ours.run.values()} == {k}
 
 
-def test_of_documents_that_all_tie_a_bounded_number_is_kept(
-    ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bounded_number_of_tied_documents_is_kept(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
     def alike(queries: Any, documents: Any) -> Any:
         return torch.zeros(len(queries), len(documents))
 
@@ -573,7 +571,7 @@ def changed(**grades: Any) -> dict[str, Any]:
         ({"sample_weight": [1, 2]}, "sample_weight must hold one weight for each of 30 queries; got 2"),
     ],
 )
-def test_what_cannot_be_scored_is_refused_before_a_model_is_trained(
+def test_inputs_that_cannot_be_scored_are_rejected_before_a_model_is_trained(
     ndcg: evaluate.Metric, arguments: dict[str, Any], message: str
 ) -> None:
     given = {"queries": QUERIES, "corpus": CORPUS, "relevant_docs": GRADES, **arguments}
@@ -602,7 +600,7 @@ def test_a_reranker_needs_documents_and_one_score_for_a_pair(
         ours(reranker)
 
 
-def test_a_score_that_is_no_number_is_refused_with_its_place(ndcg: evaluate.Metric) -> None:
+def test_a_score_that_is_not_a_number_is_rejected_with_its_place(ndcg: evaluate.Metric) -> None:
     def broken(queries: Any, documents: Any) -> Any:
         scores = queries @ documents.T
         scores[4, 17] = torch.nan
@@ -623,7 +621,7 @@ def test_a_score_that_is_no_number_is_refused_with_its_place(ndcg: evaluate.Metr
     ],
     ids=["nothing", "an array", "documents and queries"],
 )
-def test_scores_that_are_not_of_queries_and_documents_are_refused(
+def test_scores_that_are_not_of_queries_and_documents_are_rejected(
     ndcg: evaluate.Metric, score_function: Any, got: str
 ) -> None:
     ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, score_function=score_function)

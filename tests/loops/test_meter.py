@@ -36,7 +36,7 @@ def make_queries(number: int = 23, seed: int = 0) -> list[Query]:
 
 
 def pad(queries: Sequence[Query]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores, labels and the mask of a batch; what is in the padding would change any number."""
+    """Scores, labels and the mask of a batch; reading the padding would change any result."""
     shape = len(queries), max(len(labels) for _, labels in queries)
     scores, labels, mask = np.full(shape, 99.0), np.full(shape, 3), np.zeros(shape, bool)
     for row, (of_query, relevance) in enumerate(queries):
@@ -120,7 +120,7 @@ def test_a_mask_is_the_same_as_lists_of_their_own_lengths(ndcg: evaluate.Metric,
     assert padded.compute() == ragged.compute() == ignored.compute() == exact_means(ndcg, queries, k=5)
 
 
-def test_what_is_not_finite_in_the_padding_is_not_read(ndcg: evaluate.Metric) -> None:
+def test_values_in_the_padding_may_be_infinite_or_nan(ndcg: evaluate.Metric) -> None:
     batches = ndcg.meter()
     batches.update([[0.9, 0.1, math.nan]], [[1, 0, math.nan]], [[1, 1, 0]])
     assert batches.compute() == {"nDCG": 1.0}
@@ -207,7 +207,7 @@ def test_a_function_that_cannot_be_compared_works_in_one_process_only(
         batches.compute()
 
 
-def test_of_queries_only_sums_are_kept(ndcg: evaluate.Metric) -> None:
+def test_only_sums_of_queries_are_kept(ndcg: evaluate.Metric) -> None:
     queries = make_queries(200)
     batches = ndcg.meter(k=[1, 5, 10], measures=["nDCG", "DCG"])
     held = []
@@ -219,7 +219,7 @@ def test_of_queries_only_sums_are_kept(ndcg: evaluate.Metric) -> None:
     assert len(pickle.dumps(batches._state)) < 1000
 
 
-def test_of_rows_a_score_a_label_and_a_query_are_kept(ndcg: evaluate.Metric) -> None:
+def test_each_row_leaves_a_score_a_label_and_a_query(ndcg: evaluate.Metric) -> None:
     batches = ndcg.meter()
     whole = np.random.default_rng(0).random((10_000, 64))
     batches.update(whole[:, 0], np.ones(10_000, np.int8), query_ids=np.arange(10_000, dtype=np.int32))
@@ -261,7 +261,7 @@ def test_rows_may_hold_documents_that_are_not_retrieved_or_not_judged(ndcg: eval
     ],
 )
 @pytest.mark.parametrize("size", [1, 2])
-def test_what_depends_on_all_rows_of_a_query_is_decided_when_all_are_there(
+def test_properties_of_a_whole_query_are_decided_when_all_its_rows_are_there(
     ndcg: evaluate.Metric, size: int, options: dict[str, Any], rows: list[tuple[Any, float, str]]
 ) -> None:
     batches = ndcg.meter(**options)
@@ -366,7 +366,7 @@ def _add_rows(batches: meter.Meter, cuts: list[int], *columns: list[Any]) -> met
         (lambda batches: batches.update([[1.0]], [[1e308]]), "CG: the sum over queries overflows; scale the gains"),
     ],
 )
-def test_a_batch_that_is_refused_adds_nothing(
+def test_a_batch_that_is_rejected_adds_nothing(
     ndcg: evaluate.Metric, update: Callable[[meter.Meter], None], message: str
 ) -> None:
     batches = ndcg.meter(measures=["nDCG", "CG"])
@@ -378,7 +378,7 @@ def test_a_batch_that_is_refused_adds_nothing(
     assert batches.compute() == expected
 
 
-def test_queries_without_a_value_are_no_queries_to_average(ndcg: evaluate.Metric) -> None:
+def test_queries_without_a_value_are_not_averaged(ndcg: evaluate.Metric) -> None:
     batches = ndcg.meter(zero_division=math.nan)
     batches.update([[0.9, 0.1]], [[0, 0]])
     with pytest.raises(ValueError, match="nDCG: no query of positive weight has a value"):

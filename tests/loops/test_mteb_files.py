@@ -193,7 +193,7 @@ def test_a_model_without_a_name_has_that_of_its_folder(ndcg: evaluate.Metric, tm
 
 
 @pytest.mark.parametrize("content", ['{"name": 5}', '["m"]', '{"name": "m", "name": "n"}'])
-def test_a_name_that_is_none_is_refused_with_its_file(ndcg: evaluate.Metric, tmp_path: Path, content: str) -> None:
+def test_a_name_that_is_not_text_is_rejected_with_its_file(ndcg: evaluate.Metric, tmp_path: Path, content: str) -> None:
     write(tmp_path, result("T", {"test": [entry(0.5)]}))
     (tmp_path / "model_meta.json").write_text(content)
     with pytest.raises(ValueError, match=r"^.*model_meta.json: (must hold the name of the model|.* appears twice)"):
@@ -253,7 +253,9 @@ BEYOND = f"{PLACE}: ndcg_at_10 must be from 0 to 1; got "
         (json.dumps(result("T", {"test": []}, mteb_version=2)), "mteb_version must be a string or null; got 2"),
     ],
 )
-def test_a_file_that_is_no_result_is_named(ndcg: evaluate.Metric, tmp_path: Path, content: str, message: str) -> None:
+def test_a_file_that_is_not_a_result_is_named(
+    ndcg: evaluate.Metric, tmp_path: Path, content: str, message: str
+) -> None:
     file = tmp_path / "T.json"
     file.write_text(content)
     with pytest.raises(ValueError) as caught:  # noqa: PT011
@@ -261,7 +263,7 @@ def test_a_file_that_is_no_result_is_named(ndcg: evaluate.Metric, tmp_path: Path
     assert str(caught.value).startswith(f"{file}: {message}")
 
 
-def test_what_cannot_be_reported_is_refused(ndcg: evaluate.Metric, results: Path, tmp_path: Path) -> None:
+def test_results_that_cannot_be_reported_are_rejected(ndcg: evaluate.Metric, results: Path, tmp_path: Path) -> None:
     found = ndcg.read_mteb(results)
     with pytest.raises(ValueError, match=r"^model must be one of 'org/base', 'org/large', 'org/small'; got None"):
         found.report()
@@ -292,7 +294,7 @@ def test_what_cannot_be_reported_is_refused(ndcg: evaluate.Metric, results: Path
     ],
     ids=["ids of two types", "a slash in a name"],
 )
-def test_tasks_whose_queries_would_have_one_name_are_refused(ndcg: evaluate.Metric, tasks: dict[str, Any]) -> None:
+def test_tasks_with_queries_of_the_same_name_are_rejected(ndcg: evaluate.Metric, tasks: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"tasks: two queries are called 'T/.*'; give tasks, subsets or queries other"):
         ndcg.join_tasks(tasks)
 
@@ -334,12 +336,14 @@ def test_tasks_are_joined_under_their_names(ndcg: evaluate.Metric, tmp_path: Pat
     ],
     ids=str,
 )
-def test_what_is_no_name_or_id_is_refused(ndcg: evaluate.Metric, tasks: dict[Any, Any], message: str) -> None:
+def test_values_that_are_not_names_or_ids_are_rejected(
+    ndcg: evaluate.Metric, tasks: dict[Any, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=rf"^tasks: {message}"):
         ndcg.join_tasks(tasks)
 
 
-def test_mappings_within_mappings_without_end_are_refused(ndcg: evaluate.Metric) -> None:
+def test_mappings_within_mappings_without_end_are_rejected(ndcg: evaluate.Metric) -> None:
     endless: dict[str, Any] = {}
     endless["q"] = endless
     with pytest.raises(ValueError, match=r"^tasks: 'T': nests mappings too deep$"):
@@ -347,7 +351,7 @@ def test_mappings_within_mappings_without_end_are_refused(ndcg: evaluate.Metric)
 
 
 class Evaluated(NamedTuple):
-    """What MTEB left of an evaluation."""
+    """The files of an evaluation by MTEB."""
 
     folder: Path
     models: list[str]

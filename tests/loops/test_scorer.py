@@ -162,7 +162,7 @@ def test_without_groups_a_row_of_several_labels_is_a_query(ndcg: evaluate.Metric
     assert found.tolist() == pytest.approx([ndcg_score(y[at : at + 10], x[at : at + 10], k=3) for at in (0, 10, 20)])
 
 
-def test_without_groups_a_column_of_labels_is_refused(ndcg: evaluate.Metric) -> None:
+def test_without_groups_a_column_of_labels_is_rejected(ndcg: evaluate.Metric) -> None:
     rows = make_rows()
     with pytest.raises(ValueError, match=r"groups are missing.*enable metadata routing, scorer.set_score_request"):
         ndcg.scorer(k=3)(Ridge().fit(rows.x, rows.y), rows.x, rows.y)
@@ -207,12 +207,14 @@ def test_an_error_names_the_groups(ndcg: evaluate.Metric, groups: Any, message: 
 def test_groups_that_are_not_requested_are_an_error(ndcg: evaluate.Metric) -> None:
     rows, scorer = make_rows(), ndcg.scorer(k=3)
     how: dict[str, Any] = {"cv": GroupKFold(3), "params": {"groups": rows.queries}, "error_score": "raise"}
-    with pytest.raises(ValueError, match="groups"):  # of scikit-learn, or where it passes none on, of the scorer
+    with pytest.raises(
+        ValueError, match="groups"
+    ):  # from scikit-learn, or from the scorer if scikit-learn passes none on
         cross_validate(Ridge(), rows.x, rows.y, scoring=scorer, **how)
 
 
 @pytest.mark.usefixtures("_routing")
-def test_a_score_for_each_of_many_classes_is_refused(ndcg: evaluate.Metric) -> None:
+def test_a_score_for_each_of_many_classes_is_rejected(ndcg: evaluate.Metric) -> None:
     rows = make_rows()
     model = LogisticRegression().fit(rows.x, rows.y)
     message = rf"predictions: .* shape \({len(rows.y)}, 5\) for labels of shape .*a classifier of two classes"
@@ -220,7 +222,7 @@ def test_a_score_for_each_of_many_classes_is_refused(ndcg: evaluate.Metric) -> N
         ndcg.scorer(k=3)(model, rows.x, rows.y, groups=rows.queries)
 
 
-def test_several_results_are_refused_before_any_training(ndcg: evaluate.Metric) -> None:
+def test_several_results_are_rejected_before_any_training(ndcg: evaluate.Metric) -> None:
     message = "a scorer has one result; got nDCG@1, nDCG@5; give a dict of scorers, scoring={'nDCG@1': "
     with pytest.raises(ValueError, match=message):
         ndcg.scorer(k=[1, 5])
@@ -374,7 +376,7 @@ def test_lightgbm_stops_by_any_convention(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.peers
-def test_lightgbm_without_groups_is_told_how_to_give_them(ndcg: evaluate.Metric) -> None:
+def test_the_error_for_lightgbm_without_groups_says_how_to_pass_them(ndcg: evaluate.Metric) -> None:
     import lightgbm
 
     rows = make_rows()
@@ -395,7 +397,7 @@ def test_lightgbm_without_groups_is_told_how_to_give_them(ndcg: evaluate.Metric)
     ],
     ids=str,
 )
-def test_groups_of_other_rows_than_those_of_the_data_are_refused(
+def test_groups_of_other_rows_than_those_of_the_data_are_rejected(
     ndcg: evaluate.Metric, group: Any, weight: Any, message: str
 ) -> None:
     metric = ndcg.lightgbm_metric(k=2)
@@ -404,7 +406,7 @@ def test_groups_of_other_rows_than_those_of_the_data_are_refused(
         metric(labels, scores, None if weight is None else np.array(weight), np.array(group))
 
 
-def test_scores_of_several_classes_are_refused(ndcg: evaluate.Metric) -> None:
+def test_scores_of_several_classes_are_rejected(ndcg: evaluate.Metric) -> None:
     message = r"predictions: must be one score for each row; got scores of shape \(3, 2\) for labels of shape \(3,\)"
     with pytest.raises(ValueError, match=message):
         ndcg.lightgbm_metric(k=5)(np.array([1, 0, 0]), np.zeros((3, 2)), None, np.array([3]))
@@ -471,7 +473,7 @@ def test_xgboost_stops_where_it_stops_by_itself_tree_for_tree(ndcg: evaluate.Met
 
 
 @pytest.mark.peers
-def test_xgboost_without_queries_is_told_how_to_give_them(ndcg: evaluate.Metric) -> None:
+def test_the_error_for_xgboost_without_queries_says_how_to_pass_them(ndcg: evaluate.Metric) -> None:
     import xgboost
 
     rows, metric = make_rows(), ndcg.xgboost_metric(k=5)

@@ -35,7 +35,7 @@ Example = dict[str, np.ndarray]
 
 
 class ScorerConfig(PreTrainedConfig):
-    """What the model returns beside or instead of plain logits."""
+    """The outputs of the model in addition to plain logits, or in their place."""
 
     model_type = "scorer"
     form: str = "plain"
@@ -267,7 +267,7 @@ def test_evaluations_of_several_sets_and_predictions_are_independent(
     assert without_prefix(predicted.metrics, "test_") == by_hand(ndcg, sets["far"], k=10)
 
 
-def test_a_label_of_padding_of_ones_own(ndcg: evaluate.Metric) -> None:
+def test_padding_may_have_another_label(ndcg: evaluate.Metric) -> None:
     scores, labels = np.array([[0.9, 0.1, 5.0], [0.3, 0.2, 0.1]]), np.array([[0, 1, -1], [1, 0, 2]])
     expected = ndcg.compute(predictions=[[0.9, 0.1], [0.3, 0.2, 0.1]], references=[[0, 1], [1, 0, 2]])
     assert ndcg.trainer_metrics(ignore_index=-1)(EvalPrediction(scores, labels)) == expected
@@ -344,7 +344,7 @@ def test_the_ids_of_queries_may_be_any_that_compute_takes(ndcg: evaluate.Metric,
     )
 
 
-def test_rows_labelled_as_padding_are_no_documents(ndcg: evaluate.Metric) -> None:
+def test_rows_labeled_as_padding_are_not_documents(ndcg: evaluate.Metric) -> None:
     metrics = ndcg.trainer_metrics(k=1, query_ids=query_of)
     padded = EvalPrediction(ROWS["predictions"], np.array([1, -100, 2, 1]), inputs=INPUTS)
     assert metrics(padded) == {"nDCG@1": 1.0}
@@ -361,7 +361,7 @@ def test_the_main_input_is_an_array_whole_and_batch_by_batch(ndcg: evaluate.Metr
     assert named(EvalPrediction(**ROWS, inputs=INPUTS)) == ROWS_RESULT
 
 
-def test_the_trainer_without_the_inputs_is_told_how_to_pass_them(
+def test_the_error_for_a_trainer_without_inputs_says_how_to_pass_them(
     ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer]
 ) -> None:
     metrics = ndcg.trainer_metrics(k=10, query_ids=query_of, main_input="features")
@@ -441,7 +441,7 @@ def test_columns_of_every_library(ndcg: evaluate.Metric, form: Callable[[list[in
         assert metrics(EvalPrediction(**ROWS)) == ROWS_RESULT
 
 
-def test_a_label_that_the_column_lacks_is_that_of_the_collator(ndcg: evaluate.Metric) -> None:
+def test_a_label_missing_from_the_column_comes_from_the_collator(ndcg: evaluate.Metric) -> None:
     metrics = ndcg.trainer_metrics(k=1, query_ids=[5, 5, 3, 3], references=[1, None, 2, 1])
     padded = {**ROWS, "label_ids": np.array([1, -100, 2, 1])}
     assert metrics(EvalPrediction(**padded)) == {"nDCG@1": 1.0}
@@ -556,7 +556,7 @@ with open({folder!r} + f"/{{arguments.process_index}}.json", "w") as file:
 
 @pytest.mark.training
 def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(ndcg: evaluate.Metric, tmp_path: Path) -> None:
-    """Of 21 rows in batches of 4 the last two batches have 4 rows and 1, which is filled up to 4."""
+    """21 rows in batches of 4 end in batches of 4 and 1, and the last one is filled up to 4."""
     script = tmp_path / "script.py"
     folders = [str(ROOT / each) for each in ("src", "tests", "tests/loops")]
     places = {"tests": folders, "metric": str(ROOT / "ndcg.py"), "folder": str(tmp_path)}
@@ -571,7 +571,7 @@ def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(ndcg: eval
 
 
 @both
-def test_a_set_of_another_length_is_refused_with_both(
+def test_a_set_of_another_length_is_rejected_with_both(
     ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
 ) -> None:
     rows = make_pairs()
@@ -597,7 +597,7 @@ def test_rows_that_the_trainer_drops_are_missed(
 
 
 @both
-def test_rows_that_the_trainer_groups_by_length_are_refused(
+def test_rows_that_the_trainer_groups_by_length_are_rejected(
     ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
 ) -> None:
     rows = [{**row, "input_ids": [0] * (at % 7)} for at, row in enumerate(make_pairs())]
@@ -658,7 +658,7 @@ def test_batches_of_an_evaluation_that_broke_off_are_not_counted_after_a_reset(n
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_columns_that_do_not_fit_are_refused_before_any_training(
+def test_columns_that_do_not_fit_are_rejected_before_any_training(
     ndcg: evaluate.Metric, columns: dict[str, Any], named: str
 ) -> None:
     with pytest.raises(ValueError, match=named):
@@ -668,7 +668,7 @@ def test_columns_that_do_not_fit_are_refused_before_any_training(
 # --- Errors ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_main_input_that_is_no_name_is_refused_before_any_training(ndcg: evaluate.Metric) -> None:
+def test_a_main_input_that_is_not_a_name_is_rejected_before_any_training(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match="main_input"):
         ndcg.trainer_metrics(query_ids=query_of, main_input=1)
 
@@ -724,7 +724,7 @@ def test_an_error_is_named_and_leaves_nothing_behind(
     assert metrics(good) == ndcg.trainer_metrics(k=1, **options)(good) == {"nDCG@1": 0.5}
 
 
-def test_an_error_in_ones_own_function_leaves_nothing_behind(ndcg: evaluate.Metric) -> None:
+def test_an_error_in_a_function_of_the_caller_leaves_nothing_behind(ndcg: evaluate.Metric) -> None:
     faults = [KeyError("no id"), KeyboardInterrupt()]
 
     def failing(inputs: np.ndarray) -> np.ndarray:
@@ -751,7 +751,7 @@ def test_a_function_that_returns_no_id_per_row_is_named(ndcg: evaluate.Metric, i
 
 
 def batches(predictions: Any, labels: Any, inputs: Any = None) -> EvalPrediction:
-    """What a Trainer passes with eval_do_concat_batches=False."""
+    """The arguments that a Trainer passes with eval_do_concat_batches=False."""
     return EvalPrediction(predictions, labels, inputs=inputs)
 
 
@@ -769,7 +769,7 @@ SCORES, LABELS = GOOD_LISTS.predictions, GOOD_LISTS.label_ids
         (batches([], []), "predictions 0, labels 0"),
     ],
 )
-def test_sides_in_other_batches_are_refused_with_their_numbers(
+def test_sides_in_other_batches_are_rejected_with_their_numbers(
     ndcg: evaluate.Metric, evaluation: EvalPrediction, found: str
 ) -> None:
     metrics = ndcg.trainer_metrics(k=1)
@@ -790,18 +790,18 @@ def by_batches(ndcg: evaluate.Metric, ids: list[Any]) -> dict[str, float]:
     return result
 
 
-def test_integer_ids_of_several_widths_stay_what_they_are(ndcg: evaluate.Metric) -> None:
+def test_integer_ids_of_several_widths_keep_their_values(ndcg: evaluate.Metric) -> None:
     above = np.array([2**53 + 1, 2**53 + 1], np.uint64)  # as float64 it would be 2**53
     assert by_batches(ndcg, [np.array([2**53, 2**53]), above]) == ROWS_RESULT
 
 
 @pytest.mark.parametrize("ids", [[["1", "1"], [1, 1]], [[1, 1], ["1", "1"]], [["1", "1", 1, 1]]], ids=str)
-def test_a_number_is_no_text_among_ids(ndcg: evaluate.Metric, ids: list[Any]) -> None:
+def test_a_number_among_ids_stays_a_number(ndcg: evaluate.Metric, ids: list[Any]) -> None:
     with pytest.raises(ValueError, match="query_ids"):
         by_batches(ndcg, ids)
 
 
-def test_masked_values_are_refused_where_rows_are_documents(ndcg: evaluate.Metric) -> None:
+def test_masked_values_are_rejected_where_rows_are_documents(ndcg: evaluate.Metric) -> None:
     masked = np.ma.MaskedArray(ROWS["predictions"], [False, True, False, False])
     with pytest.raises(ValueError, match="predictions must not be masked"):
         ndcg.trainer_metrics(k=1, query_ids=query_of)(EvalPrediction(masked, ROWS["label_ids"], inputs=INPUTS))
@@ -830,7 +830,7 @@ def test_padding_is_compared_in_the_type_of_the_labels(ndcg: evaluate.Metric, ki
         assert metrics(EvalPrediction(*last[:2], inputs=last[2]), compute_result=True) == expected
 
 
-def test_batches_whose_faults_would_cancel_out_are_refused(ndcg: evaluate.Metric) -> None:
+def test_batches_are_rejected_even_if_their_faults_would_cancel_out(ndcg: evaluate.Metric) -> None:
     """Three scores with two labels, then two with three: of one length together, every pair after the first wrong."""
     metrics = ndcg.trainer_metrics(k=1, query_ids=query_of)
     scores, labels = ROWS["predictions"], ROWS["label_ids"]
@@ -862,7 +862,7 @@ def test_a_batch_may_be_empty(ndcg: evaluate.Metric, rows_are_documents: bool) -
 
 
 @pytest.mark.parametrize("argument", ["predictions", "labels"])
-def test_an_empty_tuple_of_outputs_is_refused(ndcg: evaluate.Metric, argument: str) -> None:
+def test_an_empty_tuple_of_outputs_is_rejected(ndcg: evaluate.Metric, argument: str) -> None:
     sides = {"predictions": np.ones((1, 2)), "labels": np.ones((1, 2)), argument: ()}
     with pytest.raises(ValueError, match=f"^{argument} are an empty tuple"):
         ndcg.trainer_metrics()(EvalPrediction(*sides.values()))
@@ -904,7 +904,7 @@ def test_no_predictions_are_kept_between_batches(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.parametrize("column", [False, True])
-def test_of_rows_a_score_a_label_and_an_id_are_kept_between_batches(ndcg: evaluate.Metric, column: bool) -> None:
+def test_each_row_leaves_a_score_a_label_and_an_id_between_batches(ndcg: evaluate.Metric, column: bool) -> None:
     metrics = ndcg.trainer_metrics(k=10, query_ids=lambda inputs: inputs[:, 0])
     for batch in range(1, 4):
         scores = torch.rand(16, 1) if column else torch.rand(16)

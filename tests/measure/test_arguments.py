@@ -46,7 +46,7 @@ def words_in(hint: Any) -> set[str]:
     return {word for each in get_args(hint) for word in words_in(each)}
 
 
-# --- The rows are what is computed -----------------------------------------------------------------------------------
+# --- The rows agree with the computation -----------------------------------------------------------------------------
 
 
 def test_every_named_discount_and_gain_has_a_function() -> None:
@@ -66,7 +66,7 @@ def test_a_discount_is_its_formula(name: str, base: float) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, each in DISCOUNTS.items() if each.base_above])
-def test_a_base_that_a_discount_cannot_have_is_refused_from_conventions_too(ndcg: evaluate.Metric, name: str) -> None:
+def test_a_base_that_a_discount_cannot_have_is_rejected_from_conventions_too(ndcg: evaluate.Metric, name: str) -> None:
     convention = next(each for each, chosen in CONVENTIONS.items() if chosen.discount == name)
     for how in ({"discount": name}, {"convention": convention}):
         with pytest.raises(ValueError, match=f'^log_base must be above 1 for discount="{name}"; got 0.5$'):
@@ -114,13 +114,13 @@ def test_padding_is_marked_by_nothing_else(value: Any) -> None:
 def test_options_that_were_checked_before_are_the_same_object() -> None:
     assert options.Options.parse(k=7, ties="best") is options.Options.parse(k=7, ties="best")
     assert options.Options.parse(k=True + 0) == options.Options.parse(k=1)
-    with pytest.raises(ValueError, match=r"^k must be a positive integer"):  # True is no 1
+    with pytest.raises(ValueError, match=r"^k must be a positive integer"):  # True is not 1
         options.Options.parse(k=True)
     zeros = [options.Options.parse(zero_division=zero).zero_division for zero in (0.0, -0.0)]
     assert [math.copysign(1, float(zero)) for zero in zeros] == [1.0, -1.0]
 
 
-def test_an_option_that_is_none_is_refused_by_name() -> None:
+def test_a_value_that_an_option_does_not_allow_is_rejected_by_name() -> None:
     with pytest.raises(TypeError, match=r"^unknown option gian; the options are k, ignore_ties, "):
         options.Options.parse(gian="linear")
 
@@ -141,7 +141,7 @@ def test_the_readme_has_a_row_with_its_words_and_its_default(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SECTIONS)
-def test_the_page_on_conventions_tells_of_each_word(name: str) -> None:
+def test_the_page_on_conventions_describes_each_value_of_an_option(name: str) -> None:
     section = CONVENTIONS_PAGE.partition(f"\n## {SECTIONS[name]}\n")[2].partition("\n## ")[0]
     assert [word for word in OPTIONS[name].words if f'`"{word}"`' not in section] == []
 
@@ -153,12 +153,12 @@ def test_the_description_that_evaluate_shows_has_every_argument(ndcg: evaluate.M
 
 
 @pytest.mark.parametrize("name", [name for name in WORDED if name != "measures"])
-def test_type_checkers_know_its_words(name: str) -> None:
+def test_type_checkers_accept_its_values_only(name: str) -> None:
     words = words_in(get_type_hints(options.ComputeOptions)[name])
     assert words == set(OPTIONS[name].words)
 
 
-def test_type_checkers_know_the_options_that_there_are(ndcg: evaluate.Metric) -> None:
+def test_type_checkers_accept_existing_options_only(ndcg: evaluate.Metric) -> None:
     hints = get_type_hints(options.ComputeOptions)
     assert set(hints) | {"k"} == set(OPTIONS)
     assert set(get_args(options.Measure)) == set(OPTIONS["measures"].words)

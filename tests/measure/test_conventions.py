@@ -1,4 +1,4 @@
-"""The conventions as data: what a person reads of them is what they do. The libraries are in conformance/."""
+"""The conventions as data: the pages describe them correctly. The libraries are in conformance/."""
 
 import math
 
@@ -13,7 +13,7 @@ PAGE = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
 NOTES = (ROOT / "docs" / "libraries.md").read_text(encoding="utf-8")
 
 
-def test_the_pages_say_what_the_conventions_do(ndcg: evaluate.Metric) -> None:
+def test_the_pages_describe_the_conventions_correctly(ndcg: evaluate.Metric) -> None:
     values = {
         name: ndcg.compute(predictions=SCORES, references=RELEVANCE, k=6, convention=name)["nDCG@6"]
         for name in CONVENTIONS
@@ -64,7 +64,7 @@ def test_an_option_that_is_given_wins_over_the_convention(ndcg: evaluate.Metric)
 @pytest.mark.parametrize(
     ("wrong", "nearest"), [("lightgmb", "lightgbm"), ("scikit-learn", "sklearn"), ("TREC_EVAL", "trec_eval")]
 )
-def test_an_unknown_convention_is_refused_with_the_nearest_name(
+def test_an_unknown_convention_is_rejected_with_the_nearest_name(
     ndcg: evaluate.Metric, wrong: str, nearest: str
 ) -> None:
     with pytest.raises(ValueError, match=rf'^convention must be one of .*got .*; did you mean "{nearest}"\?'):

@@ -1,4 +1,4 @@
-"""What error messages show."""
+"""The parts of error messages."""
 
 from typing import Any
 
@@ -34,22 +34,22 @@ def test_a_short_value_is_shown_as_it_is(value: Any) -> None:
         ("x" * 1000 + "\0", "x" * 1000 + r"\x00"),
     ],
 )
-def test_what_does_not_print_is_spelled_out_and_nothing_is_lost(text: str, expected: str) -> None:
+def test_characters_that_do_not_print_are_spelled_out_and_nothing_is_lost(text: str, expected: str) -> None:
     assert visible(text) == expected
     assert visible(expected) == expected
 
 
-def test_what_a_library_says_is_one_short_line() -> None:
+def test_the_message_of_a_library_is_cut_to_one_short_line() -> None:
     assert in_short(ValueError("no numbers\n  in column x.")) == "no numbers in column x"
     assert len(in_short(ValueError("x" * 10**6))) == 200
 
 
 class PanicException(BaseException):
-    """What Rust's panics are called in Python."""
+    """The name of Rust's panics in Python."""
 
 
 @pytest.mark.parametrize("error", [ValueError("x"), OverflowError("x"), PanicException("x")], ids=repr)
-def test_an_error_of_the_values_is_left_to_be_told_of_them(error: BaseException) -> None:
+def test_an_error_of_the_values_is_left_to_the_caller(error: BaseException) -> None:
     raise_unless_of_values(error)
 
 

@@ -193,7 +193,7 @@ GAINS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
 
 
 def flattened(queries: list[list[tuple[Any, Any]]], rubbish: float) -> dict[str, NDArray[Any]]:
-    """The kernel's arrays; what is masked holds rubbish that must not be looked at."""
+    """The kernel's arrays; masked places hold rubbish that the kernel must not read."""
     documents = [document for query in queries for document in query]
     return {
         "relevance": np.array([rubbish if r is None else r for r, _ in documents], float),
@@ -325,7 +325,7 @@ def test_the_higher_of_two_integers_ranks_first(low: int, high: int, dtype: Any)
         (np.float16(0.1), np.nextafter(np.float16(0.1), np.float16(1))),
     ],
 )
-def test_scores_that_differ_in_the_last_bit_are_no_tie(one: Any, other: Any) -> None:
+def test_scores_that_differ_in_the_last_bit_are_not_tied(one: Any, other: Any) -> None:
     for relevance, ndcg in (([0, 1], 1.0), ([1, 0], 1 / math.log2(2 + 1))):
         for ties in TIES:
             pair = np.array([relevance]), np.array([[one, other]])
@@ -339,14 +339,14 @@ def test_zero_and_negative_zero_are_a_tie() -> None:
 
 
 @pytest.mark.parametrize("documents", [31, 32, 200])
-def test_negative_zeros_are_tied_in_long_lists_above_what_is_barely_negative(documents: int) -> None:
+def test_negative_zeros_are_tied_in_long_lists_above_barely_negative_scores(documents: int) -> None:
     score = [-0.0, -5e-324, -0.0, *[-1.0] * (documents - 3)]
     assert scores_of([1, 0, 0, *[0] * (documents - 3)], score, k=1)["DCG"] == 0.5
 
 
 @pytest.mark.parametrize("score", [[math.nan, math.nan, 1.0], [math.nan, 1.0, math.inf], [math.nan] * 3])
 @pytest.mark.parametrize("k", [1, 2, None])
-def test_nan_at_the_cutoff_is_refused_where_it_stands(score: list[float], k: int | None) -> None:
+def test_nan_at_the_cutoff_is_rejected_at_its_place(score: list[float], k: int | None) -> None:
     at = next(at for at, value in enumerate(score) if not value < math.inf)
     with pytest.raises(InvalidRankingError, match=f"^score: query 1, position {at}: "):
         score_queries(np.array([[1, 0, 0]] * 2), np.array([[1.0, 2.0, 3.0], score]), cutoffs=[k])
@@ -573,7 +573,7 @@ def test_every_log_base_leaves_ndcg_as_it_is(log_base: float) -> None:
     assert other["DCG"] == pytest.approx(two["DCG"] * math.log2(log_base), rel=1e-12)
 
 
-def test_of_binary_relevance_linear_and_exponential_gain_are_the_same() -> None:
+def test_linear_and_exponential_gain_are_the_same_for_binary_relevance() -> None:
     rng = np.random.default_rng(5)
     relevance, score = rng.integers(0, 2, (20, 30)), rng.integers(0, 9, (20, 30))
     linear, exponential = (
@@ -643,7 +643,7 @@ def test_a_perfect_ranking_is_exactly_1_by_every_ideal(ideal: str, gain: float) 
     assert (score_queries(relevance, score, cutoffs=cutoffs, ideal=ideal)["nDCG"] == 1).all()
 
 
-def test_an_ideal_of_less_than_all_is_of_what_was_retrieved() -> None:
+def test_a_truncated_ideal_holds_retrieved_documents_only() -> None:
     # relevances 3, 2 and 1, of which the one in the middle was retrieved, and one that nobody judged
     query = {"relevance": np.array([[3.0, 2.0, 1.0, 9.0]]), "score": np.array([[np.nan, 2.0, np.nan, 1.0]])}
     query |= {"judged": np.array([[True, True, True, False]]), "retrieved": np.array([[False, True, False, True]])}
@@ -657,7 +657,7 @@ def test_an_ideal_of_less_than_all_is_of_what_was_retrieved() -> None:
 
 
 @pytest.mark.parametrize("ideal", IDEALS)
-def test_every_ideal_refuses_the_relevance_of_a_document_that_was_not_retrieved(ideal: str) -> None:
+def test_every_ideal_rejects_the_relevance_of_a_document_that_was_not_retrieved(ideal: str) -> None:
     for relevance, gain in ((math.inf, "linear"), (math.nan, "linear"), (2.5, [0, 1]), (5000.0, "exponential")):
         arrays = np.array([[1.0, relevance]]), np.array([[1.0, -np.inf]])
         with pytest.raises(InvalidRankingError, match=r"^relevance: query 0, position 1: "):
@@ -705,7 +705,7 @@ def test_jarvelin_does_not_discount_ranks_below_the_base() -> None:
     assert discounts(12, 10, "jarvelin")[:10].tolist() == [1.0] * 10
 
 
-def test_a_discount_that_ends_too_early_or_is_none_is_refused() -> None:
+def test_a_discount_that_ends_too_early_or_is_none_is_rejected() -> None:
     three = {"relevance": np.ones((1, 3)), "score": np.ones((1, 3))}
     with pytest.raises(ValueError, match="discount lists 2 ranks, but 3 count; list more, or give k=2"):
         score_queries(**three, discount=[1.0, 0.5])
@@ -732,7 +732,7 @@ def test_a_gain_per_label() -> None:
 
 
 @pytest.mark.parametrize("label", [3, 0.5, 2.5])
-def test_a_label_without_a_gain_is_refused_where_it_stands(label: float) -> None:
+def test_a_label_without_a_gain_is_rejected_at_its_place(label: float) -> None:
     with pytest.raises(InvalidRankingError, match=rf"^relevance: query 1, position 2: .*label {label} .*0 to 2"):
         score_queries(np.array([[0, 1, 2], [0, 0, label]]), np.ones((2, 3)), gain=[0, 1, 10])
 
@@ -781,7 +781,7 @@ def test_a_document_alone_scores_1_if_relevant() -> None:
     assert score_queries(np.array([[2], [0]]), np.array([[7], [7]]))["nDCG"].tolist() == [[1.0, 0.0]]
 
 
-def test_a_negative_relevance_is_refused_where_it_stands() -> None:
+def test_a_negative_relevance_is_rejected_at_its_place() -> None:
     with pytest.raises(InvalidRankingError, match=r"relevance: query 1, position 0: .*-2.* negative") as caught:
         score_queries(np.array([[1, 0], [-2, 1]]), np.ones((2, 2)))
     assert (caught.value.array, caught.value.query, caught.value.position) == ("relevance", 1, 0)
@@ -871,7 +871,7 @@ def test_padding_changes_nothing() -> None:
     [("score", np.nan), ("score", np.inf), ("relevance", np.nan), ("relevance", np.inf), ("relevance", -np.inf)],
 )
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
-def test_values_without_a_meaning_are_refused_where_they_stand(
+def test_values_without_a_meaning_are_rejected_at_their_place(
     check: Callable[..., Any], array: str, value: float, dtype: Any
 ) -> None:
     arrays = {"relevance": np.ones((3, 4), dtype), "score": np.ones((3, 4), dtype)}
@@ -890,7 +890,7 @@ def test_values_without_a_meaning_are_refused_where_they_stand(
 @pytest.mark.parametrize("gain", ["linear", "exponential", "binary", [0.0, 1.0], np.sqrt])
 @pytest.mark.parametrize("score", [[3, 2, 1], [1, 2, 3], [1, 1, 1]])
 @pytest.mark.parametrize("k", [1, None])
-def test_no_option_makes_a_relevance_of_what_is_not_a_number(
+def test_no_option_makes_a_relevance_of_a_value_that_is_not_a_number(
     value: float, negative_relevance: str, gain: Any, score: list[int], k: int | None
 ) -> None:
     with pytest.raises(InvalidRankingError, match=rf"^relevance: query 0, position 2: .*{value}"):
@@ -901,7 +901,7 @@ def test_no_option_makes_a_relevance_of_what_is_not_a_number(
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("k", [1, None])
 @pytest.mark.parametrize("documents", [2, 3, 100, 2000])
-def test_no_option_makes_a_score_of_what_is_not_a_number(
+def test_no_option_makes_a_score_of_a_value_that_is_not_a_number(
     value: float, ties: str, k: int | None, documents: int
 ) -> None:
     for position in (0, documents // 2, documents - 1):
@@ -926,17 +926,17 @@ def test_the_place_is_right_in_long_batches(query: int) -> None:
         score_queries(flat, np.zeros(len(flat)), offsets)
 
 
-def test_what_is_masked_is_never_refused() -> None:
+def test_masked_values_are_never_rejected() -> None:
     values, mask = np.array([[np.nan, 1.0, np.inf]]), np.array([[False, True, False]])
     check_queries(values, values, judged=mask, retrieved=mask)
     assert score_queries(values, values, judged=mask, retrieved=mask)["nDCG"].tolist() == [[1.0]]
 
 
-def test_a_negative_relevance_passes_the_check_that_knows_no_options() -> None:
+def test_a_negative_relevance_passes_the_check_without_options() -> None:
     check_queries(np.array([[-1.0, 2.0]]), np.array([[1.0, -np.inf]]))
 
 
-def test_an_exponential_gain_that_overflows_is_refused_where_it_stands() -> None:
+def test_an_exponential_gain_that_overflows_is_rejected_at_its_place() -> None:
     with pytest.raises(InvalidRankingError, match=r"^relevance: query 1, position 2: .*1024"):
         score_queries(np.array([[0, 1, 2], [0, 0, 1024]]), np.ones((2, 3)), gain="exponential")
     assert scores_of([0, 1023], [1, 2], gain="exponential")["nDCG"] == 1.0
@@ -949,14 +949,14 @@ def test_the_exponential_gain_keeps_the_digits_of_a_small_relevance() -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_a_gain_function_without_an_answer_is_refused_where_it_stands(value: float) -> None:
+def test_a_gain_function_without_an_answer_is_rejected_at_its_place(value: float) -> None:
     with pytest.raises(InvalidRankingError, match=r"^relevance: query 0, position 1: .*gain of relevance 2 "):
         scores_of([1, 2], [1, 2], gain=lambda r: np.where(r == 2, value, r))
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("score", [[4, 3, 2, 1], [1, 1, 1, 1]])
-def test_a_sum_that_overflows_is_refused_with_its_query(measure: str, score: list[int]) -> None:
+def test_a_sum_that_overflows_is_rejected_with_its_query(measure: str, score: list[int]) -> None:
     relevance = np.array([[1.0, 0, 0, 0], [1.7e308, 1.7e308, 1.7e308, 1.7e308]])
     with pytest.raises(InvalidRankingError, match=r"^relevance: query 1: .*overflow") as caught:
         score_queries(relevance, np.array([score, score]), measures=[measure])

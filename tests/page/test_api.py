@@ -1,4 +1,4 @@
-"""What programs are told of the functions, and what these refuse."""
+"""The functions as programs see them: their descriptions, results and errors."""
 
 import inspect
 import json
@@ -85,7 +85,7 @@ def test_queries_are_there_on_request() -> None:
 
 
 @pytest.mark.parametrize("got", ["0.8155", {"q1": 0.6309, "q2": 1}, "q1 0.6309\nq2 1.0000", "0.5@1,0.8155@2"])
-def test_what_somebody_got_is_explained(got: Any) -> None:
+def test_a_reported_score_is_explained(got: Any) -> None:
     given = {"run": "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t", "qrels": "q1 0 b 1\nq2 0 a 1"}
     assert "sklearn" in call(BY_NAME["explain"], **given, got=got)["matches"]
 
@@ -128,9 +128,7 @@ def test_a_file_is_read_from_its_text_or_its_bytes() -> None:
         ("compare", {"runs": {"a": "q Q0 d 1 1 t", "b": "q"}}, "^runs: b: line 1: 1 column"),
     ],
 )
-def test_what_is_refused_is_a_sentence_in_the_words_of_the_function(
-    name: str, given: dict[str, Any], message: str
-) -> None:
+def test_an_error_is_a_sentence_in_the_words_of_the_function(name: str, given: dict[str, Any], message: str) -> None:
     usual = {
         "score": {"predictions": [[1]], "references": [[1]]},
         "score_run": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1"},

@@ -1,4 +1,4 @@
-"""What is asked of the fields of a tab that was never opened: Gradio sends the values that they began with."""
+"""Handlers of fields in a tab that was never opened: Gradio sends the fields' initial values."""
 
 import gc
 import inspect
@@ -21,7 +21,7 @@ def demo() -> gr.Blocks:
 
 
 def begun_with(field: Any) -> Any:
-    """What a handler gets of a field that was never opened."""
+    """The value that a handler gets for a field in a tab that was never opened."""
     value = field.value
     if isinstance(value, dict) and getattr(field, "data_model", None) is not None:
         value = field.data_model(**value)

@@ -1,4 +1,4 @@
-"""A batch as the page shows it: its queries by their ids, and what is wrong in the words of the page."""
+"""A batch as the page shows it: its queries by their ids, and errors in the words of the page."""
 
 import re
 from pathlib import Path
@@ -45,6 +45,6 @@ def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path
     ],
     ids=["negative", "skipped", "full"],
 )
-def test_what_is_wrong_names_the_fields_of_the_page(references: str, bar: list[object], said: str) -> None:
+def test_errors_name_the_fields_of_the_page(references: str, bar: list[object], said: str) -> None:
     error, *_ = score_batch("[[2, 1]]", references, "", "", *bar)
     assert said in error

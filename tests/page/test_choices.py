@@ -35,7 +35,7 @@ def test_columns_that_do_not_fit_are_not_read(parameters: dict[str, str], unread
     ],
     ids=str,
 )
-def test_what_an_address_lacks_is_as_usual(parameters: dict[str, str], unread: list[str]) -> None:
+def test_missing_parts_of_an_address_have_their_defaults(parameters: dict[str, str], unread: list[str]) -> None:
     rows, convention, bar, found = parse_link(parameters, ROWS)
     assert found == unread
     assert rows == ROWS

@@ -1,4 +1,4 @@
-"""What the page shows of a ranking adds up to what the metric says of it."""
+"""The contributions that the page shows for a ranking add up to the metric's scores."""
 
 import math
 from typing import Any

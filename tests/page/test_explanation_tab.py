@@ -1,4 +1,4 @@
-"""Whose number it is: the conventions that make it, of a ranking, of files, of a batch or of the card's example."""
+"""Explaining a score: the conventions that give it, for a ranking, files, a batch or the card's example."""
 
 import re
 from pathlib import Path
@@ -141,7 +141,7 @@ def test_a_ranking_a_batch_and_runs_are_explained(ndcg: evaluate.Metric, tmp_pat
     ],
     ids=["no number", "no files", "no batch"],
 )
-def test_what_is_wrong_is_said(source: str, got: str, said: str) -> None:
+def test_errors_are_shown(source: str, got: str, said: str) -> None:
     html = shown(source, got)
     assert said in html
     assert "role='alert'" in html

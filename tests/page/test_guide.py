@@ -1,4 +1,4 @@
-"""The six steps: what their texts say of their rankings is so."""
+"""The six steps: their texts are true of their rankings."""
 
 import math
 import re
@@ -20,7 +20,7 @@ def scored(ndcg: evaluate.Metric, rows: list[list[str]], **options: object) -> f
 
 
 def moved(rows: list[list[str]], one: int, other: int) -> list[list[str]]:
-    """The rows with two documents swapped, whose scores stay."""
+    """The rows with two documents swapped, and the scores left in place."""
     documents = [row[:2] for row in rows]
     documents[one], documents[other] = documents[other], documents[one]
     return [[*document, row[2]] for document, row in zip(documents, rows, strict=True)]
@@ -49,7 +49,7 @@ def test_tied_documents_share_their_ranks_and_other_rules_can_be_lucky(ndcg: eva
     assert scored(ndcg, rows, ties="first") != scored(ndcg, rows)
 
 
-def test_what_is_missing_costs(ndcg: evaluate.Metric) -> None:
+def test_missing_relevant_documents_lower_the_score(ndcg: evaluate.Metric) -> None:
     rows = STEPS["missing"].rows
     missed, unjudged = [row[0] for row in rows if not row[2]], [row[0] for row in rows if not row[1]]
     assert (missed, unjudged) == (["How honey is made", "Honey bees at work"], ["Bees in town"])

@@ -1,4 +1,4 @@
-"""What is pasted as a ranking or as a run, and the rows that it makes."""
+"""Pasted rankings and runs, and the rows they become."""
 
 import pytest
 
@@ -34,7 +34,7 @@ JUDGED = [["a", "3", "2"], ["b", "0", "1"]]
     ],
     ids=repr,
 )
-def test_what_people_have_becomes_rows(text: str, rows: list[list[str]]) -> None:
+def test_pasted_rankings_become_rows(text: str, rows: list[list[str]]) -> None:
     assert pasted_rows(text) == rows
 
 
@@ -50,7 +50,7 @@ def test_what_people_have_becomes_rows(text: str, rows: list[list[str]]) -> None
     ],
     ids=["nothing", "lines unlike each other", "too many cells", "a column twice", "two queries", "two of BEIR's"],
 )
-def test_what_is_no_ranking_says_what_to_paste(text: str, said: str) -> None:
+def test_a_text_that_is_not_a_ranking_is_answered_with_what_to_paste(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         pasted_rows(text)
 

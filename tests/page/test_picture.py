@@ -108,7 +108,7 @@ def test_a_document_that_is_retrieved_now_scores_between_its_neighbors() -> None
 
 
 @pytest.mark.parametrize("ranked", [["a", "a"], ["x"]], ids=str)
-def test_cards_of_another_table_are_refused(ranked: list[str]) -> None:
+def test_cards_of_another_table_are_rejected(ranked: list[str]) -> None:
     with pytest.raises(ValueError, match="The table has other documents now; move the cards again"):
         reordered(Ranking(["a", "b"], [0, 1], [2, 1]), ranked, [])
 

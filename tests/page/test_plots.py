@@ -1,4 +1,4 @@
-"""The plots: everything is drawn within their axes, to scale, and said in a sentence."""
+"""The plots: everything is drawn within their axes, to scale, and described in a sentence."""
 
 import re
 
@@ -36,7 +36,7 @@ def test_a_plot_says_what_it_shows_to_eyes_and_to_screen_readers() -> None:
     sums = {"DCG": [0.0, 2.0, 2.5], "ideal DCG": [1.0, 3.5, 3.5]}
     curves = pd.DataFrame({"k": [1, 2, 3], **sums, "nDCG": [0.0, 2 / 3.5, 2.5 / 3.5]})
     for plot, said in (
-        (plot_of_sums(curves), "DCG reaches 2.5000 of 3.5000; most is lacking at rank 2: 1.5000."),
+        (plot_of_sums(curves), "DCG reaches 2.5000 of 3.5000; most is missing at rank 2: 1.5000."),
         (plot_of_scores(curves), f"nDCG is lowest at k = 1: 0.0000; highest at 3: {2.5 / 3.5:.4f}."),
         (plot_of_scores(curves.assign(nDCG=1.0)), "nDCG is 1.0000 at every cutoff."),
     ):

@@ -52,7 +52,7 @@ def test_a_decimal_comma_is_a_point(cell: str, number: str) -> None:
     assert ranking_of([["a", "1", cell]]) == ranking_of([["a", "1", number]])
 
 
-def test_a_negative_relevance_is_refused_by_its_row_and_the_fields_of_the_page() -> None:
+def test_a_negative_relevance_is_rejected_by_its_row_and_the_fields_of_the_page() -> None:
     error = score_of(table_of([*RANKING, ["d6", "-2", "0"]]))
     assert "Row 3 (d6): relevance −2 is negative. Set Negative relevance to clip or keep." in error
 

@@ -13,7 +13,7 @@ from page.render import CSS, csv_link, error_html, score_card, table_html
 EVIL = "<img src=x>"
 
 
-def test_what_people_typed_is_no_html() -> None:
+def test_typed_text_is_not_read_as_html() -> None:
     shown = [
         score_card({EVIL: 0.5, f"{EVIL}2": 1}, EVIL),
         error_html(EVIL),
@@ -49,7 +49,7 @@ def test_text_is_quoted_and_stays_in_one_cell() -> None:
     assert lines == ['"query","value"', '"x;y",1', '"a;\'-b",2', '"1;2",3']
 
 
-def test_marks_are_told_from_what_they_are_on() -> None:
+def test_marks_stand_out_from_their_background() -> None:
     def luminance(color: str) -> float:
         parts = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
         linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]

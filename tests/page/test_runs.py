@@ -85,7 +85,7 @@ def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:
     assert "one is 0.037 above two in nDCG@10, which may be due to chance" in verdict_on(pair, False)
 
 
-def test_what_is_missing_is_named() -> None:
+def test_missing_files_are_named() -> None:
     qrels = {query: {"d": 1.0} for query in "abcde"}
     runs = {"bm25": qrels, "dense": {q: each for q, each in qrels.items() if q != "c"}, "none": {"e": {"d": 1.0}}}
     assert missing_texts(runs, qrels, {"missing": "empty"}) == [
@@ -123,7 +123,7 @@ def test_every_difference_of_three_runs_is_the_better_less_the_other() -> None:
     assert found.report.to_markdown().count("high – middle") >= 1
 
 
-def test_what_ties_make_of_a_score_is_said_beside_trec_eval() -> None:
+def test_the_effect_of_ties_on_a_score_is_shown_next_to_trec_evals() -> None:
     qrels = {"q1": {"a": 1.0, "b": 0.0}, "q2": {"a": 1.0, "b": 0.0}}
     run = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
     options = options_of(*BAR)
@@ -133,7 +133,7 @@ def test_what_ties_make_of_a_score_is_said_beside_trec_eval() -> None:
         for name in ("sklearn", "trec_eval")
     )
     assert found.tied == [
-        f"One query has tied documents in mine, whose order matters: with tied documents by average it has nDCG@10 "
+        f"One query has tied documents in mine, and their order matters: with tied documents by average it has nDCG@10 "
         f"{here:.4f}; trec_eval orders them by id and has {there:.4f}."
     ]
     by_id = options_of("10", *bar_of("trec_eval")[1:])
@@ -176,7 +176,7 @@ def test_a_document_says_where_the_other_run_has_it() -> None:
     assert not {"<b>", "<q>"} & set(re.findall("<.*?>", html))
 
 
-def test_a_query_that_a_run_lacks_says_so() -> None:
+def test_a_query_that_is_missing_from_a_run_says_so() -> None:
     rankings = {"x": Ranking(["a"], [1.0], [2.0]), "y": Ranking(["a"], [1.0], [None])}
     found = {"nDCG": 1.0, "DCG": 1.0, "IDCG": 1.0}
     html = side_by_side("q", rankings, {"x": found, "y": dict.fromkeys(found, math.nan)}, options_of("", *BAR[1:]))
@@ -192,7 +192,7 @@ def written(folder: Path, **texts: str) -> dict[str, str]:
     return {name: str(folder / name) for name in texts}
 
 
-def test_files_in_each_others_place_are_told(tmp_path: Path) -> None:
+def test_a_run_uploaded_as_qrels_is_noticed(tmp_path: Path) -> None:
     trec = written(tmp_path, qrels="q 0 a 1\nq 0 b 0\n", run="q Q0 a 1 2.5 t\n", other="q Q0 b 1 0.5 t\n")
     table = written(tmp_path, beir="query-id\tcorpus-id\tscore\nq\ta\t1\n", json='{"q": {"a": 0.5, "b": 0.1}}')
     assert misplaced(trec["run"], [trec["qrels"]]) == 0
@@ -278,7 +278,7 @@ def test_documents_that_share_ranks_have_the_one_in_the_middle() -> None:
     assert html.count("<li class='tied' data-tied='2–3'>") == 2
 
 
-def test_the_query_whose_rankings_are_shown_is_marked() -> None:
+def test_the_query_that_is_shown_is_marked() -> None:
     values = pd.DataFrame({"query": ["a", "b"], "difference": [0.5, -0.25]})
     html = query_bars(values, "nDCG: x less y", ("x", "y"), {}, "b")
     assert re.findall("<tr data-query='(.)'( class='chosen')?>", html) == [("a", ""), ("b", " class='chosen'")]

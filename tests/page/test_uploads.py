@@ -1,4 +1,4 @@
-"""Uploads: the page reads what the metric reads, within limits; what is wrong is one sentence that names the file."""
+"""Uploads: the page reads the metric's formats, within limits; an error is one sentence that names the file."""
 
 import gzip
 import json
@@ -81,7 +81,7 @@ WRONG: dict[str, tuple[str, bytes, str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_is_one_sentence_with_the_name_of_the_file(tmp_path: Path, case: str) -> None:
+def test_an_error_is_one_sentence_with_the_name_of_the_file(tmp_path: Path, case: str) -> None:
     name, content, message = WRONG[case]
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message) as caught:
@@ -170,7 +170,7 @@ def test_a_batch_that_cannot_be_read_is_one_sentence(tmp_path: Path, content: by
     ],
     ids=["three columns", "two groups", "no group", "a long cell"],
 )
-def test_groups_that_do_not_fit_are_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_groups_that_do_not_fit_are_rejected(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "groups.csv"
     path.write_text(text)
     with pytest.raises(ValueError, match=re.escape(f"groups.csv: {said}")):

@@ -1,4 +1,4 @@
-"""A batch is in the file whole or not at all, in the type in which it came, and what is read back is what was added."""
+"""A batch is in the file whole or not at all, in its own type, and is read back unchanged."""
 
 import os
 import struct
@@ -19,7 +19,7 @@ def table_of(rows: int, bits: str, value: float = 0.5) -> pa.Table:
 
 
 @given(st.lists(st.tuples(st.sampled_from([1, 1, 2, 5]), st.sampled_from(["32", "64"])), max_size=8), st.booleans())
-def test_what_is_read_is_what_was_added_in_its_type(
+def test_batches_are_read_back_with_their_values_and_types(
     tmp_path_factory: pytest.TempPathFactory, added: list[tuple[int, str]], read_between: bool
 ) -> None:
     folder = tmp_path_factory.mktemp("store")
@@ -59,7 +59,7 @@ def test_thousands_of_single_queries_become_few_batches(tmp_path: Path) -> None:
 
 
 def test_bytes_beyond_the_contents_are_cut_off(tmp_path: Path) -> None:
-    """What an interrupt left, and a table whose contents nobody took over."""
+    """The rest of an interrupted write, and a table with contents that nobody took over."""
     path = tmp_path / "a.arrow"
     store = Store(str(path))
     contents = store.add(Contents(), table_of(2, "64"))
@@ -72,7 +72,7 @@ def test_bytes_beyond_the_contents_are_cut_off(tmp_path: Path) -> None:
     assert table["predictions"].to_pylist() == [[0.5, None]] * 2 + [[7.0, None]] * 3
 
 
-def test_what_was_read_stays_while_more_is_added_and_when_the_file_is_gone(tmp_path: Path) -> None:
+def test_batches_that_were_read_stay_while_more_are_added_and_when_the_file_is_gone(tmp_path: Path) -> None:
     path = tmp_path / "a.arrow"
     store = Store(str(path))
     contents = store.add(Contents(), table_of(2, "64"))
@@ -84,7 +84,7 @@ def test_what_was_read_stays_while_more_is_added_and_when_the_file_is_gone(tmp_p
 
 
 @pytest.mark.parametrize("left", [0, 3, 200])
-def test_a_file_without_its_end_is_refused(tmp_path: Path, left: int) -> None:
+def test_a_file_without_its_end_is_rejected(tmp_path: Path, left: int) -> None:
     path = tmp_path / "a.arrow"
     store = Store(str(path))
     store.finish(store.add(Contents(), table_of(2, "64")))
@@ -98,7 +98,7 @@ def test_a_file_without_its_end_is_refused(tmp_path: Path, left: int) -> None:
 
 
 def test_a_file_is_finished_by_nothing_but_its_mark(tmp_path: Path) -> None:
-    """Not by the end of a stream where types change, nor by bytes that look like a mark, at any byte of the file."""
+    """The end of a stream before another type does not finish it, nor do bytes that look like a mark."""
     path = tmp_path / "a.arrow"
     store = Store(str(path))
     ids = pa.table({"query_id": pa.array([struct.pack("<q", length) for length in range(3000)], pa.large_binary())})

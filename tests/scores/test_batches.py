@@ -1,4 +1,4 @@
-"""What a metric holds: batches and the ids of their queries, whole or not at all, in one process or several."""
+"""A metric holds batches and the ids of their queries whole or not at all, in one process or several."""
 
 import datetime
 import gc
@@ -155,7 +155,7 @@ EARLY, LATE = datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, 12)
     ],
     ids=repr,
 )
-def test_every_id_that_compute_knows_is_known_in_batches(fresh_metric: MetricFactory, one: Any, other: Any) -> None:
+def test_batches_accept_every_id_that_compute_accepts(fresh_metric: MetricFactory, one: Any, other: Any) -> None:
     by_mapping, by_rows = fresh_metric(), fresh_metric()
     for each in (one, other):
         by_mapping.add_batch(predictions={each: {"a": 1.0}}, references={each: {"a": 1}})
@@ -168,7 +168,7 @@ def test_every_id_that_compute_knows_is_known_in_batches(fresh_metric: MetricFac
             metric.add_batch(predictions=[1.0], references=[1], query_ids=[other])
 
 
-# What to exclude
+# Exclusions
 
 
 RUN = {query: {"a": 2.0, "b": 1.0} for query in ("q1", "q2", "q3")}
@@ -205,7 +205,7 @@ def add_each_as_a_stream(metric: evaluate.Metric, exclude: Any) -> None:
 
 @pytest.mark.parametrize("add_all", [add_each, add_each_as_rows, add_each_as_a_stream])
 @pytest.mark.parametrize("of", ["q1", "q2", "q3"])
-def test_what_is_excluded_from_a_data_set_may_be_given_with_each_of_its_batches(
+def test_exclusions_for_a_data_set_may_be_passed_with_each_of_its_batches(
     fresh_metric: MetricFactory, ndcg: evaluate.Metric, add_all: Callable[..., None], of: str
 ) -> None:
     metric = fresh_metric()
@@ -215,7 +215,7 @@ def test_what_is_excluded_from_a_data_set_may_be_given_with_each_of_its_batches(
     assert metric.compute(use_aggregator=False) == expected
 
 
-def test_what_is_excluded_may_be_of_other_batches_than_those_given_to_compute(fresh_metric: MetricFactory) -> None:
+def test_compute_accepts_exclusions_for_queries_of_earlier_batches(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric()
     add_each(metric, {"q2": ["a"]})
     given = {"predictions": {"q4": RUN["q1"]}, "references": {"q4": QRELS["q1"]}, "exclude": {"q2": ["a"]}}
@@ -266,7 +266,7 @@ def test_a_query_that_is_added_alone_may_exclude_documents_by_their_ids(
 
 
 @pytest.mark.parametrize("left", [0, 8, 500])
-def test_what_did_not_fit_left_no_id(fresh_metric: MetricFactory, left: int) -> None:
+def test_a_batch_that_did_not_fit_left_no_id(fresh_metric: MetricFactory, left: int) -> None:
     metric = fresh_metric()
     add(metric, "a", "b")
     with files_of_at_most(metric._state.contents.end + left), pytest.raises(OSError, match="too large"):
@@ -276,7 +276,7 @@ def test_what_did_not_fit_left_no_id(fresh_metric: MetricFactory, left: int) -> 
     assert metric.compute(use_aggregator=False) == {"nDCG": [1.0] * 1002}
 
 
-def test_a_refused_compute_of_given_queries_leaves_neither_them_nor_their_ids(fresh_metric: MetricFactory) -> None:
+def test_a_rejected_compute_of_given_queries_leaves_neither_them_nor_their_ids(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric()
     add(metric, "a")
     given = {"predictions": [1.0, 2.0], "references": [1, 0], "query_ids": ["b", "b"]}
@@ -288,7 +288,7 @@ def test_a_refused_compute_of_given_queries_leaves_neither_them_nor_their_ids(fr
     add(metric, "a", "b")  # a new evaluation
 
 
-def test_more_may_be_added_after_a_refused_compute(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+def test_more_may_be_added_after_a_rejected_compute(fresh_metric: MetricFactory, tmp_path: Path) -> None:
     metric = fresh_metric()
     for query in "abc":
         add(metric, query)
@@ -310,7 +310,7 @@ def pair(fresh_metric: MetricFactory) -> tuple[evaluate.Metric, evaluate.Metric]
 
 
 def both(*calls: Callable[[], Any]) -> list[Any]:
-    """What two calls at the same time answer, or raise."""
+    """The results or errors of two calls at the same time."""
     answers: list[Any] = [None, None]
 
     def run(at: int) -> None:
@@ -336,7 +336,7 @@ def test_given_queries_of_process_0_are_neither_kept_nor_known_if_its_compute_fa
     assert first.compute(**given, use_aggregator=False) == {"nDCG": [pytest.approx(1 / np.log2(3)), 1.0]}
 
 
-def test_what_a_process_cannot_hand_over_is_not_in_and_a_retry_writes_it_once(
+def test_batches_that_a_process_cannot_hand_over_are_not_in_and_a_retry_writes_them_once(
     fresh_metric: MetricFactory, pair: Any
 ) -> None:
     first, second = pair
@@ -357,7 +357,7 @@ def test_what_a_process_cannot_hand_over_is_not_in_and_a_retry_writes_it_once(
     assert answers == [{"nDCG": pytest.approx([1, 1 / np.log2(3), 1])}, "handed over"]
 
 
-def test_a_query_that_two_processes_have_added_is_refused_with_both_named(pair: Any) -> None:
+def test_a_query_that_two_processes_have_added_is_rejected_with_both_named(pair: Any) -> None:
     first, second = pair
     error, other = both(
         lambda: first.compute(predictions={"a": {"x": 1.0}}, references={"a": {"x": 1}}),
@@ -365,7 +365,7 @@ def test_a_query_that_two_processes_have_added_is_refused_with_both_named(pair: 
     )
     assert other is None
     assert str(error).startswith("query 'a' was added by process 0 and by process 1; add all documents of a query in")
-    # what process 0 gave to its compute alone may be given otherwise
+    # queries that process 0 passed to its own compute may be passed again in another way
     assert first.compute(predictions={"c": {"x": 1.0}}, references={"c": {"x": 1}}) == {"nDCG": 1.0}
 
 
@@ -424,10 +424,10 @@ def test_processes_that_begin_together_meet_process_0_and_not_each_other(fresh_m
             assert [each.result() for each in handed_over] == [None] * 3
 
 
-def test_what_is_added_after_an_interrupted_hand_over_is_not_handed_over_by_the_death_of_the_process(
+def test_batches_added_after_an_interrupted_hand_over_are_not_handed_over_by_the_death_of_the_process(
     pair: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The mark was written and the lock not yet released: what is added then takes the mark back first."""
+    """The mark was written and the lock not yet released: adding a batch takes the mark back first."""
     first, second = pair
     assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
 
@@ -445,7 +445,7 @@ def test_what_is_added_after_an_interrupted_hand_over_is_not_handed_over_by_the_
             first.compute()
 
 
-def test_what_is_excluded_may_be_of_the_queries_of_another_process(pair: Any) -> None:
+def test_exclusions_may_name_queries_of_another_process(pair: Any) -> None:
     first, second = pair
     exclude = {"q2": ["a"]}
     given = [{"predictions": {q: RUN[q]}, "references": {q: QRELS[q]}, "exclude": exclude} for q in ("q1", "q2")]
@@ -491,7 +491,7 @@ def test_a_fork_leaves_the_locks_to_the_process_that_made_them(pair: Any, then: 
     paths = [metric._state.files[0].lock.lock_file for metric in metrics]
 
     def act() -> str:
-        if then == "release":  # as older releases of filelock do where a lock is collected
+        if then == "release":  # as older releases of filelock do if a lock is garbage-collected
             for metric in metrics:
                 metric._state.files[0].lock.release(force=True)
         metrics.clear()
@@ -520,7 +520,7 @@ def test_a_fork_of_a_metric_that_holds_nothing_has_batches_of_its_own(fresh_metr
     assert act() == expected
 
 
-def test_what_is_excluded_of_one_query_is_no_mapping(fresh_metric: MetricFactory) -> None:
+def test_exclusions_of_one_query_are_not_a_mapping(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric()
     with pytest.raises(ValueError, match=r"^exclude: must be a list or a set of ids; give \{query: ids\} to add_batch"):
         metric.add(prediction=["a", "b"], reference={"b"}, exclude={"q": ["a"]})

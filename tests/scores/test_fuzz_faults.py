@@ -1,6 +1,6 @@
 """Interrupts at every call and at random moments, writers killed, and disks full at every page.
 
-What was added is in, whole, once. `FUZZ_MINUTES` asks for the long run: 2,000 random interrupts, larger
+Each batch is in whole, once. `FUZZ_MINUTES` asks for the long run: 2,000 random interrupts, larger
 batches, and 3,000 writers killed.
 """
 
@@ -32,7 +32,11 @@ from ndcg.scores import batch_file, batches
 LONG = "FUZZ_MINUTES" in os.environ
 PAGE = 4096
 ROOMS = (str(batches.__file__), str(batch_file.__file__))
-SWALLOWING = ("__del__", "close", "<genexpr>")  # as objects are dropped: what is raised there, Python only prints
+SWALLOWING = (
+    "__del__",
+    "close",
+    "<genexpr>",
+)  # as objects are dropped: Python only prints errors that are raised there
 
 
 class Interrupted(KeyboardInterrupt):
@@ -58,7 +62,7 @@ class Moments:
         self.calling: dict[FrameType, str] = {}
 
     def __enter__(self) -> "Moments":
-        self.before = sys.gettrace()  # a debugger's, or what measures coverage
+        self.before = sys.gettrace()  # of a debugger or a measurement of coverage
         sys.settrace(self.enter)
         return self
 
@@ -91,7 +95,7 @@ class Moments:
 
 
 def batch_of(queries: int, documents: int, first: int = 0, kind: Any = np.float64) -> dict[str, Any]:
-    """Every query has one relevant document, whose rank is told by the number of the query."""
+    """Every query has one relevant document, at a rank that follows from the number of the query."""
     scores = np.tile(np.arange(documents, 0, -1, dtype=kind), (queries, 1))
     relevance = np.zeros((queries, documents), kind)
     relevance[np.arange(queries), np.arange(first, first + queries) % documents] = 1
@@ -110,7 +114,7 @@ def values_of(queries: int, documents: int) -> list[float]:
 
 
 class Subject:
-    """A metric to which batches are added and from which they are computed, and what it must hold."""
+    """A metric to which batches are added and which computes them, and the batches that it must hold."""
 
     def __init__(self, metric: evaluate.Metric, ids: bool, queries: int = 3, documents: int = 4) -> None:
         self.metric, self.ids, self.queries, self.documents = metric, ids, queries, documents
@@ -126,7 +130,7 @@ class Subject:
         self.added += self.queries
 
     def check(self) -> None:
-        """It holds what was added and not a query more, and nobody uses it."""
+        """It holds the added queries and no others, and is not in use."""
         assert len(self.metric) == self.added
         assert not self.metric._lock.locked()
         known = sum(map(len, self.metric._state.ids))
@@ -162,7 +166,7 @@ def interrupt_at_every_moment(subject: Subject, act: Callable[[], None], of: tup
 @pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
 @pytest.mark.parametrize("keep_in_memory", [False, True], ids=["disk", "memory"])
 @pytest.mark.parametrize("act", ["add", "compute"])
-# a file whose opening is interrupted is closed by the garbage collector
+# if opening a file is interrupted, the garbage collector closes it
 @pytest.mark.filterwarnings("ignore:Exception ignored in. <_io.FileIO:pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupt_after_any_call_leaves_all_or_nothing(
     fresh_metric: MetricFactory, tmp_path: Path, ids: bool, keep_in_memory: bool, act: str
@@ -312,7 +316,7 @@ def outcome_of_a_killed_writer(
 def test_a_writer_killed_between_types_of_numbers_is_never_a_part_of_a_mean(
     fresh_metric: MetricFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the types change, Arrow ends a stream in the file: that is not yet the end of what the process adds."""
+    """Arrow ends a stream in the file when the type changes: the process may still add batches."""
     kind, rng, outcomes = type(fresh_metric()), random.Random(0), Counter[str]()
     monkeypatch.setattr("ndcg.scores.batches.LOOK_AGAIN", 0.001)
     for at in range(3000 if LONG else 30):
@@ -347,7 +351,7 @@ def fill(disk: Path, left: int) -> Path:
 
 @pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
-def test_a_disk_full_at_any_page_of_a_batch_keeps_what_was_added(small_disk: Path, bits: int, ids: bool) -> None:
+def test_a_disk_full_at_any_page_of_a_batch_keeps_the_earlier_batches(small_disk: Path, bits: int, ids: bool) -> None:
     kind = np.dtype(f"float{bits}")
     queries, documents = 12, 4 * PAGE // 12 // (bits // 8)
     batches = [batch_of(queries, documents, first, kind) for first in (0, queries)]
@@ -365,7 +369,7 @@ def test_a_disk_full_at_any_page_of_a_batch_keeps_what_was_added(small_disk: Pat
         except OSError as error:
             refused += error.errno == errno.ENOSPC
             assert len(metric) == queries
-            if page % 2:  # what was added scores even on a full disk
+            if page % 2:  # the added batches score even on a full disk
                 assert metric.compute(use_aggregator=False) == right[1]
                 filler.unlink()
                 continue

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: runs, a folder with their files, and ways to run commands there."""
+"""Shared by the tests of the command line: runs, a folder with their files, and ways to run commands there."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def call(folder: Path, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Run a command here; return its status, what it prints and what it says on standard error."""
+    """Run a command here; return its status, its output and its standard error."""
 
     def run(command: str, *more: object) -> tuple[int, str, str]:
         try:
@@ -109,7 +109,7 @@ def standard_input(path: str | Path) -> Iterator[None]:
 
 
 def saved_report(text: str) -> dict[str, Any]:
-    """What `score -o json` saves, but for the digits of the judgments."""
+    """The JSON that `score -o json` saves, with another digest of the judgments."""
     saved: dict[str, Any] = json.loads(text)
     assert re.fullmatch("[0-9a-f]{16}", saved.pop("judgments"))
     return saved

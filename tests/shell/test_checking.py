@@ -1,4 +1,4 @@
-"""`ndcg check` imports a function, says what it computes, and ends with the status that its help promises."""
+"""`ndcg check` imports a function, says which nDCG it computes, and ends with the status that its help promises."""
 
 import json
 from pathlib import Path
@@ -107,7 +107,7 @@ def test_a_script_that_exits_is_named(call: Call, folder: Path) -> None:
     status, printed, said = call("check script.py:ndcg")
     assert (status, printed) == (2, "")
     guard = 'if __name__ == "__main__":'
-    assert said == f"ndcg check: script.py exits when it is imported; put what it runs under {guard}\n"
+    assert said == f"ndcg check: script.py exits when it is imported; put its calls under {guard}\n"
 
 
 def test_the_answer_is_json(call: Call) -> None:
@@ -145,7 +145,7 @@ def test_the_answer_is_json(call: Call) -> None:
         ),
     ],
 )
-def test_what_cannot_be_asked_is_one_sentence(call: Call, place: str, error: str) -> None:
+def test_a_function_that_cannot_be_called_ends_in_one_sentence(call: Call, place: str, error: str) -> None:
     status, printed, said = call(f"check {place}")
     assert (status, printed) == (2, "")
     assert said == f"{error}\n"

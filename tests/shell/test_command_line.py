@@ -30,7 +30,7 @@ from ndcg.shell.output import Listing
 
 @contextmanager
 def no_reader() -> Iterator[TextIO]:
-    """A stream whose reader has gone away."""
+    """A stream without a reader."""
     reader, writer = os.pipe()
     os.close(reader)
     with suppress(BrokenPipeError), open(writer, "w") as stream:
@@ -101,7 +101,7 @@ def test_no_sentence_has_control_characters(call: Call) -> None:
     "kind", [OverflowError, RecursionError, TypeError, KeyError, ZeroDivisionError, AssertionError]
 )
 @pytest.mark.parametrize("command", ["gate qrels.txt main.txt worse.txt", "score qrels.txt main.txt"])
-def test_an_error_that_nobody_expects_is_no_regression(
+def test_an_unexpected_error_is_not_a_regression(
     call: Call, monkeypatch: pytest.MonkeyPatch, command: str, kind: type[Exception]
 ) -> None:
     def fail(_: argparse.Namespace) -> None:
@@ -117,7 +117,7 @@ def test_an_error_that_nobody_expects_is_no_regression(
     )
 
 
-def test_a_lack_of_memory_is_no_bug(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_out_of_memory_is_not_called_a_bug(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: argparse.Namespace) -> None:
         raise MemoryError
 

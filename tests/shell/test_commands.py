@@ -49,7 +49,7 @@ def test_scores_of_several_runs_stand_side_by_side(call: Call, ndcg: evaluate.Me
         assert name == ("main" if run is MAIN else "worse")
 
 
-def test_beside_a_mean_stands_the_number_of_its_values(call: Call, folder: Path) -> None:
+def test_each_mean_is_shown_with_the_number_of_its_values(call: Call, folder: Path) -> None:
     empty = {query: dict.fromkeys(judged, 0) if query in QUERIES[:6] else judged for query, judged in QRELS.items()}
     (folder / "qrels.txt").write_text(trec(empty, "qrels"))
     (folder / "by.csv").write_text(
@@ -168,13 +168,13 @@ def test_programs_get_the_queries_that_lost_and_that_gained_most(call: Call, ndc
     ("worst", "problem"),
     [("0", "--worst must be an integer, at least 1; got 0"), ("few", "argument --worst: must be a number of queries")],
 )
-def test_a_number_of_worst_queries_that_is_none_is_refused(call: Call, worst: str, problem: str) -> None:
+def test_a_wrong_number_of_worst_queries_is_rejected(call: Call, worst: str, problem: str) -> None:
     status, _, said = call(f"compare qrels.txt main.txt worse.txt --worst {worst}")
     assert (status, said.startswith(f"ndcg compare: {problem}")) == (2, True)
 
 
 @pytest.mark.parametrize("form", ["qrels.txt", "qrels.csv"])
-def test_a_negative_relevance_is_told_with_the_first_line_that_holds_one_whatever_the_run(
+def test_an_error_about_a_negative_relevance_names_its_first_line_for_every_run(
     call: Call, folder: Path, form: str
 ) -> None:
     qrels = QRELS | {query: QRELS[query] | {"d4": -1} for query in ("q7", "q3", "q30")}
@@ -206,7 +206,7 @@ def test_a_negative_relevance_is_told_with_the_first_line_that_holds_one_whateve
     assert f"line {line + 4 * 12}: query 'q7'" in call(f"score {form} main.txt --exclude some.json")[2]
 
 
-def test_audit_finds_what_a_score_rests_on(call: Call, folder: Path, ndcg: evaluate.Metric) -> None:
+def test_audit_counts_the_judgments_behind_a_score(call: Call, folder: Path, ndcg: evaluate.Metric) -> None:
     run = {query: dict.fromkeys(documents, 1.0) for query, documents in MAIN.items()}
     del run["q7"]
     run |= {"q0": MAIN["q0"], "other": {"d1": 1}}
@@ -234,7 +234,7 @@ def test_audit_finds_what_a_score_rests_on(call: Call, folder: Path, ndcg: evalu
     )
 
 
-def test_explain_says_whose_number_it_is(call: Call, ndcg: evaluate.Metric) -> None:
+def test_explain_names_the_convention_that_gives_a_score(call: Call, ndcg: evaluate.Metric) -> None:
     number = f"{ndcg.compute(predictions=MAIN, references=QRELS, k=5, convention='lightgbm')['nDCG@5']:.6f}"
     status, printed, _ = call(f"explain qrels.txt main.txt -k 5 --got {number} -o json")
     found = ndcg.explain(predictions=MAIN, references=QRELS, k=5, got=number)
@@ -246,7 +246,7 @@ def test_explain_says_whose_number_it_is(call: Call, ndcg: evaluate.Metric) -> N
 
 
 @pytest.mark.parametrize("command", ["score qrels.txt main.txt", "compare qrels.txt main.txt worse.txt"])
-def test_a_figure_is_saved_besides(call: Call, folder: Path, command: str) -> None:
+def test_a_plot_is_saved_in_addition_to_the_table(call: Call, folder: Path, command: str) -> None:
     assert call(f"{command} --plot figure.svg")[0] == 0
     assert "<svg" in (folder / "figure.svg").read_text()
 
@@ -339,7 +339,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("command", BAD)
-def test_bad_input_is_told_in_a_sentence_with_the_file_and_the_line(call: Call, folder: Path, command: str) -> None:
+def test_bad_input_ends_in_a_sentence_with_the_file_and_the_line(call: Call, folder: Path, command: str) -> None:
     lines = trec(MAIN, "run").splitlines(keepends=True)
     for name, content in {
         "empty.txt": "",

@@ -1,4 +1,4 @@
-"""The arguments of commands are those of Python, and the help names them."""
+"""The commands have the same arguments as Python, and the help names them."""
 
 import argparse
 import inspect
@@ -101,7 +101,7 @@ def test_help_names_every_word_that_an_option_knows(call: Call) -> None:
     assert tuple(choices or ()) == tuple(conventions.CONVENTIONS)
 
 
-def test_an_unknown_command_is_told_which_there_are(call: Call) -> None:
+def test_the_error_for_an_unknown_command_lists_the_commands(call: Call) -> None:
     status, _, said = call("scor qrels.txt main.txt")
     assert status == 2
     assert said.startswith("ndcg: ")
@@ -117,10 +117,10 @@ def test_shells_complete_commands_and_options(call: Call) -> None:
     assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0
     status, _, said = call("--print-completion fish-and-chips")
     assert status == 2
-    assert said.startswith("ndcg: --print-completion knows bash, zsh")
+    assert said.startswith("ndcg: --print-completion supports bash, zsh")
 
 
-def test_completion_names_what_it_needs(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completion_names_the_package_it_needs(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "shtab", None)  # importing it fails
     status, _, said = call("--print-completion bash")
     assert status == 2

@@ -73,7 +73,7 @@ UNPROVEN = "Not failed: nDCG of worse dropped by more than 0.01, but not signifi
         ),
     ],
 )
-def test_a_verdict_says_whether_a_mean_fell_and_what_so_few_queries_can_prove(
+def test_a_verdict_says_whether_a_mean_fell_and_whether_so_few_queries_can_prove_it(
     call: Call, folder: Path, differing: int, options: str, status: int, verdict: str, summary: str
 ) -> None:
     drop(folder, differing)
@@ -103,7 +103,7 @@ def test_a_fall_that_enough_queries_do_not_prove_is_not_failed(call: Call, folde
     assert "p (Holm) is at least" not in printed
 
 
-def test_what_a_test_can_reach_is_corrected_for_the_measures(call: Call, folder: Path) -> None:
+def test_the_smallest_possible_p_value_is_corrected_for_the_measures(call: Call, folder: Path) -> None:
     drop(folder, 5)
     printed = call("gate qrels.txt main.txt worse.txt -m nDCG,DCG")[1]
     note = "with 5 queries that differ, p (Holm) is at least 0.0625. It takes 6 to be at most 0.05"
@@ -148,7 +148,7 @@ def test_a_saved_result_stands_for_the_baseline(call: Call, folder: Path) -> Non
     assert printed == call(f"gate qrels.txt main.txt worse.txt -m {names} -o jsonl")[1]
 
 
-def test_a_saved_result_of_other_choices_queries_or_judgments_is_refused(call: Call, folder: Path) -> None:
+def test_a_saved_result_of_other_choices_queries_or_judgments_is_rejected(call: Call, folder: Path) -> None:
     saved = json.loads(call("score qrels.txt main.txt -k 5 -o json")[1])
     (folder / "saved.json").write_text(json.dumps(saved))
     status, _, said = call("gate qrels.txt saved.json worse.txt -k 10")
@@ -170,7 +170,7 @@ def test_a_saved_result_of_other_choices_queries_or_judgments_is_refused(call: C
         assert problem in said
 
 
-def test_a_run_that_lacks_queries_of_the_baseline_never_passes(call: Call, folder: Path) -> None:
+def test_a_run_that_is_missing_queries_of_the_baseline_never_passes(call: Call, folder: Path) -> None:
     (folder / "saved.json").write_text(call("score qrels.txt main.txt -k 5 -o json")[1])
     (folder / "part.txt").write_text(trec({query: QRELS[query] for query in QUERIES[2:]}, "run"))
     for baseline in ("saved.json", "main.txt"):
@@ -184,7 +184,7 @@ def test_a_run_that_lacks_queries_of_the_baseline_never_passes(call: Call, folde
 
 @pytest.mark.parametrize("form", ["text", "json", "junit"])
 @pytest.mark.parametrize("side", ["qrels", "runs"])
-def test_a_gate_that_cannot_fail_is_refused(call: Call, folder: Path, form: str, side: str) -> None:
+def test_a_gate_that_cannot_fail_is_rejected(call: Call, folder: Path, form: str, side: str) -> None:
     few = QUERIES[:4]
     if side == "qrels":
         (folder / "qrels.txt").write_text(trec({query: QRELS[query] for query in few}, "qrels"))
@@ -197,7 +197,7 @@ def test_a_gate_that_cannot_fail_is_refused(call: Call, folder: Path, form: str,
 
 
 @pytest.mark.parametrize("relevance", [0, 3], ids=["other grades", "higher grades"])
-def test_a_saved_result_of_other_judgments_is_no_baseline(call: Call, folder: Path, relevance: int) -> None:
+def test_a_saved_result_of_other_judgments_is_not_a_baseline(call: Call, folder: Path, relevance: int) -> None:
     other = {
         query: {d: (2 * r) % 3 if not relevance else r * relevance for d, r in each.items()}
         for query, each in QRELS.items()
@@ -231,7 +231,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_saved_result_that_was_changed_is_no_baseline(call: Call, folder: Path, change: str) -> None:
+def test_a_saved_result_that_was_changed_is_not_a_baseline(call: Call, folder: Path, change: str) -> None:
     held = json.loads(call("score qrels.txt main.txt -o json")[1])
     CHANGES[change](held)
     (folder / "saved.json").write_text(json.dumps(held))
@@ -296,7 +296,7 @@ def test_values_of_any_size_have_a_verdict(call: Call, folder: Path, baseline: s
     assert call("gate qrels.txt worse.txt main.txt -m DCG@10")[0] == 0
 
 
-def test_a_measure_that_too_few_queries_have_is_refused(call: Call, folder: Path) -> None:
+def test_a_measure_that_too_few_queries_have_is_rejected(call: Call, folder: Path) -> None:
     few = {query: judged if at < 4 else dict.fromkeys(judged, 0) for at, (query, judged) in enumerate(QRELS.items())}
     (folder / "qrels.txt").write_text(trec(few, "qrels"))
     status, _, said = call("gate qrels.txt main.txt worse.txt --zero-division nan -m nDCG,DCG")
@@ -347,7 +347,7 @@ def test_a_saved_result_may_be_compressed_or_come_through_a_pipe(call: Call, fol
         assert call(command.format("/dev/stdin")) == expected
 
 
-def test_a_saved_result_is_no_run(call: Call, folder: Path) -> None:
+def test_a_saved_result_is_not_a_run(call: Call, folder: Path) -> None:
     for runs, name in (("main.txt", "one.json"), ("main.txt worse.txt", "two.json")):
         (folder / name).write_text(call(f"score qrels.txt {runs} -o json")[1])
     several = "two.json: contains the results of 2 runs, 'main', 'worse'; save only the one to compare with"
@@ -359,7 +359,7 @@ def test_a_saved_result_is_no_run(call: Call, folder: Path) -> None:
             assert (status, printed, said) == (2, "", f"ndcg {command.split()[0]}: {name}: {problem}\n")
 
 
-def test_a_margin_that_no_fall_exceeds_is_refused(call: Call) -> None:
+def test_a_margin_that_no_fall_exceeds_is_rejected(call: Call) -> None:
     assert call("gate qrels.txt main.txt worse.txt --max-drop 8")[0] == 2
     assert call("gate qrels.txt main.txt worse.txt --max-drop 8 -m DCG")[0] == 0
 

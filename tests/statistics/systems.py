@@ -1,4 +1,4 @@
-"""What the tests of statistics share: small rankings, generated systems, and a report and a comparison to show."""
+"""Shared by the tests of statistics: small rankings, generated systems, and a report and a comparison to show."""
 
 from typing import Any
 

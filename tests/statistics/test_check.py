@@ -43,7 +43,7 @@ def grades(run: Documents, qrels: Documents) -> list[float]:
     return [qrels.get(document, 0) for document in by_score(run)]
 
 
-# One function a slip, written from what the threads say.
+# A function for each slip, written from the words of the threads.
 WRONG: dict[str, Callable[[Documents, Documents, int], float]] = {
     "ideal from the top k retrieved": lambda run, qrels, k: ratio(grades(run, qrels)[:k], best(grades(run, qrels)[:k])),
     "ideal from all that was retrieved": lambda run, qrels, k: ratio(
@@ -129,7 +129,7 @@ FAULTS: dict[str, Callable[[Documents, Documents, int], float]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_that_is_not_in_the_table_is_said_to_be_unknown(fault: str) -> None:
+def test_a_fault_that_is_not_in_the_table_is_called_unknown(fault: str) -> None:
     result = check(FAULTS[fault], cases=100)
     assert result.matches == ()
     assert result.status == 1
@@ -157,7 +157,7 @@ def test_the_smallest_ranking_loses_no_document_and_shows_both_sums() -> None:
     assert "is 1.0000 / 1.6309 = 0.6131; the function returns 1.0000" in str(result)
 
 
-def test_what_rankings_that_differ_have_in_common_is_said() -> None:
+def test_the_common_trait_of_rankings_that_differ_is_named() -> None:
     result = check(lambda run, qrels, k: usual(run, qrels, k) / (1 + (len(set(run.values())) < len(run))))
     assert any("have documents with equal scores; of the" in note for note in result.notes)
 
@@ -235,7 +235,7 @@ def test_a_function_without_a_cutoff_is_asked_without() -> None:
     assert "ranx" in result.conventions
 
 
-def test_a_document_that_is_counted_twice_is_said() -> None:
+def test_a_document_counted_twice_is_reported() -> None:
     def twice(ids: Sequence[str], relevance: Documents, k: int) -> float:
         return ratio([relevance.get(each, 0) for each in ids][:k], best(relevance.values())[:k])
 
@@ -244,7 +244,7 @@ def test_a_document_that_is_counted_twice_is_said() -> None:
     assert not any(note.startswith(said) for note in check(in_ranks, form="ranked").notes)
 
 
-# What functions do besides
+# Side effects of functions
 
 
 def changing(run: dict[str, float], qrels: dict[str, float], k: int) -> float:
@@ -285,7 +285,7 @@ def counting() -> Callable[..., float]:
         (lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else math.inf, "It returns infinity: "),
     ],
 )
-def test_what_else_a_function_does_is_said(
+def test_side_effects_of_a_function_are_reported(
     function: Callable[..., Any], note: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     result = check(function)
@@ -324,14 +324,14 @@ def test_an_error_has_the_smallest_ranking_on_which_it_is_raised() -> None:
     assert note.startswith("It raises SystemExit: 20 of 20 rankings, such as 2 for scores = [")
 
 
-def test_what_is_no_number_is_shown() -> None:
+def test_a_result_that_is_not_a_number_is_shown() -> None:
     (note,) = check(lambda run, qrels, k: {"nDCG": 0.5}, form="mappings", cases=20).notes
     assert note == "It returns a value of type dict, which is not a number: 20 of 20 rankings, such as {'nDCG': 0.5}."
     (note,) = check(lambda run, qrels, k: True, form="mappings", cases=20).notes
     assert note == "It returns a value of type bool, which is not a number: 20 of 20 rankings, such as True."
 
 
-def test_percentages_are_said_to_be_some() -> None:
+def test_percentages_are_recognized() -> None:
     notes = check(lambda run, qrels, k: 100 * usual(run, qrels, k), form="mappings", cases=40).notes
     assert notes[0] == "Divided by 100, all of its scores equal the scores of ranx, haystack."
 
@@ -352,20 +352,20 @@ def test_a_function_that_gives_no_score_could_not_be_asked() -> None:
 
 
 def test_no_score_for_a_run_without_documents_is_not_held_against_a_function() -> None:
-    """It may leave such a query out of the mean, as pytrec_eval does if the run lacks it."""
+    """It may leave such a query out of the mean, as pytrec_eval does if the query is missing from the run."""
     result = check(lambda run, qrels, k: usual(run, qrels, k) if run else None)
     assert "ranx" in result.conventions
     assert any(note.startswith("It returns None: ") for note in result.notes)
 
 
-def test_a_run_without_documents_has_a_score_where_a_query_that_the_run_lacks_has_none() -> None:
+def test_a_run_without_documents_has_a_score_if_a_query_missing_from_the_run_has_none() -> None:
     query = Query({}, {"d1": 1}, 5)
     how = {"convention": "pytrec_eval"}
     assert query_scores([query], how).tolist() == [0.0]
     assert np.isnan(query_scores([query._replace(missing=True)], how)).all()
 
 
-def test_conventions_that_compare_scores_in_32_bits_are_told_from_those_in_64() -> None:
+def test_conventions_that_compare_scores_in_32_bits_are_distinguished_from_those_in_64() -> None:
     def by_scikit_learn(scores: Any, relevance: Any, k: int) -> float:
         run, qrels = dict(enumerate(scores)), dict(enumerate(relevance))
         return float(query_scores([Query(run, qrels, k)], {"convention": "sklearn"})[0])
@@ -422,7 +422,7 @@ async def asynchronous(run: Documents, qrels: Documents, k: int) -> float:
     return usual(run, qrels, k)
 
 
-def test_what_cannot_be_called_is_rejected() -> None:
+def test_an_object_that_cannot_be_called_is_rejected() -> None:
     with pytest.raises(ValueError, match=r"^function must return a score, but is async: wrap it in a function that"):
         check(asynchronous)
     with pytest.raises(TypeError, match=r"^function must be a function; got 'ndcg'$"):
@@ -440,7 +440,7 @@ def test_a_function_that_a_thread_describes_is_named(function: Callable[..., flo
 
 
 @pytest.mark.parametrize("function", UNKNOWN, ids=lambda function: function.__name__)
-def test_a_fault_that_the_table_lacks_is_said_to_be_unknown(
+def test_a_fault_that_no_slip_describes_is_called_unknown(
     function: Callable[..., float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ndcg.statistics.check.TRIED_IN_PAIRS", ("sklearn",))  # which takes a quarter of the time

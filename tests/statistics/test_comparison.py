@@ -1,4 +1,4 @@
-"""What a comparison says of several systems, as a user gets it from the metric, and what it refuses."""
+"""Comparisons of several systems, as a user gets them from the metric, and the questions they reject."""
 
 import itertools
 import math
@@ -181,12 +181,12 @@ def test_progress_shows_on_a_terminal_only_and_unless_it_is_disabled(
         finally:
             datasets.enable_progress_bars()
         error.flush()
-        shown = read.read(1 << 16) or b""  # None where nothing was written
+        shown = read.read(1 << 16) or b""  # None if nothing was written
     assert (b"Comparing" in shown) is (ends is terminal and not disabled)
     assert bool(shown) is (ends is terminal and not disabled)
 
 
-def test_without_tqdm_there_is_no_progress_bar(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tqdm_leaves_out_the_progress_bar(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
     how: dict[str, Any] = {"systems": SYSTEMS, "references": RELEVANCE, "resamples": 100}
     expected = ndcg.compare(**how)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
@@ -214,7 +214,7 @@ def test_without_tqdm_there_is_no_progress_bar(ndcg: evaluate.Metric, monkeypatc
     ],
     ids=str,
 )
-def test_a_question_that_makes_no_sense_is_refused(
+def test_a_question_that_makes_no_sense_is_rejected(
     ndcg: evaluate.Metric, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -242,7 +242,7 @@ def test_systems_that_cannot_be_compared_are_named(ndcg: evaluate.Metric, system
         ndcg.compare(systems=systems, references=[[1, 0], [1]])
 
 
-def test_systems_with_rankings_of_different_queries_are_refused(ndcg: evaluate.Metric) -> None:
+def test_systems_with_rankings_of_different_queries_are_rejected(ndcg: evaluate.Metric) -> None:
     qrels = {query: {"d": 1, "e": 0} for query in ("q1", "q2", "q3")}
     full = {query: {"d": 1.0, "e": 2.0} for query in qrels}
     partly = {query: {"d": 1.0} for query in ("q1", "q2")}
@@ -256,6 +256,6 @@ def test_systems_with_rankings_of_different_queries_are_refused(ndcg: evaluate.M
     assert ndcg.compare(systems={"full": full, "beyond": beyond}, references=qrels).queries.num_rows == 6
 
 
-def test_an_unknown_baseline_is_refused_with_the_nearest_name(ndcg: evaluate.Metric) -> None:
+def test_an_unknown_baseline_is_rejected_with_the_nearest_name(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match=r'^baseline must be one of "bm25", .*got \'bm52\'; did you mean "bm25"\?'):
         ndcg.compare(systems=SYSTEMS, references=RELEVANCE, baseline="bm52")

@@ -1,4 +1,4 @@
-"""The plots: figures of Matplotlib with what they show, in axes of one's own or of a new figure."""
+"""The plots: Matplotlib figures that hold their data, in given axes or in those of a new figure."""
 
 import io
 import math
@@ -13,7 +13,7 @@ from systems import RELEVANCE, SYSTEMS
 from systems import shown as shown
 
 
-def test_plots_are_figures_with_what_they_show(shown: tuple[Any, Any]) -> None:
+def test_plots_are_figures_that_hold_their_data(shown: tuple[Any, Any]) -> None:
     report, comparison = shown
     for figure in (report.plot(), report.plot("DCG"), comparison.plot(), comparison.plot("DCG@10")):
         image = io.BytesIO()
@@ -65,7 +65,7 @@ def sliced(ndcg: evaluate.Metric) -> dict[str, Any]:
 
 
 def drawn(axes: Any) -> list[Any]:
-    """What is drawn into axes."""
+    """The texts, lines and dots of axes."""
     lines = [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in map(as_arrays, axes.lines)]
     return [lines, axes.get_xlabel(), axes.get_ylabel(), [label.get_text() for label in axes.get_yticklabels()]]
 
@@ -76,7 +76,7 @@ def as_arrays(line: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["report", "comparison"])
-def test_a_plot_may_be_drawn_into_axes_of_ones_own(sliced: dict[str, Any], kind: str) -> None:
+def test_a_plot_may_be_drawn_into_existing_axes(sliced: dict[str, Any], kind: str) -> None:
     found, panels = sliced[kind]
     expected = [drawn(axes) for axes in found.plot().axes]
     assert len(expected) == panels
@@ -99,12 +99,12 @@ def test_a_plot_is_as_large_as_is_asked_for(sliced: dict[str, Any], kind: str) -
 
 @pytest.mark.parametrize("figsize", [7, (7,), (7, 4, 1), (0, 4), (7, -1), (7, math.nan), (math.inf, 4), "ab", ("7", 4)])
 @pytest.mark.parametrize("kind", ["report", "comparison"])
-def test_a_size_that_is_none_is_rejected(sliced: dict[str, Any], kind: str, figsize: Any) -> None:
+def test_a_size_that_is_not_two_positive_numbers_is_rejected(sliced: dict[str, Any], kind: str, figsize: Any) -> None:
     with pytest.raises(ValueError, match=r"^figsize must be a width and a height in inches, such as \(7, 4\); got "):
         sliced[kind][0].plot(figsize=figsize)
 
 
-def test_axes_that_are_none_or_too_many_are_rejected(sliced: dict[str, Any]) -> None:
+def test_axes_of_another_kind_or_number_are_rejected(sliced: dict[str, Any]) -> None:
     figure = Figure()
     axes = figure.subplots(1, 4)
     report, comparison = (sliced[kind][0] for kind in ("report", "comparison"))

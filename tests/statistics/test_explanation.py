@@ -97,15 +97,15 @@ def test_a_convention_without_a_number_says_why(ndcg: evaluate.Metric) -> None:
         ndcg.explain(predictions=[[2, 1]], references=[[0, 0]], zero_division=math.nan)
 
 
-# What was got
+# The reported score
 
 
-def test_a_missing_query_may_be_refused(ndcg: evaluate.Metric) -> None:
+def test_a_missing_query_may_be_rejected(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match=r"^predictions: query 'q3' is missing"):
         ndcg.explain(predictions=RUN, references=QRELS, k=2, missing="raise")
 
 
-def test_an_ideal_too_long_for_memory_is_refused_alone(ndcg: evaluate.Metric) -> None:
+def test_an_ideal_too_long_for_memory_is_rejected_alone(ndcg: evaluate.Metric) -> None:
     found = ndcg.explain(predictions=[[1, 2]], references=[[0, 1]], k=10**15)
     assert list(found.errors) == ["rectools"]
     with pytest.raises(
@@ -233,7 +233,7 @@ def test_the_convention_that_compares_32_bit_floats_is_named_by_its_score(ndcg: 
     )
 
 
-def test_scores_too_large_for_32_bit_floats_are_no_number_of_conventions_that_compare_them(
+def test_conventions_that_compare_32_bit_floats_give_no_score_for_larger_scores(
     ndcg: evaluate.Metric,
 ) -> None:
     found = ndcg.explain(predictions=[[1e39, 1, 2]], references=[[1, 0, 2]], got=0.5)
@@ -304,7 +304,7 @@ def test_values_of_queries_are_read_from_a_file_of_trec_eval(ndcg: evaluate.Metr
     assert "trec_eval" in ndcg.explain(**SEARCHED, k=10, got=path).matches
 
 
-def test_queries_that_differ_from_the_nearest_combination_are_named_with_what_they_have_in_common(
+def test_queries_that_differ_from_the_nearest_combination_are_named_with_their_common_trait(
     ndcg: evaluate.Metric,
 ) -> None:
     how = {"gain": "exponential", "discount": "reciprocal", "ties": "first", "zero_division": 1.0}
@@ -324,7 +324,7 @@ def test_queries_that_differ_from_the_nearest_combination_are_named_with_what_th
     )
 
 
-def test_the_nearest_combination_is_told_by_tied_and_by_empty_queries(ndcg: evaluate.Metric) -> None:
+def test_the_nearest_combination_is_described_by_tied_and_by_empty_queries(ndcg: evaluate.Metric) -> None:
     """Ties that are broken by something that is not in the data: the values of other queries agree."""
     rng = np.random.default_rng(1)
     whole = {query: {each: round(score) for each, score in run.items()} for query, run in SEARCHED_RUN.items()}
@@ -338,7 +338,7 @@ def test_the_nearest_combination_is_told_by_tied_and_by_empty_queries(ndcg: eval
     assert found.to_dict()["in_common"] == list(found.in_common)
 
 
-def test_values_of_queries_may_lack_those_that_programs_leave_out(ndcg: evaluate.Metric) -> None:
+def test_values_of_queries_may_be_missing_if_programs_leave_them_out(ndcg: evaluate.Metric) -> None:
     values = ndcg.compute(**SEARCHED, k=10, convention="trec_eval", use_aggregator=False)["nDCG@10"]
     got = {query: value for query, value in zip(SEARCHED_QUERIES, values, strict=True) if query in SEARCHED_RUN}
     assert "pytrec_eval" in ndcg.explain(**SEARCHED, k=10, got=got).matches
@@ -398,7 +398,7 @@ def test_a_mean_above_1_may_be_a_dcg(ndcg: evaluate.Metric) -> None:
     assert ("DCG called nDCG", "sklearn") not in ndcg.explain(**SEARCHED, k=10, got=f"{dcg:.5f}%", **KNOWN).slips
 
 
-def test_a_score_that_nothing_has_is_said_to_be_unknown(ndcg: evaluate.Metric) -> None:
+def test_a_score_that_no_combination_gives_is_called_unknown(ndcg: evaluate.Metric) -> None:
     found = ndcg.explain(**CARD, k=3, got="0.123456789")
     assert found.combinations == found.slips == ()
     assert "the nearest is trec_eval" in str(found)
@@ -419,10 +419,10 @@ def test_reports_that_cannot_be_read_are_rejected(ndcg: evaluate.Metric, got: An
         ndcg.explain(**SEARCHED, got=got)
 
 
-# What each choice adds
+# The effect of each option
 
 
-def test_two_choices_share_what_they_change(ndcg: evaluate.Metric) -> None:
+def test_two_options_share_their_joint_effect(ndcg: evaluate.Metric) -> None:
     def number(**options: Any) -> float:
         return ndcg.compute(**CARD, **options)["nDCG"]
 
@@ -440,7 +440,7 @@ def test_two_choices_share_what_they_change(ndcg: evaluate.Metric) -> None:
 
 @settings(max_examples=10)
 @given(st.permutations(sorted(set(CONVENTIONS) - {"rectools"})), st.integers(0, 2**32 - 1))
-def test_what_choices_add_is_the_mean_over_all_orders_of_changing_them(
+def test_the_effect_of_an_option_is_the_mean_over_all_orders_of_changing_them(
     ndcg: evaluate.Metric, names: list[str], seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -477,7 +477,7 @@ def test_by_default_the_difference_is_that_from_scikit_learn(ndcg: evaluate.Metr
     assert (clipped.between, clipped.signature) == (None, ndcg.signature(k=2, convention=clipped.matches[0]))
 
 
-def test_a_signature_tells_what_was_given_and_whose_it_is(ndcg: evaluate.Metric) -> None:
+def test_a_signature_holds_the_options_given_and_the_convention(ndcg: evaluate.Metric) -> None:
     inputs = {"predictions": RUN, "references": QRELS, "exclude": {"q1": ["d1"]}, "sample_weight": [1, 2, 3]}
     of_all = {"k": 2, "sample_weight": [1], "exclude": {}}
     found = ndcg.explain(**inputs, k=2, between=["recbole", "lenskit"])
@@ -530,7 +530,7 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
     assert list(line.get_xdata()) == [0.9865] * 2
 
 
-# What is refused
+# Rejected input
 
 
 @pytest.mark.parametrize(
@@ -565,7 +565,7 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
     ],
     ids=str,
 )
-def test_what_is_no_number_or_choice_is_refused(
+def test_values_that_are_not_numbers_or_choices_are_rejected(
     ndcg: evaluate.Metric, options: dict[str, Any], error: type[Exception], problem: str
 ) -> None:
     with pytest.raises(error, match=problem):

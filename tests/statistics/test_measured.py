@@ -83,7 +83,7 @@ def test_few_documents_are_described_as_many_are(
         (({f"q{at}": {"a": 1.0} for at in range(10)}, {f"q{at}": {"a": -(at == 8)} for at in range(10)}), "query 'q8'"),
     ],
 )
-def test_a_fault_in_a_later_piece_is_told_of_its_query(
+def test_a_fault_in_a_later_piece_names_its_query(
     monkeypatch: pytest.MonkeyPatch, wrong: tuple[Any, Any], place: str
 ) -> None:
     monkeypatch.setattr(room, "PIECE", 2)
@@ -135,7 +135,7 @@ def test_nothing_is_relevant_where_nothing_judged_is_whatever_the_ideal(ndcg: ev
     assert report.counts["nothing_retrieved"] == 2
 
 
-def test_it_counts_what_the_scores_rest_on(ndcg: evaluate.Metric) -> None:
+def test_it_counts_the_judgments_behind_the_scores(ndcg: evaluate.Metric) -> None:
     report = ndcg.report(**SMALL, k=[1, 2, 5])
     assert report.counts == {
         "queries": 4,
@@ -169,7 +169,7 @@ def test_documents_that_are_tied_at_the_cutoff_are_unjudged_in_expectation(ndcg:
     assert judged_only.scores["nDCG@2"].ranked == 3
 
 
-def test_it_bounds_what_the_order_of_ties_can_do(ndcg: evaluate.Metric) -> None:
+def test_it_bounds_the_effect_of_the_order_of_ties(ndcg: evaluate.Metric) -> None:
     first, second, third = (1 / math.log2(rank + 1) for rank in (1, 2, 3))
     report = ndcg.report(predictions=PREDICTIONS[:2], references=REFERENCES[:2], measures="DCG")
     score = report.scores["DCG"]
@@ -237,7 +237,7 @@ def test_queries_go_by_their_ids(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     assert report.queries["query"].to_pylist() == ["1", "one"]
 
 
-def test_odd_ids_and_cutoffs_are_no_obstacle(ndcg: evaluate.Metric) -> None:
+def test_ids_and_cutoffs_may_be_odd(ndcg: evaluate.Metric) -> None:
     for ids in ([2**70, 1], ["\ud800", "a"], [np.int64(3), 4]):
         run = {each: {"d": 1.0} for each in ids}
         report = ndcg.report(predictions=run, references={each: {"d": 1} for each in ids}, k=2**64)

@@ -1,4 +1,4 @@
-"""What a report writes into model cards, `.eval_results`, files of `evaluate.save` and trackers, and reads back."""
+"""Scores in model cards, `.eval_results`, files of `evaluate.save` and trackers, written and read back."""
 
 import json
 import math
@@ -33,7 +33,7 @@ def report(ndcg: evaluate.Metric) -> Any:
 
 
 def parts(report: Any) -> list[tuple[str, int, Any]]:
-    """Each score by its name, with that of the slice, and the number of queries."""
+    """Each score by its name, with the name of the slice, and the number of queries."""
     slices = {"de": "de", "en": "en", "(none)": None}
     found = [(name, 4, report.scores[name]) for name in NAMES]
     found += [
@@ -110,7 +110,7 @@ def test_a_slice_without_a_value_is_left_out(ndcg: evaluate.Metric) -> None:
 # --- .eval_results ---------------------------------------------------------------------------------------------------
 
 
-def test_an_entry_of_eval_results_has_the_score_and_in_its_notes_what_it_rests_on(report: Any) -> None:
+def test_an_entry_of_eval_results_has_the_score_and_notes_on_its_queries(report: Any) -> None:
     fields = {"dataset_revision": "5503434", "date": "2026-11-23", "source_url": "https://example.org/run"}
     written = report.to_eval_results(dataset="user/queries", task_id="test", measure="nDCG@3", **fields)
     (entry,) = parse_eval_result_entries(yaml.safe_load(yaml.dump(written)))
@@ -178,7 +178,7 @@ def test_a_slice_called_low_hides_no_end_of_an_interval(ndcg: evaluate.Metric) -
     assert report.flat()["nDCG/slice=low"] == report.slices["low"].scores["nDCG"].value
 
 
-def test_slices_whose_values_would_have_one_name_are_refused(ndcg: evaluate.Metric) -> None:
+def test_slices_with_names_that_look_the_same_are_rejected(ndcg: evaluate.Metric) -> None:
     rankings = {"predictions": [[3, 2, 1], [1, 2, 3], [2, 3, 1]], "references": [[2, 0, 1], [1, 0, 0], [1, 0, 0]]}
     report = ndcg.report(**rankings, by=["x/low", "x", "x"])
     with pytest.raises(ValueError, match="by: two values would be called 'nDCG/slice=x/low'; give the slices other"):

@@ -1,4 +1,4 @@
-"""How two systems differ: every figure of a pair from its definition, and what the tests ask."""
+"""How two systems differ: every figure of a pair from its definition, and the alternatives of the tests."""
 
 import json
 
@@ -14,7 +14,7 @@ from ndcg.statistics.significance import holm, intervals, paired_tests, power
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_every_figure_of_a_pair_is_what_its_name_says(ndcg: evaluate.Metric, weighted: bool) -> None:
+def test_every_figure_of_a_pair_follows_its_definition(ndcg: evaluate.Metric, weighted: bool) -> None:
     weight = np.arange(60) % 5 if weighted else None
     how = {"references": RELEVANCE, "k": [3, 10], "sample_weight": weight}
     comparison = ndcg.compare(systems=SYSTEMS, **how, resamples=400, seed=3, confidence=0.9)
@@ -97,7 +97,7 @@ def test_a_comparison_may_ask_one_side(ndcg: evaluate.Metric, alternative: str, 
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.02])
-def test_the_interval_of_90_percent_tells_what_a_t_test_of_one_side_does_at_5(
+def test_the_90_percent_interval_agrees_with_a_one_sided_t_test_at_5_percent(
     ndcg: evaluate.Metric, margin: float
 ) -> None:
     better = []
@@ -110,7 +110,7 @@ def test_the_interval_of_90_percent_tells_what_a_t_test_of_one_side_does_at_5(
     assert set(better) == {False, True}
 
 
-def test_light_queries_that_agree_make_the_randomization_test_sure_beside_a_heavy_one(ndcg: evaluate.Metric) -> None:
+def test_many_light_queries_outweigh_a_heavy_one_in_the_randomization_test(ndcg: evaluate.Metric) -> None:
     systems = {"worse": [[1, 2]] * 21, "better": [[2, 1]] * 21}
     how = {"systems": systems, "references": [[3, 2.9]] + [[1, 0]] * 20, "sample_weight": [1000, *[1] * 20]}
     (pair,) = ndcg.compare(**how).pairs
@@ -126,7 +126,7 @@ def test_p_values_may_be_corrected_over_all_measures(ndcg: evaluate.Metric) -> N
     assert "corrected by Holm for all pairs of all measures" in str(comparison)
 
 
-def test_a_pair_tells_what_its_queries_can_detect(ndcg: evaluate.Metric) -> None:
+def test_a_pair_has_the_difference_that_its_queries_can_detect(ndcg: evaluate.Metric) -> None:
     how = {"references": RELEVANCE, "measures": ["nDCG", "DCG"], "resamples": 50}
     weight = np.arange(60) % 5
     for pair in ndcg.compare(systems=SYSTEMS, **how, sample_weight=weight).pairs:
@@ -158,7 +158,7 @@ def test_few_queries_are_compared_exactly(ndcg: evaluate.Metric) -> None:
     assert "randomization test (all permutations: exact)" in comparison.to_markdown()
 
 
-def test_what_is_only_rounding_is_no_difference(ndcg: evaluate.Metric) -> None:
+def test_differences_due_to_rounding_do_not_count(ndcg: evaluate.Metric) -> None:
     systems = {"tied": [[9, 1, 1, 1]] * 10, "not": [[9, 3, 2, 1]] * 10}  # (.1 + .1 + .1) / 3 is not .1
     comparison = ndcg.compare(systems=systems, references=[[0, 0.1, 0.1, 0.1]] * 10)
     (pair,) = comparison.pairs

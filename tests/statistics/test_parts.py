@@ -1,4 +1,4 @@
-"""Queries in parts: what is computed for all of them at once is what it is for each alone."""
+"""Queries in parts: sums computed for all parts at once equal those of each part alone."""
 
 import doctest
 

@@ -1,4 +1,4 @@
-"""What a report says of one system, as a user gets it from the metric: every figure from its definition."""
+"""Reports on one system, as a user gets them from the metric: every figure from its definition."""
 
 import json
 import math
@@ -119,7 +119,7 @@ NO_INTEGERS = (math.nan, 2.5, True, -1, "3", None, np.float64("nan"))
 
 
 def refusals() -> list[tuple[str, Any, str]]:
-    """Each option that is a number, with values that it is not, and what the error says that it must be."""
+    """Each numeric option, with values that it does not allow, and the words of the error."""
     integers = "must be an integer, at least"
     return [
         *(("confidence", value, "must be between 0 and 1, such as 0.95") for value in NO_LEVELS),
@@ -129,7 +129,7 @@ def refusals() -> list[tuple[str, Any, str]]:
 
 
 @pytest.mark.parametrize(("option", "value", "problem"), refusals())
-def test_no_door_takes_a_number_that_is_none(
+def test_every_door_rejects_values_that_are_not_numbers(
     ndcg: evaluate.Metric, tmp_path: Path, option: str, value: Any, problem: str
 ) -> None:
     result = {"task_name": "T", "scores": {"test": [{"hf_subset": "s", "languages": ["eng-Latn"], "ndcg_at_10": 0.5}]}}
@@ -160,7 +160,9 @@ def test_no_door_takes_a_number_that_is_none(
     ],
     ids=str,
 )
-def test_an_option_that_makes_no_sense_is_refused(ndcg: evaluate.Metric, options: dict[str, Any], message: str) -> None:
+def test_an_option_that_makes_no_sense_is_rejected(
+    ndcg: evaluate.Metric, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE, **options)
     with pytest.raises(ValueError, match=message):
@@ -236,7 +238,7 @@ LEFT_OUT: dict[str, Any] = {
     ],
     ids=str,
 )
-def test_a_mean_has_the_number_of_its_values_beside_it_and_notes_say_what_was_left_out(
+def test_a_mean_has_the_number_of_its_values_next_to_it_and_notes_count_the_queries_left_out(
     ndcg: evaluate.Metric, options: dict[str, Any], counted: int, notes: list[str]
 ) -> None:
     by = {"q1": "de", "q2": "de", "q3": "en", "q4": "en", "q5": "en"}
@@ -266,7 +268,7 @@ def test_measures_over_other_queries_have_counts_of_their_own(ndcg: evaluate.Met
     assert [[row[0], row[1], row[4]] for row in slices[1:]] == [["de", "2", "2"], ["en", "1 of 3", "3"]]
 
 
-def test_a_comparison_has_the_number_of_its_values_beside_each_mean(ndcg: evaluate.Metric) -> None:
+def test_a_comparison_has_the_number_of_values_next_to_each_mean(ndcg: evaluate.Metric) -> None:
     run = LEFT_OUT["predictions"]
     systems = {"a": {**run, "q4": {"a": 1}}, "b": {query: run[query] for query in ("q1", "q2")}}
     by = {"q1": "de", "q2": "de", "q3": "de", "q4": "en", "q5": "en"}
@@ -294,7 +296,7 @@ def test_a_saved_count_must_be_that_of_the_values(ndcg: evaluate.Metric, options
     assert ndcg.Report.from_dict(again.to_dict()) == again
 
 
-def test_query_ids_without_rankings_are_refused(fresh_metric: MetricFactory) -> None:
+def test_query_ids_without_rankings_are_rejected(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric()
     metric.add_batch(predictions=[[1, 2], [2, 1]], references=[[1, 0], [1, 0]])
     for method in (metric.report, metric.compute):

@@ -1,4 +1,4 @@
-"""What is saved as JSON is read back whole, and only if its figures follow from the values of its queries."""
+"""Results saved as JSON are read back whole, and only if their figures follow from the values of their queries."""
 
 import doctest
 import json
@@ -44,7 +44,7 @@ def test_a_metric_reads_reports_back(ndcg: evaluate.Metric, shown: tuple[Any, An
 
 @pytest.mark.parametrize("kind", ["Report", "Comparison"])
 @pytest.mark.parametrize("lacking", ["scores", "queries", "resampling", "notes"])
-def test_values_of_no_report_are_refused(ndcg: evaluate.Metric, kind: str, lacking: str) -> None:
+def test_values_of_no_report_are_rejected(ndcg: evaluate.Metric, kind: str, lacking: str) -> None:
     rankings: dict[str, Any] = {"references": [[1, 0], [0, 1]], "k": 1}
     scores = [[2, 1], [2, 1]]
     whole = {
@@ -101,7 +101,7 @@ def test_the_examples_of_the_module_are_true() -> None:
     assert doctest.testmod(room).failed == 0
 
 
-def test_what_json_lacks_is_null(shown: tuple[Any, Any]) -> None:
+def test_values_that_json_cannot_hold_are_null(shown: tuple[Any, Any]) -> None:
     score = next(iter(shown[0].scores.values()))._replace(low=math.nan, high=math.inf)
     expected = {**score._asdict(), "low": None, "high": None}
     assert room.without_nan({"a": [score], "b": (math.nan, "text", 1, None)}) == {

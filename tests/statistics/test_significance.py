@@ -70,7 +70,7 @@ def test_intervals_of_differences_are_those_of_the_paired_t_test() -> None:
     assert found.standard_error[2] == pytest.approx(scipy.stats.sem(values[0] - values[1]))
 
 
-def test_the_interval_of_a_mean_holds_what_is_likely_with_a_variance_that_goes_with_the_mean() -> None:
+def test_the_interval_of_a_mean_holds_the_means_that_are_likely_with_their_own_variance() -> None:
     for seed in range(20):
         value = queries(np.random.default_rng(seed), 15)
         mean, variance = value.mean(), value.var(ddof=1) / 15
@@ -267,7 +267,7 @@ def test_each_part_of_the_queries_has_the_figures_it_has_alone(alternative: str,
     assert compared >= 60
 
 
-def test_weights_too_far_apart_are_refused() -> None:
+def test_weights_too_far_apart_are_rejected() -> None:
     with pytest.raises(ValueError, match="sample_weight: a weight is 1e-13 of the largest, too far apart"):
         intervals(np.array([[0.2, 0.5, 0.9]]), np.array([1, 1e-13, 1]))
 
@@ -340,7 +340,7 @@ def test_p_values_scatter_as_those_of_as_many_independent_permutations() -> None
     assert 0.7 < found.std(ddof=1) / error < 1.4  # 40 standard deviations scatter by a ninth
 
 
-def test_at_least_so_many_permutations_are_tried() -> None:
+def test_at_least_the_given_number_of_permutations_is_tried() -> None:
     values = queries(np.random.default_rng(18), 2, 60)
     for resamples, permutations in ((2, 2**20), (2**20, 2**20), (2**20 + 1, 2**21)):
         assert paired_tests(values, pairs=[(0, 1)], resamples=resamples).permutations[0] == permutations
@@ -452,7 +452,7 @@ def test_each_pair_is_tested_over_its_own_queries() -> None:
 
 
 def power_of_a_t_test(effect: float, queries: int, two_sided: bool) -> float:
-    """How often a paired t-test at the 5% level finds a mean of so many standard deviations."""
+    """How often a paired t-test at the 5% level finds a mean of the given number of standard deviations."""
     critical = scipy.stats.t.ppf(0.975 if two_sided else 0.95, queries - 1)
     return float(scipy.stats.nct.sf(critical, queries - 1, effect * math.sqrt(queries)))
 
@@ -502,7 +502,7 @@ def test_weighted_queries_count_as_their_effective_number() -> None:
     assert power_of_a_t_test(abs(mean) / math.sqrt(variance), math.floor(needed) - 2, two_sided=True) < 0.8
 
 
-def test_what_no_number_of_queries_detects_is_unknown() -> None:
+def test_a_difference_that_no_number_of_queries_detects_is_unknown() -> None:
     values = queries(np.random.default_rng(24), 2, 30)
     values[1] = values[0] + 0.1 + np.random.default_rng(25).normal(0, 0.05, 30)
     greater, less = (power(values, pairs=[(0, 1)], alternative=each) for each in ("greater", "less"))
@@ -566,7 +566,7 @@ def test_the_number_of_threads_changes_nothing() -> None:
 
 @pytest.mark.parametrize("found", [intervals, paired_tests])
 @pytest.mark.parametrize("values", [np.ones((2, 1)), np.ones((2, 0)), np.array([[1, np.nan], [1, 1]])])
-def test_fewer_than_two_queries_are_refused(found: Any, values: np.ndarray) -> None:
+def test_fewer_than_two_queries_are_rejected(found: Any, values: np.ndarray) -> None:
     with pytest.raises(ValueError, match=r"needs at least two queries that have a value; got [01]"):
         found(values, pairs=[(0, 1)])
 

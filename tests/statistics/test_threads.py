@@ -1,4 +1,4 @@
-"""What public reports of wrong nDCG say in numbers: the wrong one by the slip, the right one by us.
+"""The scores in public reports of wrong nDCG: the wrong score by the slip, the right one by the metric.
 
 Each of their examples is a row or a test here, or is named with the reason why it cannot be computed.
 """
@@ -24,7 +24,7 @@ FIVE = {f"d{at}": score for at, score in enumerate([0.1, 0.2, 0.3, 4, 70])}
 GRADES = {f"d{at}": grade for at, grade in enumerate([10, 0, 0, 1, 5])}
 TRUTH = {f"t{at}": 1 for at in range(5)}
 
-# Rankings of the threads, each with the score that was reported, that of the slip, and the right one.
+# Rankings of the threads, each with the reported score, the score of the slip, and the right one.
 REPORTED = [
     ("karlhigley/ranking-metrics-torch#1", "ideal from the top k retrieved", FIVE, GRADES, 3, {}, 1.0, 0.4124),
     (
@@ -413,7 +413,7 @@ def test_documents_of_negative_relevance_were_masked() -> None:
 @pytest.mark.parametrize("thread", ["deepset-ai/haystack#11959", "truera/trulens#2746"])
 def test_a_document_that_was_retrieved_twice_counted_twice(ndcg: evaluate.Metric, thread: str) -> None:
     assert thread in DUPLICATES_COUNTED.threads
-    assert (LOG[0] + LOG[1]) / LOG[0] == pytest.approx(1.6309, abs=6e-5)  # what was computed
+    assert (LOG[0] + LOG[1]) / LOG[0] == pytest.approx(1.6309, abs=6e-5)  # the reported computation
     assert ndcg.compute(predictions=[["A"]], references=[{"A"}], k=2)["nDCG@2"] == 1.0
     with pytest.raises(ValueError, match="is in position 0 already"):
         ndcg.compute(predictions=[["A", "A"]], references=[{"A"}], k=2)

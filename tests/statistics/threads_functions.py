@@ -210,7 +210,7 @@ WRITTEN: dict[Callable[..., float], tuple[str, ...]] = {
 }
 
 
-# Faults that the table lacks
+# Faults that are not in the table
 
 
 def discount_table_of_12(run: Run, qrels: Run, k: int) -> float:

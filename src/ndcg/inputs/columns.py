@@ -273,7 +273,7 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
 
 
 MANY = 1 << 9  # numbers; fewer are read faster one by one
-OWN: dict[type, type] = {np.int64: int, np.float64: float}  # what Python calls numbers of NumPy's
+OWN: dict[type, type] = {np.int64: int, np.float64: float}  # Python's names for NumPy's numbers
 
 
 def numbered(query: int, position: int | None) -> str:

@@ -42,7 +42,7 @@ DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with its end
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
-NO_TEXT = {  # what no line may contain, and why
+NO_TEXT = {  # characters that no line may contain, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
     b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
 }

@@ -60,7 +60,7 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     if same.all():
         return first, second
     query = np.concatenate([side.query for side in sides])
-    unlike = np.isin(common, common[~same])  # pairs with a hash that different ids have as well
+    unlike = np.isin(common, common[~same])  # pairs with a hash that different ids share
     rows = np.union1d(first[unlike], second[unlike])
     last: dict[tuple[int, str], int] = {}
     settled = []

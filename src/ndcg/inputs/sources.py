@@ -132,7 +132,7 @@ def converted(values: Any) -> Any:
         return _from_torch(values)
     if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
         return converted(values[values.column_names[0]]) if len(values.column_names) == 1 else values
-    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of datasets
+    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of a Hugging Face Dataset
         source = values.source
         if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
             return type(values)(source.with_format("arrow"), values.column_name)[:]

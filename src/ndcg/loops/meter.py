@@ -126,7 +126,7 @@ class Meter:
         return list(states)
 
     def _signature(self) -> str:
-        """Return the signature, by which processes know that they score by the same options.
+        """Return the signature, which shows processes that they score by the same options.
 
         Raises:
             ValueError: a function cannot be named in it.

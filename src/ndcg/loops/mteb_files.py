@@ -58,7 +58,7 @@ class MTEBResults:
 
         Args:
             model: its name; None if there is only one.
-            unit: what counts once: a "task", as the mean of its subsets and splits, or a "subset".
+            unit: the part that counts once: a "task", as the mean of its subsets and splits, or a "subset".
             by: "language", "task", or `{name: value}` of the tasks or subsets.
             confidence: the confidence level of the intervals, between 0 and 1.
 
@@ -99,7 +99,7 @@ class MTEBResults:
 
         Args:
             baseline: the model to compare all others with; None for every pair.
-            unit: what that counts once, as in `report`.
+            unit: the part that counts once, as in `report`.
             by: "language", "task", or a mapping, as in `report`.
             missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
                 that are missing from any model.

@@ -33,11 +33,11 @@ class Option(NamedTuple):
     """An option of `compute`.
 
     Attributes:
-        meaning: a phrase on what the option decides.
+        meaning: a phrase on the effect of the option.
         words: the words it accepts, each with its meaning.
         others: the other values it accepts.
         default: the default in Python; None if the convention chooses the value.
-        usual: the value that None stands for, if no convention chooses it.
+        usual: the value that None means, if no convention chooses it.
         said_as: its name in the signature of a score; empty if it is not part of the signature.
         unsaid: the values that the signature omits.
     """
@@ -87,7 +87,7 @@ OPTIONS: dict[str, Option] = {
         default=False,
     ),
     "measures": Option(
-        "what to compute, one or several",
+        "one or several measures to compute",
         dict.fromkeys(MEASURES, ""),
         'each also with a cutoff of its own, such as `"nDCG@10"`',
         default="nDCG",

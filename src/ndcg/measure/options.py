@@ -102,7 +102,7 @@ class Options:
 
     @classmethod
     def parse(cls, **given: Any) -> "Options":
-        """Check the options of `compute`; None stands for the convention's choice.
+        """Check the options of `compute`; None means the convention's choice.
 
         Raises:
             ValueError: a value is not allowed; names the option, the value and the allowed values.

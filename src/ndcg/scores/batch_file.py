@@ -85,7 +85,7 @@ class Store:
         return [*_mapped(self._file, contents.end), *contents.pending]
 
     def finish(self, contents: Contents) -> None:
-        """Write the pending tables, then the mark that tells another process that the file is whole.
+        """Write the pending tables, then the mark that shows another process that the file is whole.
 
         Raises:
             OSError: the table does not fit into the file; the tables before it are kept.

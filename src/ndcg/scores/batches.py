@@ -113,7 +113,7 @@ class Batches:
     """The part of a metric that stores batches and communicates with other processes.
 
     evaluate also has a protocol for several processes. It is not used, since it scores the part that a killed process
-    had written as if it were complete (`test_evaluates_own_processes_score_what_a_killed_one_had_written`).
+    had written as if it were complete (`test_evaluates_own_processes_score_the_batches_of_a_killed_one`).
 
     A round of several processes. Each has a lock of its own and, except for process 0, a file that the lock protects:
 
@@ -322,7 +322,7 @@ class Batches:
             time.sleep(LOOK_AGAIN)
 
     def _await_scored(self, path: str, end: float) -> None:
-        """Wait until process 0 has scored what this process handed over in the last round."""
+        """Wait until process 0 has scored the batches that this process handed over in the last round."""
         while os.path.exists(path):
             if time.monotonic() > end:
                 problem = f"process 0 has not computed the last round within {self.timeout} seconds"
@@ -444,7 +444,7 @@ def _readable_id(spelled: bytes) -> str:
 
 
 def _unmatched(*batches: Batch | BatchState) -> str | None:
-    """Return the error in what they exclude; empty if one of them has a query of `exclude`."""
+    """Return the error in their exclusions; empty if one of them has a query of `exclude`."""
     return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
 
 

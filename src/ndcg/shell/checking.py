@@ -16,7 +16,7 @@ SHOWN_FUNCTIONS = 12  # in an error
 
 
 def check_function(args: argparse.Namespace) -> Listing:
-    """Return what a function computes."""
+    """Return the result of `check` for a function."""
     (k, *others) = args.k or [10]
     if others:
         raise ValueError("-k must be one cutoff, since the function is called once for each ranking")
@@ -47,7 +47,7 @@ def _imported(place: str) -> NDCGFunction:
         raise
     except SystemExit as error:
         guard = 'if __name__ == "__main__":'
-        raise ValueError(f"{module_name} exits when it is imported; put what it runs under {guard}") from error
+        raise ValueError(f"{module_name} exits when it is imported; put its calls under {guard}") from error
     except Exception as error:  # whatever the file raises
         raise ValueError(f"{module_name} cannot be imported: {type(error).__name__}: {in_short(error)}") from error
     try:

@@ -77,7 +77,7 @@ def _interruptible() -> Iterator[None]:
         pressed = True
         raise KeyboardInterrupt
 
-    # Ctrl-C is someone else's if a program has a handler of its own, or a shell runs the command in the background
+    # Ctrl-C is not for this command if a program has its own handler, or a shell runs the command in the background
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         with suppress(ValueError):  # in another thread than the main one, which Ctrl-C does not reach
             signal.signal(signal.SIGINT, interrupt)

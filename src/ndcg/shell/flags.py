@@ -133,7 +133,7 @@ class Argument(NamedTuple):
     Attributes:
         name: its name in Python; a flag has dashes for underscores.
         commands: the commands that have it.
-        sentence: what it is or does.
+        sentence: its description.
         default: its value if it is not given, False for a switch. The convention sets the values of scoring options.
         words: the words it accepts.
         others: a phrase on the other values it accepts, after these.
@@ -399,6 +399,6 @@ class _Completion(argparse.Action):
 
             parser.error(str(missing_library("--print-completion", "shtab", "shtab")))
         if shell not in shtab.SUPPORTED_SHELLS:
-            parser.error(f"--print-completion knows {', '.join(shtab.SUPPORTED_SHELLS)}; got {shell!r}")
+            parser.error(f"--print-completion supports {', '.join(shtab.SUPPORTED_SHELLS)}; got {shell!r}")
         print(shtab.complete(parser, shell))
         parser.exit()

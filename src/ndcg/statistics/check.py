@@ -1,7 +1,7 @@
-"""What a function that computes nDCG computes: the definition of which libraries, or which slip on one.
+"""The definition that a function of nDCG computes: of which libraries, and with which slips.
 
 Its answers to some hundred small rankings are compared with every convention, with every slip on each, and with two
-slips at once. Where it differs, the smallest ranking on which it does shows why.
+slips at once. If it differs, the smallest ranking on which it differs shows why.
 """
 
 import inspect
@@ -40,7 +40,7 @@ ROUNDED_TO = range(2, 7)  # digits to which functions round
 FIRST_ASKED = 16  # rankings that rule out most definitions
 TRIED_IN_PAIRS = ("sklearn", "trec_eval", "lightgbm", "ranx")  # conventions on which two slips at once are tried
 NEAREST_SHOWN = 5  # conventions in the table
-VISIBLE = 1e-4  # by what a value differs in the smallest ranking, at least
+VISIBLE = 1e-4  # the least difference in the smallest ranking
 
 
 class Match(NamedTuple):
@@ -76,7 +76,7 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True)
 class Check(Readable):
-    """What a function that computes nDCG computes.
+    """The definition that a function of nDCG computes.
 
     Attributes:
         signature: the choices of the nearest convention.
@@ -89,7 +89,7 @@ class Check(Readable):
         agreeing: the number of answers that agree with each convention.
         wanted: the convention that the function should compute; empty for any.
         example: the smallest ranking on which the function and the nearest convention differ.
-        notes: what else the function does, and what the rankings that differ have in common.
+        notes: side effects of the function, and the common trait of the rankings that differ.
     """
 
     signature: str
@@ -142,7 +142,7 @@ class Check(Readable):
         return [*self._verdict(), *self._difference(), *self.notes]
 
     def _verdict(self) -> Iterator[str]:
-        """Yield in words what the function computes."""
+        """Yield in words the definition and the slips of the function."""
         if not self.answered:
             yield f"The function returned no score for any of {self.cases:,} rankings."
             yield f"It was called with ({FUNCTION_FORMS[self.form]}), one query at a time."
@@ -222,7 +222,7 @@ def check(
         differs from the nearest convention.
 
     Raises:
-        ValueError: names the argument, what it was and what it may be.
+        ValueError: names the argument, its value and the allowed ones.
         TypeError: `function` cannot be called.
 
     >>> import math
@@ -289,7 +289,10 @@ class _First(NamedTuple):
 
 
 def _is_comparable(query: Query, answer: Answer) -> bool:
-    """Return whether an answer is a score, or none where conventions leave a query out: if documents were retrieved."""
+    """Return whether an answer is a score, or no score for a query with retrieved documents.
+
+    Conventions may leave such a query out; a function may also leave out one without retrieved documents.
+    """
     return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
 
 
@@ -317,7 +320,7 @@ def _agree(values: Floats, expected: Floats, tolerance: float = FLOAT32) -> NDAr
 
 
 def _tolerance(values: Floats) -> float:
-    """Return what values may differ by, from the digits to which they are rounded.
+    """Return how far values may differ, from the digits to which they are rounded.
 
     >>> _tolerance(np.array([0.63, 0.5])) > 0.005
     True
@@ -463,7 +466,7 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
     for document in [*ranked(query), *(each for each in query.qrels if each not in query.run)]:
         relevance = query.qrels.get(document)
         gain = product = 0.0
-        if relevance is not None:  # the DCG is the sum of what each document has alone
+        if relevance is not None:  # the DCG is the sum over documents of the DCG of each alone
             alone = [query._replace(qrels={document: relevance}), Query({document: 1}, {document: relevance}, 1)]
             product, gain = (
                 float(query_scores([each], options, measure)[0])

@@ -109,7 +109,7 @@ class Comparison(Readable):
             under each score's name the query's value (null if it has none).
         resampling: the confidence of the intervals, and the options of the test.
         testing: the hypotheses of the tests.
-        notes: sentences on what else the reader should know.
+        notes: sentences with further facts for the reader.
         slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
             without a value, None, come last.
     """
@@ -649,7 +649,7 @@ def _columns_of_systems(
 
     Args:
         names: the names of the systems.
-        arguments: each system's predictions, in the order of the names; then what is the same for all.
+        arguments: each system's predictions, in the order of the names; then the arguments that all share.
         options: the options.
         same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
     """

@@ -75,16 +75,16 @@ class Explanation(Readable):
         got: the reported score, if one was given.
         percent: whether it was given in percent.
         matches: the conventions that give this score, to its digits.
-        reported: what was reported, in words.
-        combinations: options that give what was reported, if no convention does; those that change the fewest options
+        reported: the reported scores, in words.
+        combinations: options that give the reported scores, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
         distinct: how many of the combinations that match differ in the value of some query.
         by_chance: how many combinations would match by chance; nan if unknown.
-        slips: known slips that give what was reported, if no convention does, each with a convention.
+        slips: known slips that give the reported scores, if no convention does, each with a convention.
         nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
         disagreeing: the queries with another value under the nearest combination.
-        in_common: what these queries have in common, in words.
+        in_common: the common trait of these queries, in words.
         between: the two conventions with the difference that `choices` explain.
         choices: the options in which they differ, with their effects, which add up to the difference.
     """
@@ -135,7 +135,7 @@ class Explanation(Readable):
         return [*self._conclusion(), *errors]
 
     def _conclusion(self) -> Iterator[str]:
-        """Yield sentences on what gives the score."""
+        """Yield sentences on the conventions, options or slips that give the score."""
         if self.got is None:
             return
         if self.percent:
@@ -225,7 +225,7 @@ def explain(
     exclude: Any = None,
     **options: Unpack[ExplainOptions],
 ) -> Explanation:
-    """Find the conventions that give a score: score rankings under all of them, and show what makes the difference.
+    """Find the conventions that give a score: score rankings under all of them, and show which options matter.
 
     Args:
         predictions: as in `compute`.
@@ -364,7 +364,7 @@ def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[st
 
 
 def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
-    """Return an explanation with the conventions, or else the combinations and slips, that give what was reported."""
+    """Return an explanation with the conventions, or else the combinations and slips, that give the reported scores."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
     given = {name: value for name, value in scorer.options.items() if value is not None}
@@ -403,7 +403,7 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
 
 
 def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
-    """Yield the slips that give what was reported, each with a convention.
+    """Yield the slips that give the reported scores, each with a convention.
 
     Slips that an option of `compute` can make are among the combinations of options.
 

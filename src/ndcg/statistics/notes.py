@@ -1,4 +1,4 @@
-"""Notes: sentences on what the reader of a report or a comparison should know in addition to its figures."""
+"""Notes: sentences with facts for the reader of a report or a comparison, in addition to its figures."""
 
 import math
 from collections.abc import Mapping, Sequence

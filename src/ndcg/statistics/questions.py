@@ -1,4 +1,4 @@
-"""Asking a function that computes nDCG: small random rankings, the forms that functions take, and what else they do."""
+"""Asking a function of nDCG: small random rankings, the forms that functions accept, and their side effects."""
 
 import copy
 import inspect
@@ -26,17 +26,17 @@ FUNCTION_FORMS = {  # the arguments of each form
 }
 WITHOUT_SCORES = ("ranked", "sets")
 CUTOFF_NAMES = ("k", "top_k", "topk", "at", "at_k", "cutoff", "n")  # of parameters that are given by keyword
-FLOAT32 = 2e-6  # what a value may differ by: some functions compute in 32 bits
+FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 
 
 class Answer(NamedTuple):
-    """What a function answers for a ranking.
+    """The answer of a function for a ranking.
 
     Attributes:
         value: the score; nan if there is none.
-        problem: what the function does instead of returning a score, in words; empty if it returns one.
-        returned: what it returns instead of a number, or says of an error, as text.
+        problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
+        returned: the value that is not a score, or the words of the error, as text.
     """
 
     value: float
@@ -45,12 +45,12 @@ class Answer(NamedTuple):
 
 
 class Habit(NamedTuple):
-    """What a function does in addition to returning scores.
+    """A side effect of a function.
 
     Attributes:
         times: on how many rankings.
         size: the number of documents of the smallest of them.
-        example: what it returns for that ranking, or else its arguments; empty if the ranking does not matter.
+        example: the result for that ranking, or else its arguments; empty if the ranking does not matter.
     """
 
     times: int
@@ -59,10 +59,10 @@ class Habit(NamedTuple):
 
 
 class Asker:
-    """Asks a function, and keeps what else it does.
+    """Asks a function, and records its side effects.
 
     Attributes:
-        habits: what else it does, in words.
+        habits: the side effects, in words.
         relevance_first: whether it takes the relevance before the scores or ids.
     """
 
@@ -112,7 +112,7 @@ class Asker:
         return twice.value > once.value + FLOAT32
 
     def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
-        """Return what the function returns."""
+        """Return the function's result."""
         first, second = reversed(arguments) if self.relevance_first else arguments
         if not self.takes_cutoff:
             return self.function(first, second)
@@ -125,7 +125,7 @@ class Asker:
             try:
                 with np.errstate(all="ignore"):
                     answer = _read_answer(self._called(arguments, k))
-            except (Exception, SystemExit) as error:  # noqa: BLE001  # what a function raises is its answer
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # an error is also an answer
                 answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
         if printed.getvalue():
             habits.add("prints")

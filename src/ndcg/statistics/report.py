@@ -88,7 +88,7 @@ class Report(Readable):
             worst and the best order of ties, ``random order nDCG@10``, the expected value of a random order, and
             ``unjudged@10``, the number of unjudged documents within the cutoff.
         resampling: the confidence of the intervals.
-        notes: sentences on what else the reader should know.
+        notes: sentences with further facts for the reader.
         slices: the scores of each slice, by its value of `by`, ascending; queries without a value, None, come last.
     """
 

@@ -42,7 +42,7 @@ class Reported(NamedTuple):
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read what was reported: a score, scores by name, or the value of each query, also as a file or its lines.
+        """Read the reported scores: a score, scores by name, or the value of each query, also as a file or its lines.
 
         Raises:
             ValueError: it is not one of these.

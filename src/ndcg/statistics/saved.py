@@ -1,4 +1,4 @@
-"""Results as JSON, and back: what was saved is read only if its figures follow from the values of its queries."""
+"""Results as JSON, and back: a saved result is read only if its figures follow from the values of its queries."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from .measured import COUNTS, PerQuery, Resampling, Score
 from .pairs import Pair
 from .significance import differences
 
-SAVED = 1e-9  # relative to the values, what saved figures may differ by from those found again elsewhere
+SAVED = 1e-9  # the relative tolerance of saved figures, which another machine may round otherwise
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""The combinations of options that give scores which somebody reported: for papers with code of their own.
+"""The combinations of options that give reported scores: for papers with their own code.
 
 Rankings are read once for each way of reading them. DCG and ideal DCG are summed once for each choice that they depend
-on, at all cutoffs at once. What differs only in how queries are averaged follows from the values of the queries.
+on, at all cutoffs at once. Options that change only the mean follow from the values of the queries.
 """
 
 import math
@@ -185,7 +185,7 @@ class _Queries(NamedTuple):
 def _values_at(
     searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
 ) -> Iterator[tuple[dict[str, Any], Floats, _Queries]]:
-    """Yield each choice of what scores a query, with the values at all cutoffs; nan for a query without an ideal DCG.
+    """Yield each choice of options that score a query, with its values at all cutoffs; nan without an ideal DCG.
 
     The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
     """

@@ -149,7 +149,7 @@ def _interval(
     square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
     """
     (mean, error, slope), heaviness = _moments(value, share), (share**2).sum(axis=1)
-    with np.errstate(all="ignore"):  # what is not finite here is not used below
+    with np.errstate(all="ignore"):  # values that are not finite here are not used below
         # all values are the same: the proportion at a bound is at most that of Wilson's interval for none
         odds = student(math.inf, (1 + confidence) / 2) ** 2 * heaviness
         same = [np.where(np.isfinite(end), mean + (end - mean) * odds / (1 + odds), mean) for end in bounds]

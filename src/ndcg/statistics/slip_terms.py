@@ -1,7 +1,7 @@
 """Slips: ways in which nDCG goes wrong, and their effect on a query.
 
 A slip changes one thing about the nDCG of a query: the input that the function makes of its arguments, the options, or
-what it divides by what. So it can be put on any convention, and two slips can be put on one another.
+which sum it divides by which. So it applies to any convention, and two slips can be combined.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -54,7 +54,7 @@ class Term(NamedTuple):
     measure: str = ""
 
     def over(self, other: "Term") -> "Term":
-        """Return what two slips do together, the other one first."""
+        """Return the two slips combined, the other one first."""
         options = {**other.options, **self.options}
         return Term((*other.changes, *self.changes), options, self.measure or other.measure)
 
@@ -67,7 +67,7 @@ class Slip(NamedTuple):
 
     Attributes:
         name: a few words for it.
-        meaning: one sentence on what is computed.
+        meaning: one sentence on the computation.
         threads: the threads in which it was reported.
         both: the computation of both DCG and IDCG.
         dcg: the computation of the DCG alone.

@@ -175,7 +175,7 @@ IN_ORDER_OF_INPUT = Slip(
 )
 SWAPPED = Slip(
     "scores and relevance swapped",
-    "The arguments stand in the wrong order: scores are taken for relevance and relevance for scores.",
+    "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
     ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
     both=Term((_swapped,), {"negative_relevance": "keep"}),
 )
@@ -436,7 +436,7 @@ SLIPS = (
     ),
     Slip(
         "gain 2^r",
-        "The gain is 2^r without the - 1, so that irrelevant documents count too.",
+        "The gain is 2^r without the - 1, so that irrelevant documents also count.",
         both=_with_gain(np.exp2),
     ),
     Slip(

@@ -1,6 +1,6 @@
 """Tables, remarks and a signature as a person reads them: text, Markdown, HTML, LaTeX, a terminal's tables; and TSV.
 
-All cells are text. How a number becomes text stands here once; what the numbers are about is not known here.
+All cells are text. This module turns every number into text, whatever the numbers are about.
 """
 
 import html
@@ -125,7 +125,7 @@ def rich_of(result: Readable) -> str:
                 table.add_row(*map(Text, row))
             console.print(table)
         for sentence in _sentences(result):
-            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # what is to be copied stays a line
+            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # a line to copy stays one line
     return captured.get().rstrip("\n")
 
 
@@ -149,7 +149,7 @@ def _sentences(result: Readable) -> list[str]:
 
 
 def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
-    """Return a number as tables show it, with a sign before positive ones too if that is "+".
+    """Return a number as tables show it, with a sign also before positive ones if that is "+".
 
     >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
     ('0.5000', '+0.25', '1.5000e+200', '–')
@@ -207,7 +207,7 @@ def p_text(value: float) -> str:
 
 
 def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
-    """Return the cell of a number, or of an id, which may be a number too.
+    """Return the cell of a number, or of an id, which may also be a number.
 
     >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
     ('q7', '7', '0.50', '–')

@@ -1,0 +1,150 @@
+"""How long the page takes to answer when many people use it at once, also while somebody uploads a large run.
+
+Run it as `python benchmarks/visitors.py http://127.0.0.1:7860/`, with the address of a page that runs. A browser opens
+the page and moves a card, and its requests are recorded. Each visitor then sends the same requests, in its own session:
+first all requests of a first visit, then a move every few seconds.
+"""
+
+import asyncio
+import json
+import os
+import random
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from statistics import median, quantiles
+from typing import Any, NamedTuple
+
+import httpx
+from playwright.sync_api import sync_playwright
+
+CROWD = 100
+PAUSE = 5.0  # seconds between two moves of a visitor, in the mean
+SECONDS = 30.0  # of moves
+CONNECTIONS = 6  # of a browser to a server
+ROWS = 500_000  # as many as the page accepts
+QUERIES = 5_000
+
+
+class Visit(NamedTuple):
+    """The requests of a visit.
+
+    Attributes:
+        paths: everything that a first visit loads, the page itself first.
+        move: the path of the request that a move of a card makes, and its JSON.
+    """
+
+    paths: list[str]
+    move: tuple[str, dict[str, Any]]
+
+
+def record(url: str) -> Visit:
+    """Open the page in a browser, move a card, and return the requests."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1280, "height": 1600})
+        asked: list[Any] = []
+        page.on("request", asked.append)
+        page.goto(url)
+        page.locator("#picture .grip").nth(1).wait_for()
+        page.wait_for_timeout(3000)
+        paths = [each.url.removeprefix(url) for each in asked if each.method == "GET" and "/heartbeat/" not in each.url]
+        asked.clear()
+        page.locator("#picture .grip").first.focus()
+        page.keyboard.press("ArrowDown")
+        page.wait_for_timeout(2000)
+        moves = [each for each in asked if each.method == "POST"]
+        browser.close()
+    return Visit(paths, (moves[0].url.removeprefix(url), json.loads(moves[0].post_data)))
+
+
+async def timed(client: httpx.AsyncClient, method: str, path: str, **what: Any) -> float:
+    """Return the milliseconds that a request takes to its end; an answer that is an error is raised."""
+    start = time.perf_counter()
+    answer = await client.request(method, path, **what)
+    answer.raise_for_status()
+    return 1000 * (time.perf_counter() - start)
+
+
+async def arrive(client: httpx.AsyncClient, visit: Visit) -> tuple[float, float]:
+    """Return the milliseconds until the page is there, with its first score, and until all its parts are."""
+    start = time.perf_counter()
+    first = await timed(client, "GET", visit.paths[0])
+    await asyncio.gather(*[timed(client, "GET", path) for path in visit.paths[1:]])
+    return first, 1000 * (time.perf_counter() - start)
+
+
+async def move(client: httpx.AsyncClient, visit: Visit, until: float) -> list[float]:
+    """Move a card again and again, and return the milliseconds of each answer."""
+    path, given = visit.move
+    inputs = {**given, "session_hash": f"{random.getrandbits(52):x}"}
+    times = []
+    while True:
+        await asyncio.sleep(random.uniform(0, 2 * PAUSE))  # noqa: S311 - no secret
+        if time.perf_counter() > until:
+            return times
+        times.append(await timed(client, "POST", path, json=inputs))
+
+
+def lines(kind: str) -> Iterator[str]:
+    """Yield the lines of a run or of its qrels, with as many rows as the page accepts."""
+    each = ROWS // QUERIES
+    for query in range(QUERIES):
+        for rank in range(each):
+            document = f"document-{(query * 7 + rank * 13) % 100_000:06d}"
+            if kind == "run":
+                yield f"{query} Q0 {document} {rank + 1} {each - rank}.5 benchmark-tag\n"
+            elif rank % 10 == 0:
+                yield f"{query} 0 {document} {rank % 4}\n"
+
+
+async def upload(client: httpx.AsyncClient) -> tuple[float, float]:
+    """Upload and score a run of 20 MB, and return the milliseconds of both."""
+    files = [("files", (f"{kind}.txt", "".join(lines(kind)).encode())) for kind in ("qrels", "run")]
+    start = time.perf_counter()
+    paths = (await client.post("gradio_api/upload", files=files)).raise_for_status().json()
+    sent = time.perf_counter()
+    qrels, run = ({"path": path, "meta": {"_type": "gradio.FileData"}} for path in paths)
+    call = await client.post("gradio_api/call/v2/score_run", json={"qrels": qrels, "run": run})
+    event = call.raise_for_status().json()["event_id"]
+    answer = (await client.get(f"gradio_api/call/score_run/{event}")).raise_for_status().text
+    if "event: complete" not in answer:
+        raise RuntimeError(answer[-500:])
+    return 1000 * (sent - start), 1000 * (time.perf_counter() - sent)
+
+
+def row(what: str, times: Sequence[float]) -> str:
+    """Return the median, the ninth decile and the maximum of times as a row of a table."""
+    tenth = quantiles(times, n=10)[-1] if len(times) > 1 else times[0]
+    return f"| {what} | {len(times):,} | {median(times):.0f} ms | {tenth:.0f} ms | {max(times):.0f} ms |"
+
+
+async def measure(url: str, visit: Visit) -> None:
+    """Print a table of the times of one visitor, of a crowd, and of a crowd next to an upload."""
+    print("| | answers | median | 90% below | longest |\n|---|---:|---:|---:|---:|")
+    for visitors, uploads in ((1, 0), (CROWD, 0), (CROWD, 1)):
+        limits = httpx.Limits(max_connections=CONNECTIONS)
+        clients = [httpx.AsyncClient(base_url=url, timeout=120, limits=limits) for _ in range(visitors + uploads)]
+        name = f"{visitors} visitor{'s' * (visitors > 1)}{', one uploads 20 MB' * uploads}"
+        if not uploads:
+            first, whole = zip(*await asyncio.gather(*[arrive(each, visit) for each in clients]), strict=True)
+            print(row(f"{name} at once: the page with its first score", first))
+            print(row(f"{name} at once: all parts of the page", whole))
+        until = time.perf_counter() + SECONDS
+        moving = asyncio.gather(*[move(each, visit, until) for each in clients[:visitors]])
+        while uploads and time.perf_counter() < until - SECONDS / 2:
+            sent, scored = await upload(clients[-1])
+            print(row("upload of 20 MB", [sent]), row("score of 500,000 rows", [scored]), sep="\n")
+        print(row(f"{name}: a move to its answer", [each for times in await moving for each in times]))
+        for each in clients:
+            await each.aclose()
+    print(
+        f"\nEach visitor moves a card every {PAUSE:.0f} s. "
+        f"Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
+    )
+
+
+if __name__ == "__main__":
+    address = sys.argv[1]
+    asyncio.run(measure(address, record(address)))
