@@ -6,6 +6,8 @@ MINUTES ?= 10
 OLDEST_PYTHON ?= python3.11
 NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
+# one cache, since all import the same libraries
+MYPY = $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache
 # as many processes as keep two cores busy; threads of PyTorch in each would wait for one another
 PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
 
@@ -40,10 +42,10 @@ check: .venv/check.done ## the gate: lint, format, types, all tests: NN minutes
 	$(BIN)/ruff format --check .
 	rm -rf build/package
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/package .
-	cd build/package && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p ndcg
-	$(BIN)/mypy app.py page scripts
-	for folder in conformance conformance/runners; do (cd $$folder && $(CURDIR)/$(BIN)/mypy \
-		--config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache/$$folder *.py) || exit 1; done
+	cd build/package && $(MYPY) -p ndcg
+	$(MYPY) app.py page scripts
+	cd conformance && $(MYPY) *.py
+	cd conformance/runners && $(MYPY) *.py
 	$(PYTEST)
 
 bundle: .venv/bin/python ## write ndcg_bundle.py, which evaluate loads, from src/ndcg

@@ -33,6 +33,8 @@ def torchmetrics(scores: list[float], relevance: list[float], k: int) -> Any:
 
 def ranx(run: Documents, qrels: Documents, k: int) -> Any:
     library = import_module("ranx")
+    # ranx compiles its code again for each length of ids
+    qrels, run = ({each.ljust(8): value for each, value in side.items()} for side in (qrels, run))
     return library.evaluate(library.Qrels({"q": qrels}), library.Run({"q": run}), f"ndcg@{k}")
 
 
