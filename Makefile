@@ -8,8 +8,11 @@ NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
 # one cache, since all import the same libraries
 MYPY = $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache
-# as many processes as keep two cores busy; threads of PyTorch in each would wait for one another
-PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(<D)/bin/python -m pytest -n 3 --dist loadgroup
+# as many processes as keep two cores busy, three if browsers and Spark let them wait; threads of PyTorch in each would
+# wait for one another
+PROCESSES = 3
+test: PROCESSES = 2
+PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(<D)/bin/python -m pytest -n $(PROCESSES) --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help demo cli test test-oldest test-newest fuzz check bundle bench bench-scale agreement simulations explanations vectors conformance app space release publish clean
@@ -36,7 +39,7 @@ test-newest: .venv-newest/gate.done ## run them on Python 3.13 with the newest l
 fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
 	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/*/test_fuzz*.py
 
-check: .venv/check.done ## the gate: lint, format, types, all tests: NN minutes
+check: .venv/check.done ## the gate: lint, format, types, all tests: 8 minutes on two cores
 	$(BIN)/python scripts/bundle.py --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
