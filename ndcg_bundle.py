@@ -2292,6 +2292,7 @@ RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (
 QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
 PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
 PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
+OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # by the columns of a line
 LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 
 
@@ -2475,7 +2476,8 @@ def _problem(row: bytes, layout: _Layout) -> str:
             return "has a quoted cell that continues on the next line; put each row on a single line"
         cells = _cells(text, layout.delimiter)
     if len(cells) != len(layout.names):
-        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}"
+        swapped = "; are the run and the qrels swapped?" if layout in OTHER_SIDE.get(len(cells), ()) else ""
+        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{swapped}"
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):
             return f"has no {name}; give each row its id"
@@ -4490,7 +4492,7 @@ CONVENTIONS: dict[str, Convention] = {
         "no relevant documents counts as 0 up to version 1.9. A later version may skip it (`zero_division=nan`).",
     ),
     "trec_eval": Convention(
-        "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
+        "trec_eval `-c` `ndcg`, `ndcg_cut` (ir_measures)",
         "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
         score_dtype="float32",
         ties="docid",
@@ -5409,7 +5411,7 @@ def _measure(name: Any) -> str:
             raise ValueError(f"measures: {name} is nDCG@{cut[1]} here")
         return choice("measures", name, MEASURES)
     if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
-        raise ValueError(f"measures must have a cutoff after the @, such as nDCG@10; got {shown(name)}")
+        raise ValueError(f"measures must have a positive integer after the @, as in nDCG@10; got {shown(name)}")
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
 
 
@@ -7706,19 +7708,23 @@ def exclusion_notes(columns: PerQuery) -> list[str]:
 
 
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
+    """Return a sentence on missing queries that count in the mean, if there are any."""
+    if "missing" not in columns or options.missing == "skip":  # "missing" is unknown for values without rankings
+        return []
+    count, queries = np.count_nonzero(columns["missing"]), len(columns["ideal"])
+    are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
+    return [f'{are} counted as 0; missing="skip" skips them.'] if count else []
+
+
+def short_run_notes(columns: PerQuery, options: Options) -> list[str]:
+    """Return a sentence on queries with few retrieved documents, if there are any."""
     if "missing" not in columns:  # values without rankings
         return []
-    sentences, queries, missing = [], len(columns["ideal"]), columns["missing"]
-    if (count := np.count_nonzero(missing)) and options.missing != "skip":
-        are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-        sentences.append(f'{are} counted as 0; missing="skip" skips them.')
     k = max((k for k in options.cutoffs if k is not None), default=0)
-    incomplete = ~missing & (columns["judged"] > columns["retrieved and judged"])
-    if few := np.count_nonzero(incomplete & (columns["retrieved"] < k)):
-        have = f"{'query has' if few == 1 else 'queries have'} fewer than {k} retrieved documents."
-        sentences.append(f"{few:,} {'other ' if count else ''}{have}")
-    return sentences
+    incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
+    few = np.count_nonzero(incomplete & (columns["retrieved"] < k))
+    have = f"{'query has' if few == 1 else 'queries have'} fewer than {k} retrieved documents."
+    return [f"{few:,} {'other ' if columns['missing'].any() else ''}{have}"] if few else []
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
@@ -7793,8 +7799,8 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
     if near:
         sentences.append(
-            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: a "
-            "larger resamples= shows on which side."
+            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: "
+            "more resamples show on which side."
         )
     return sentences
 
@@ -8415,6 +8421,7 @@ def report_of(
         notes=(
             *left_out_notes([columns], options, weight),
             *missing_notes(columns, options),
+            *short_run_notes(columns, options),
             *exclusion_notes(columns),
             *notes([columns], options, weight),
             *chance_notes(scores, columns),
@@ -9320,7 +9327,7 @@ class Comparison(Readable):
         return [
             f"{self.resampling}. p: {self.testing}? From the paired randomization test ({self._exactness()}); p "
             f"(t-test): from the paired t-test. Both are also corrected by Holm for {over}. "
-            f"{self.testing.relation.capitalize()}: p (Holm) < {SIGNIFICANT}.",
+            f"One system is {self.testing.relation} another if p (Holm) < {SIGNIFICANT}.",
             *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
             *first_slices(self.slices),
             *self.notes,
@@ -9679,6 +9686,7 @@ def comparison_of(
             *left_out_notes(list(columns.values()), options, weight),
             *notes(list(columns.values()), options, weight),
             *notes_on_tests(pairs, testing, baseline),
+            *(f"{system}: {note}" for system in columns for note in missing_notes(columns[system], options)),
             *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
         ),
@@ -12680,7 +12688,7 @@ class Check(Readable):
     """The definition that a function of nDCG computes.
 
     Attributes:
-        signature: the choices of the nearest convention.
+        signature: the options of the convention that the function computes; empty if it has a slip or is unknown.
         form: the form in which the function takes rankings.
         k: the cutoff.
         cases: the number of rankings that it was asked about.
@@ -12961,9 +12969,10 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
                 notes = (f"Divided by 100, all of its scores equal the scores of {', '.join(in_percent)}.", *notes)
     if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
-    endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
-    signature = Options.parse(k=1 if endless else result.k, convention=result.nearest).signature()
-    return replace(result, signature=signature, example=example, notes=notes)
+    if names:
+        endless = result.k is None and CONVENTIONS[names[0]].ideal == "full"
+        result = replace(result, signature=Options.parse(k=1 if endless else result.k, convention=names[0]).signature())
+    return replace(result, example=example, notes=notes)
 
 
 def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:
@@ -13568,7 +13577,9 @@ class Reported(NamedTuple):
             got = dict(_named_score(each) for each in got.split(","))
         elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
             with open(got, encoding="utf-8") as file:
-                got = _values_in(f"got: {os.fsdecode(got)}", file, k)
+                text = file.read()
+            name = f"got: {os.fsdecode(got)}"
+            got = _values_in_json(name, text) if text.lstrip()[:1] in "{[" else _values_in(name, text.splitlines(), k)
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
@@ -13632,6 +13643,7 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     return [values.get(name) for name in names]
 
 
+WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in a file, for a query without a value
 NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
 
 
@@ -13643,8 +13655,24 @@ def _named_score(text: str) -> tuple[str, str]:
     return name, score
 
 
-def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str] | list[str]:
+def _values_in_json(name: str, text: str) -> Any:
+    """Return the values in JSON: an object of values by query, or an array of values.
+
+    Raises:
+        ValueError: it is neither; names the file.
+    """
+    try:
+        return json.loads(text, parse_float=str)
+    except (ValueError, RecursionError):
+        raise ValueError(
+            f"{name}: is not JSON; give an object of values by query, or lines of a query and a value"
+        ) from None
+
+
+def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str | None] | list[str | None]:
     """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
+
+    A value may be nan, None, null, a dash or an empty cell, for a query without one.
 
     Args:
         name: the name of the file, for errors.
@@ -13654,8 +13682,8 @@ def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str]
     Raises:
         ValueError: names the file and the line.
     """
-    values: dict[str, str] = {}
-    alone: list[str] = []
+    values: dict[str, str | None] = {}
+    alone: list[str | None] = []
     for number, line in enumerate(lines, start=1):
         cells = re.split(r"[\s,;]+", line.strip())
         if cells == [""] or cells[-2:-1] == ["all"] or (number == 1 and not _is_value(cells[-1])):
@@ -13664,9 +13692,10 @@ def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str]
             continue  # another measure
         if len(cells) not in (1, 2, 3) or not _is_value(cells[-1]):
             raise ValueError(f"{name}: line {number}: must hold a query and its value")
+        value = None if cells[-1].lower() in WITHOUT_VALUE else cells[-1]
         if len(cells) == 1:
-            alone.append(cells[0])
-        elif values.setdefault(cells[-2], cells[-1]) != cells[-1]:
+            alone.append(value)
+        elif values.setdefault(cells[-2], value) != value:
             raise ValueError(f"{name}: line {number}: query {shown(cells[-2])} has another value above")
     if bool(values) == bool(alone):
         raise ValueError(f"{name}: {'lines with and without a query' if values else 'no line holds a value'}")
@@ -13674,9 +13703,9 @@ def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str]
 
 
 def _is_value(text: str) -> bool:
-    """Return whether text is a number, or nan for a query without a value."""
+    """Return whether text is a number, or shows that a query has no value."""
     with suppress(ValueError):
-        return not math.isinf(float(text))
+        return text.lower() in WITHOUT_VALUE or math.isfinite(float(text))
     return False
 
 
@@ -13724,6 +13753,7 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_COMBINATIONS = 5
 MOST_DOCUMENTS = 100_000  # for which slips are tried: they are plain Python
+LIKELY = 0.1  # matches by chance from which on a single match is doubtful
 SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
@@ -13748,8 +13778,8 @@ class Explanation(Readable):
     """The score of rankings under every convention, and why two of these scores differ.
 
     Attributes:
-        signature: the signature of the first convention that matches, else of the second in `between`, else of the
-            first that has a score.
+        signature: the signature of the first convention or combination that matches, else of the second in `between`.
+            Without a reported score, the signature of the first convention that has one; empty if nothing matches.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the score under each convention, by its name; None if it has none.
         errors: why a convention has no score, by its name.
@@ -13762,7 +13792,8 @@ class Explanation(Readable):
         tried: the number of combinations that were tried.
         distinct: how many of the combinations that match differ in the value of some query.
         by_chance: how many combinations would match by chance; nan if unknown.
-        slips: known slips that give the reported scores, if no convention does, each with a convention.
+        slips: known slips that give the reported scores, if no convention does, each with a convention, and with
+            `zero_division` if that differs from the convention's.
         nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
         disagreeing: the queries with another value under the nearest combination.
         in_common: the common trait of these queries, in words.
@@ -13828,7 +13859,7 @@ class Explanation(Readable):
         yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
         few = [each for each in self.combinations if len(each.changed) <= 1]
         ways = [_way_text(each) for each in few]
-        ways += [f"{convention} with a slip gives it: {slip}." for slip, convention in self.slips]
+        ways += [f"{name}{',' * (',' in name)} with a slip gives it: {slip}." for slip, name in self.slips]
         ways += [_way_text(each) for each in self.combinations[len(few) :]]
         yield from ways[:SHOWN_COMBINATIONS]
         if self.combinations:
@@ -13852,6 +13883,8 @@ class Explanation(Readable):
             yield "These give the same value for every query, so the queries do not distinguish them."
         elif count > 1:
             yield "Scores at more cutoffs, or the value of each query, would distinguish these."
+        elif self.by_chance > LIKELY:
+            yield "Scores at more cutoffs, or the value of each query, would show whether it is the right one."
 
     def _sorted(self) -> list[tuple[str, float]]:
         """Return the conventions that have a score, with their scores, the lowest first."""
@@ -14062,6 +14095,7 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
     result = search(searched)
     explanation = replace(
         explanation,
+        signature="",
         combinations=result.combinations,
         distinct=result.distinct,
         tried=result.tried,
@@ -14105,17 +14139,27 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
-            for convention in SLIPS_TRIED_ON:
-                try:
-                    values = np.array(
-                        [slip.scores(each, {"convention": convention, **searched.given}) for each in queries]
-                    )
-                except ValueError:  # these rankings have no score under it
-                    continue
+            for name, values in _with_slip(slip, queries, searched.given):
                 if searched.has_evidence(values) or other.has_evidence(values):
-                    yield slip.name, convention
+                    yield slip.name, name
                     break
             bar.update(1)
+
+
+def _with_slip(
+    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any]
+) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Yield the values of queries at each cutoff, with a slip, under each convention and each `zero_division`."""
+    for convention in SLIPS_TRIED_ON:
+        options = {"convention": convention, **given}
+        try:
+            yield convention, np.array([slip.scores(each, options) for each in queries])
+            if "zero_division" not in given:
+                values = np.array([slip.scores(each, {**options, "zero_division": math.nan}) for each in queries])
+                for zero in (math.nan, 0.0, 1.0) if np.isnan(values).any() else ():
+                    yield f"{convention}, but zero_division={zero}", np.where(np.isnan(values), zero, values)
+        except ValueError:  # these rankings have no score under the convention
+            continue
 
 
 def _combination_in_json(combination: Combination) -> dict[str, Any]:

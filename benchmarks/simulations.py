@@ -393,8 +393,9 @@ def markdown(repetitions: int, resamples: int) -> str:
         "# Simulations",
         f"`make simulations`: {repetitions:,} samples a cell, {resamples:,} resamples each if a method has any, "
         f"{seconds / 60:.0f} minutes. A cell is the share of {100 * CONFIDENCE:g}% intervals that hold the true value, "
-        f"with a Monte Carlo error of {error:.3f}, and in brackets their mean width. Aimed at: from 0.93 to 0.98 "
-        "with 20 queries or more, from 0.90 with 10; below, a report says that the queries are few.",
+        f"with a Monte Carlo error of {error:.3f}, and in brackets their mean width. Targets: 0.93 to 0.98 "
+        "with 20 queries or more, and at least 0.90 with 10. With fewer than 10, a report warns that there are few "
+        "queries.",
         "## Means",
         "\n".join(means),
         "## Paired differences",

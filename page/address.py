@@ -129,6 +129,8 @@ def shown_at(parameters: Mapping[str, str]) -> list[Any]:
     """Return the step, the table, the convention and the bar in an address."""
     step = parameters["step"] if parameters.get("step") in STEPS else ""
     rows, convention, bar, unread = parse_link(parameters, rows_at(step))
-    problem = f"Not readable in the link, and left as usual: {', '.join(unread)}. " if unread else "Documents; "
-    label = problem + (EMPTY.capitalize() if unread else EMPTY)
+    label = f"Documents; {EMPTY}"
+    if unread:
+        faults = f"These parts of the link could not be read and have their defaults: {', '.join(unread)}."
+        label = f"{faults} {EMPTY.capitalize()}"
     return [step, gr.Dataframe([list(row) for row in rows], label=label), convention, *bar]

@@ -42,7 +42,7 @@ WORDS = {  # of a choice on the page, if they are not its name
     ("score_dtype", "float32"): "as 32-bit floats",
     ("zero_division", "nan"): tables.empty_text(math.nan),
     ("zero_division", "perfect_if_empty"): tables.empty_text("perfect_if_empty"),
-    ("negative_relevance", "raise"): "refuse",
+    ("negative_relevance", "raise"): "reject",
     ("missing", "skip"): "skipped",
     ("missing", "empty"): "nothing retrieved",
     ("judged_only", "false"): "gain 0",
@@ -50,7 +50,7 @@ WORDS = {  # of a choice on the page, if they are not its name
 }
 LINKED = ("k", "log_base", *CHOICES)  # the names of a bar's fields in an address
 REMEDIES = {  # fields of the page to set, for errors of the metric about its options
-    "got must be ": "The number I got must be an nDCG, such as 0.5921, or in percent, such as 59.21.",
+    "got must be ": "The score I got must be an nDCG, such as 0.5921, or a percentage, such as 59.21.",
     ' is too large for score_dtype="float32"': " is too large for 32-bit floats. Set Scores compared to as given.",
     "; negative_relevance=": ". Set Negative relevance to clip or keep.",
     "no query of positive weight": "every query is skipped. Set No relevant documents to 0, or Query not in the run to "
@@ -68,7 +68,7 @@ def cutoffs_of(text: str) -> list[int | None]:
         if part.lower() in ("all", "none"):
             found.append(None)
         elif not part.isascii() or not part.isdigit() or not 1 <= int(part.lstrip("0")[:9] or 0) <= LONGEST_CUTOFF:
-            problem = f"is no cutoff: write whole numbers from 1 to {LONGEST_CUTOFF:,}, such as 1, 5, 10"
+            problem = f"is not a cutoff: write whole numbers from 1 to {LONGEST_CUTOFF:,}, such as 1, 5, 10"
             raise ValueError(f"k: {part[:40]!r} {problem}; leave it empty for the whole list")
         else:
             found.append(int(part.lstrip("0")))

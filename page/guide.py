@@ -54,9 +54,9 @@ class Step(NamedTuple):
 STEPS = {
     "gain": Step(
         "Gain",
-        "The more relevant a document is, the more it gains: dashed bars are as long as gains. Press the third dot of "
-        "“Honey cake recipe”, as if it answered the query: it gains more then, and so does the best order, since it "
-        "now belongs higher up.",
+        "The more relevant a document is, the higher its gain: the length of its dashed bar. Press the third dot of "
+        "“Honey cake recipe”, as if it answered the query: its gain rises, and so does the DCG of the best order, "
+        "where it now belongs higher up.",
         "If “Honey cake recipe” becomes as relevant as “From nectar to honey”, does nDCG rise or fall?",
         ("It rises", "It falls"),
         "from 0.9608 to 0.9725: at rank 4 it gains nearly what it would gain in the best order.",
@@ -68,8 +68,8 @@ STEPS = {
         "of it at rank 2, half at rank 3. Move “From nectar to honey” up to rank 1, where its 3 counts fully. That is "
         "why swapping two documents changes nDCG, and why swapping two that are equally relevant, ranks 1 and 4, does "
         "not. Why a logarithm? It falls fast at first and then ever more slowly, as attention does: from rank 1 to 2 a "
-        "third is lost, from 9 to 10 hardly anything, and no rank counts for nothing. The line across the bars is its "
-        "curve. It is a convention rather than a measurement; the options have others.",
+        "third is lost, from 9 to 10 hardly anything, and every rank counts for something. The line across the bars "
+        "is the curve of the discount. It is a convention rather than a measurement; the options offer others.",
         "Which swap wins more?",
         ("Ranks 1 and 3", "Ranks 2 and 3"),
         "nDCG is 0.6480 now; ranks 1 and 3 make it 1.0000, ranks 2 and 3 only 0.6788: the first ranks are worth most.",
@@ -90,7 +90,7 @@ STEPS = {
         "Ties",
         "The system gave three documents the same score, 5, so nothing says which of them comes first; a bracket marks "
         "them. They share ranks 2 to 4, and each gets the mean of these discounts, whatever order they are listed in. "
-        "Many libraries take them as they come, which can be lucky or not: see Tied documents in the options.",
+        "Many libraries keep their input order, which may help or hurt: see Tied documents in the options.",
         "Would another order of the three change this score?",
         ("No", "Yes"),
         "0.9579 in each order. If they are taken as they come, it is anything from 0.9159 to 1.0000.",
@@ -102,7 +102,7 @@ STEPS = {
         "What is missing",
         "“How honey is made” and “Honey bees at work” are relevant and were not retrieved. They gain nothing, but the "
         "ideal order has them, so nDCG falls: put “How honey is made” back into the ranking. “Bees in town”, "
-        "hatched, was not judged: its relevance is unknown, so it counts as 0, keeps “Kinds of honey” from rank 3, "
+        "hatched, was not judged: its relevance is unknown, so it counts as 0, takes rank 3 from “Kinds of honey”, "
         "and is not in the ideal order. The options can remove it.",
         "Which wins more?",
         ("Retrieving “How honey is made”", "Removing “Bees in town”"),
@@ -114,7 +114,7 @@ STEPS = {
     ),
     "exponential": Step(
         "Exponential gain",
-        "So far a relevance of r gains r. Many papers and libraries let it gain 2^r − 1: relevance 1 gains 1, 2 gains "
+        "So far, relevance r has gain r. Many papers and libraries use 2^r − 1: relevance 1 gains 1, 2 gains "
         "3 and 3 gains 7, so one highly relevant document outweighs several that are partly relevant. Choose "
         "exponential next to the formula and watch “How honey is made”, the most relevant document, in the last place. "
         "The two gains give two scores of the same ranking, so a report has to say which it uses.",

@@ -31,10 +31,10 @@ RELEVANCE_AND_SCORE = (
     "<b>Relevance</b>, in dots: how well a document answers the query, as people judged it; no dot is not at all. "
     "<b>Score</b>: the number that the search system gave a document; the highest comes first. "
 )
-JUDGED = "<b>Judged</b>: somebody said how relevant a document is; nobody did of those that are hatched. "
+JUDGED = "<b>Judged</b>: somebody said how relevant a document is; hatched documents were not judged. "
 HOW_TO_READ = (
-    "Bars: gain × discount, the gain alone dashed; the line is the discount. Drag a card to move it, or a value with "
-    "dots below to change it."
+    "Solid bars: gain × discount; dashed bars: the gain alone; line: the discount. Drag a card to move it, or a value "
+    "with a dotted underline to change it."
 )
 RETRIEVED = "the system returns the <b>retrieved</b> documents, and may miss relevant ones"
 

@@ -46,8 +46,8 @@ EXAMPLES: dict[str, Rows] = {
     ],
 }
 STEPS_CAPTION = (
-    "Each document's share, up to the largest cutoff. Ideal: what the ideal ranking has at this rank; "
-    "loss: how much less this one has"
+    "What each document adds to DCG, up to the largest cutoff. Ideal: what the ideal ranking adds at this rank; "
+    "loss: how much less this ranking adds"
 )
 ADD = """table => {
   const names = table.data.map(row => row[0]);
@@ -216,7 +216,7 @@ def ranking_of(rows: Rows) -> Ranking:
     if not filled:
         raise ValueError("There is no document yet: fill in a row, or choose an example.")
     if len(filled) > DOCUMENTS:
-        raise ValueError(f"{len(filled):,} documents; this tab takes {DOCUMENTS}, the metric itself any number.")
+        raise ValueError(f"{len(filled):,} documents; this tab accepts {DOCUMENTS}, the metric itself any number.")
     columns = [
         [_number(row[at], name, place) for place, row in enumerate(filled, 1)]
         for at, name in ((1, "relevance"), (2, "score"))
@@ -343,5 +343,5 @@ def _tie_note(ranking: Ranking, options: dict[str, Any]) -> str:
     ends = [scores_by_name(ranking, {**options, "ties": ties}) for ties in ("worst", "best")]
     (worst,), (best,) = (each.values() for each in ends)
     if worst != best:
-        return f"Tied documents: by their order, it could be anything from {worst:.4f} to {best:.4f}."
+        return f"Depending on the order of tied documents, the score could be anything from {worst:.4f} to {best:.4f}."
     return "The order of tied documents does not change this score."

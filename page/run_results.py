@@ -157,8 +157,8 @@ def tie_texts(
         if here != there:
             which = "One query has" if score.tied == 1 else f"{score.tied:,} queries have"
             texts.append(
-                f"{which} tied documents in {name}, and their order matters: with {LABELS['ties'].lower()} by "
-                f"{options['ties']} it has {measure} {here}; trec_eval orders them by id and has {there}."
+                f"{which} tied documents in {name}, and their order matters: with {LABELS['ties'].lower()} set to "
+                f"{options['ties']}, {measure} is {here}; trec_eval orders them by id and gets {there}."
             )
     return texts
 

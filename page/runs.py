@@ -66,7 +66,7 @@ element.addEventListener("click", event => {
 """
 AS_TREC_EVAL = "<button id='as-trec-eval' class='offer' type='button'>Score as trec_eval does</button>"
 SAMPLE = "These are two sample runs. Upload or paste yours above."
-ONE_QUERY = "This is one query, which says nothing of others: no interval, no test."
+ONE_QUERY = "A single query says nothing about other queries, so there is no interval and no test."
 GROUPS = 50  # that are shown
 SHOWN = 13  # outputs of `score_runs`
 
@@ -129,7 +129,7 @@ def result_fields() -> list[Any]:
         elem_id="queries",
     )
     signature = gr.Textbox(label="Signature", buttons=["copy"])
-    with gr.Accordion("Take it into a ticket", open=False):
+    with gr.Accordion("Copy or download the results", open=False):
         file = gr.HTML(elem_id="runs-files")
         markdown = gr.Textbox(label="As Markdown", lines=6, max_lines=20, buttons=["copy"], elem_id="runs-markdown")
     return [score, means, bars, beside, slices, pairs, audit, queries, signature, file, markdown, measure]

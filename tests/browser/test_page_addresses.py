@@ -179,8 +179,12 @@ def test_a_broken_address_breaks_nothing_and_names_its_missing_parts(visit: Open
     unfold(page, "Edit as a table")
     page.wait_for_selector("#table [data-testid=cell-0-0]")
     if unread:
-        wait_for(page, f"Not readable in the link, and left as usual: {unread}. Relevance is empty", "#table")
+        wait_for(
+            page,
+            f"These parts of the link could not be read and have their defaults: {unread}. Relevance is empty",
+            "#table",
+        )
         assert page.inner_text("#picture .value").strip()
     else:
-        wait_for(page, "is no cutoff")
+        wait_for(page, "is not a cutoff")
         assert "Not readable" not in page.inner_text("#table")

@@ -184,7 +184,7 @@ def test_a_tool_of_an_agent_answers_in_json(server: Server, ndcg: evaluate.Metri
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ({"k": "0"}, "is no cutoff"),
+        ({"k": "0"}, "is not a cutoff"),
         ({"convention": "nobody"}, "convention must be one of"),
         ({"judged_only": "kept"}, "judged_only must be True or False"),
         ({"log_base": 0}, "log_base"),

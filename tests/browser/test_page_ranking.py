@@ -465,7 +465,7 @@ def test_a_convention_sets_the_options_and_a_changed_option_makes_it_custom(
     field(page, "Cutoffs").fill("1, 3,none")
     wait_for(page, "nDCG@3")
     field(page, "Cutoffs").fill("0")
-    wait_for(page, "k: '0' is no cutoff: write whole numbers from 1")
+    wait_for(page, "k: '0' is not a cutoff: write whole numbers from 1")
 
 
 def test_the_page_comes_to_rest_after_a_choice(visit: Opener, ndcg: evaluate.Metric) -> None:

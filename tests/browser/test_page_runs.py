@@ -194,7 +194,7 @@ def test_the_effect_of_ties_on_a_run_is_shown_and_trec_evals_score_is_one_press_
     run = {"predictions": files / "bm25.run", "references": files / "qrels.txt", "k": 10}
     here, there = (f"{ndcg.compute(**run, convention=name)['nDCG@10']:.4f}" for name in ("sklearn", "trec_eval"))
     wait_for(page, "One query has tied documents in bm25, and their order matters", "#runs-score .verdict")
-    wait_for(page, f"{here}; trec_eval orders them by id and has {there}.", "#runs-score .verdict")
+    wait_for(page, f"{here}; trec_eval orders them by id and gets {there}.", "#runs-score .verdict")
     page.get_by_role("button", name="Score as trec_eval does").press("Enter")
     page.wait_for_function("text => document.querySelector('#runs-score .value')?.innerText === text", arg=there)
     come_to_rest(page)
@@ -210,7 +210,7 @@ def test_a_comparison_goes_into_a_ticket(visit: Opener) -> None:
     open_tab(page, "Search runs")
     expect(page.locator("body")).to_contain_text("A link to this tab keeps the options, not the files")
     wait_for(page, "dense beats bm25", "#runs-score .verdict")
-    unfold(page, "Take it into a ticket")
+    unfold(page, "Copy or download the results")
     text = page.input_value("#runs-markdown textarea")
     assert text.startswith(page.inner_text("#runs-score .verdict"))
     assert re.search(r"^\| dense – bm25 \|", text, re.MULTILINE)
@@ -281,7 +281,7 @@ def test_pasted_texts_are_scored_as_files_are(visit: Opener, ndcg: evaluate.Metr
 def test_one_query_is_shown_side_by_side(
     visit: Opener, expected: list[str], ndcg: evaluate.Metric, tmp_path: Path
 ) -> None:
-    expected.append("This is one query, which says nothing of others")
+    expected.append("A single query says nothing about other queries")
     (tmp_path / "qrels.txt").write_text("q 0 a 2\nq 0 b 1\n")
     (tmp_path / "good.run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
     (tmp_path / "bad.run").write_text("q Q0 b 1 2 t\nq Q0 a 2 1 t\n")

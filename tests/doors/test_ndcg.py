@@ -550,10 +550,13 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"measures": "NDCG"}, r'^measures must be one of .*got \'NDCG\'; did you mean "nDCG"\?'),
     ({"measures": ["nDCG", "recall"]}, r"^measures must be one of .*got 'recall'"),
     ({"measures": []}, r"^measures is empty"),
-    ({"measures": "nDCG@0"}, r"^measures must have a cutoff after the @, such as nDCG@10; got 'nDCG@0'"),
-    ({"measures": "nDCG@"}, r"^measures must have a cutoff after the @"),
-    ({"measures": "nDCG@²"}, r"^measures must have a cutoff after the @"),
-    *(({"measures": "nDCG@" + "9" * digits}, r"^measures must have a cutoff after the @") for digits in (19, 5000)),
+    ({"measures": "nDCG@0"}, r"^measures must have a positive integer after the @, as in nDCG@10; got 'nDCG@0'"),
+    ({"measures": "nDCG@"}, r"^measures must have a positive integer after the @"),
+    ({"measures": "nDCG@²"}, r"^measures must have a positive integer after the @"),
+    *(
+        ({"measures": "nDCG@" + "9" * digits}, r"^measures must have a positive integer after the @")
+        for digits in (19, 5000)
+    ),
     ({"measures": "ndcg@10"}, r'^measures must be one of .*got \'ndcg\'; did you mean "nDCG"\?'),
     ({"measures": ["nDCG@5", "DCG@3"], "k": 10}, r"^k=10 and measures=\['nDCG@5', 'DCG@3'\] both give cutoffs"),
     ({"measures": np.array("nDCG")}, r"^measures must be one of"),

@@ -457,8 +457,8 @@ def test_documents_with_the_same_hash_are_not_duplicates(
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_error_names_the_columns_of_the_file(write: Callable[..., Path], kind: str) -> None:
     problem = {
-        "run": "4 columns; a run has 6: query Q0 document rank score tag",
-        "qrels": "6 columns; qrels have 4: query iteration document relevance",
+        "run": "4 columns; a run has 6: query Q0 document rank score tag; are the run and the qrels swapped?",
+        "qrels": "6 columns; qrels have 4: query iteration document relevance; are the run and the qrels swapped?",
     }[kind]
     path = write(line("qrels" if kind == "run" else "run"))
     assert refused(kind, path) == f"{path}: line 1: {problem}"

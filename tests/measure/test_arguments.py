@@ -94,7 +94,9 @@ def test_the_first_rank_is_a_cutoff_and_there_is_none_before_it() -> None:
     assert options.Options.parse(measures="nDCG@1").names == ["nDCG@1"]
     with pytest.raises(ValueError, match=r"^k must be a positive integer"):
         options.Options.parse(k=0)
-    with pytest.raises(ValueError, match=r"^measures must have a cutoff after the @, such as nDCG@10; got 'nDCG@0'"):
+    with pytest.raises(
+        ValueError, match=r"^measures must have a positive integer after the @, as in nDCG@10; got 'nDCG@0'"
+    ):
         options.Options.parse(measures="nDCG@0")
 
 

@@ -108,7 +108,7 @@ def test_a_file_is_read_from_its_text_or_its_bytes() -> None:
         ("score", {"predictions": [[1]] * 20_001}, "predictions: holds more than 20,000 queries"),
         ("score", {"references": [[0]], "zero_division": "nan"}, "has a value: zero_division=nan excludes those"),
         ("score", {"judged_only": "kept"}, "^judged_only must be True or False; got 'kept'$"),
-        ("score", {"k": "0"}, "^k: '0' is no cutoff"),
+        ("score", {"k": "0"}, "^k: '0' is not a cutoff"),
         (
             "score",
             {"references": [[-1]]},

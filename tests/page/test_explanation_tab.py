@@ -120,7 +120,7 @@ def test_a_file_of_the_server_is_never_read(tmp_path: Path) -> None:
     path = tmp_path / "1"
     path.write_text("q1 0.5\n")
     for got in (str(path), "/etc/passwd"):
-        assert "The number I got must be an nDCG" in shown(CARD, got)
+        assert "The score I got must be an nDCG" in shown(CARD, got)
 
 
 def test_a_ranking_a_batch_and_runs_are_explained(ndcg: evaluate.Metric, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_ranking_a_batch_and_runs_are_explained(ndcg: evaluate.Metric, tmp_pat
 @pytest.mark.parametrize(
     ("source", "got", "said"),
     [
-        (RANKING, "many", "The number I got must be an nDCG"),
+        (RANKING, "many", "The score I got must be an nDCG"),
         (RUNS, "", "Upload the qrels"),
         (BATCH, "", "Give predictions"),
     ],

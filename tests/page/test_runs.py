@@ -133,8 +133,8 @@ def test_the_effect_of_ties_on_a_score_is_shown_next_to_trec_evals() -> None:
         for name in ("sklearn", "trec_eval")
     )
     assert found.tied == [
-        f"One query has tied documents in mine, and their order matters: with tied documents by average it has nDCG@10 "
-        f"{here:.4f}; trec_eval orders them by id and has {there:.4f}."
+        f"One query has tied documents in mine, and their order matters: with tied documents set to average, nDCG@10 "
+        f"is {here:.4f}; trec_eval orders them by id and gets {there:.4f}."
     ]
     by_id = options_of("10", *bar_of("trec_eval")[1:])
     assert score_one({"mine": run}, qrels, by_id, None, "").tied == []

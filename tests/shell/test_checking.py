@@ -141,7 +141,7 @@ def test_the_answer_is_json(call: Call) -> None:
         ),
         (
             "right_metrics.py:ndcg_at --cases 0",
-            "ndcg check: cases must be an integer, at least 1 and at most 100,000; got 0",
+            "ndcg check: --cases must be an integer, at least 1 and at most 100,000; got 0",
         ),
     ],
 )

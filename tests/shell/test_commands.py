@@ -11,7 +11,7 @@ from shells import MAIN, QRELS, QUERIES, TREC, WORSE, Call, saved_report, trec
 from shells import call as call
 from shells import folder as folder
 
-from ndcg.shell import commands, sides
+from ndcg.shell import commands, junit, sides
 
 
 @pytest.mark.parametrize(
@@ -280,30 +280,30 @@ BAD = {
     "gate qrels.txt broken.json main.txt": "broken.json: line 1, column 18: not JSON: Expecting ',' delimiter",
     "gate qrels.txt two.json main.txt": "two.json: is not the result of one run, whole and unchanged, "
     "as saved by ndcg score -o json; save it again",
-    "score qrels.txt main.txt --ties avrage": 'ties must be one of "average", "first", "last", "best", "worst", '
+    "score qrels.txt main.txt --ties avrage": '--ties must be one of "average", "first", "last", "best", "worst", '
     '"docid"; got \'avrage\'; did you mean "average"?',
     "score qrels.txt main.txt -k ten": "argument -k: must be numbers of ranks, such as 10 or 5,10,all; got 'ten'; "
     "see ndcg score --help",
     "gate qrels.txt main.txt worse.txt --alpha 5": "--alpha must be from 0 to 1, such as 0.05; got 5.0",
     "gate qrels.txt main.txt worse.txt --alpha nan": "--alpha must be from 0 to 1, such as 0.05; got nan",
-    "gate qrels.txt main.txt worse.txt --max-drop inf": "max_drop must be a finite number, at least 0, in units of the "
-    "measure; got inf",
-    "gate qrels.txt main.txt worse.txt --max-drop nan": "max_drop must be a finite number, at least 0, in units of the "
-    "measure; got nan",
-    "gate qrels.txt main.txt worse.txt --resamples 1": "resamples must be an integer, at least 2 and at most "
+    "gate qrels.txt main.txt worse.txt --max-drop inf": "--max-drop must be a finite number, at least 0, in units of "
+    "the measure; got inf",
+    "gate qrels.txt main.txt worse.txt --max-drop nan": "--max-drop must be a finite number, at least 0, in units of "
+    "the measure; got nan",
+    "gate qrels.txt main.txt worse.txt --resamples 1": "--resamples must be an integer, at least 2 and at most "
     "100,000,000; got 1",
-    "gate qrels.txt main.txt worse.txt --seed -1": "seed must be an integer, at least 0; got -1",
-    "compare qrels.txt main.txt worse.txt --alternative greater --margin nan": "margin must be a finite number, at "
+    "gate qrels.txt main.txt worse.txt --seed -1": "--seed must be an integer, at least 0; got -1",
+    "compare qrels.txt main.txt worse.txt --alternative greater --margin nan": "--margin must be a finite number, at "
     "least 0, in units of the measure; got nan",
     **{
-        f"{command} --confidence nan": "confidence must be between 0 and 1, such as 0.95; got nan"
+        f"{command} --confidence nan": "--confidence must be between 0 and 1, such as 0.95; got nan"
         for command in (
             "score qrels.txt main.txt",
             "compare qrels.txt main.txt worse.txt",
             "gate qrels.txt main.txt worse.txt",
         )
     },
-    "score qrels.txt main.txt -p 17": "places must be an integer, at least 0 and at most 16; got 17",
+    "score qrels.txt main.txt -p 17": "--places must be an integer, at least 0 and at most 16; got 17",
     "score qrels.txt - --by -": "standard input, -, can be read only once; give the other files by their names",
     "score qrels.txt - --exclude /dev/stdin": "standard input, -, can be read only once; give the other files by their "
     "names",
@@ -313,7 +313,7 @@ BAD = {
     "score qrels.txt main.txt --by deep.json": "deep.json: nests objects too deep",
     "score qrels.txt main.txt --max-drop 3": "unrecognized arguments: --max-drop 3; see ndcg score --help",
     "gate qrels.txt main.txt worse.txt --nosuch": "unrecognized arguments: --nosuch; see ndcg gate --help",
-    "score qrels.txt main.txt --gain exp": 'gain must be one of "linear", "exponential", "binary"; got \'exp\'; did '
+    "score qrels.txt main.txt --gain exp": '--gain must be one of "linear", "exponential", "binary"; got \'exp\'; did '
     'you mean "exponential"?',
     "score negative.txt main.txt": "negative.txt: line 1: query 'q0', document 'd0': the relevance -1 is negative; "
     "--negative-relevance clip counts it as gain 0, as --convention trec_eval does, --negative-relevance keep as it "
@@ -331,8 +331,6 @@ BAD = {
             "explain qrels.txt main.txt",
         )
     },
-    "gate qrels.txt main.txt main.txt -o junit --signature": "--signature has no test cases for -o junit; choose "
-    "another format",
     "score qrels.txt main.txt worse.txt --plot a.svg": "--plot shows one run; use ndcg compare for several",
     "explain qrels.txt main.txt -k 5,10": "-k must be one cutoff, since a score has one",
 }
@@ -363,7 +361,7 @@ def test_bad_input_ends_in_a_sentence_with_the_file_and_the_line(call: Call, fol
 
 
 def test_examples_in_docstrings_are_true() -> None:
-    for module in (commands, sides):
+    for module in (commands, junit, sides):
         failed, attempted = doctest.testmod(module)
         assert failed == 0
         assert attempted >= 1

@@ -182,7 +182,7 @@ def test_a_run_that_is_missing_queries_of_the_baseline_never_passes(call: Call, 
     assert call("gate qrels.txt main.txt part.txt -k 5 --missing empty")[0] == 0
 
 
-@pytest.mark.parametrize("form", ["text", "json", "junit"])
+@pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("side", ["qrels", "runs"])
 def test_a_gate_that_cannot_fail_is_rejected(call: Call, folder: Path, form: str, side: str) -> None:
     few = QUERIES[:4]

@@ -33,11 +33,29 @@ def test_junit_has_a_case_for_each_measure(call: Call) -> None:
     failures = {case.get("name"): case.findall("failure") for case in suite}
     said = {case.get("name"): case.findtext("system-out") for case in suite}
     assert status == 1
-    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["2", "1", "0"]
     assert failures["IDCG@5"] == []
     (message,) = (str(each.get("message")) for each in failures["nDCG@5"])
-    assert re.fullmatch(r"nDCG@5 dropped by 0\.\d+: significant, p = \S+", message)
+    assert re.fullmatch(r"nDCG@5 dropped by 0\.\d+: significant, p (= 0\.\d+|<0\.0001)", message)
     assert said == {"nDCG@5": None, "IDCG@5": "IDCG@5 did not drop by more than 0.01"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ("qrels.txt main.txt nothere.txt", "nothere.txt: No such file or directory"),
+        ("qrels.txt main.txt worse.txt -m IDCG@5 --max-drop -1", "--max-drop must be a finite number, at least 0"),
+        ("qrels.txt main.txt worse.txt --signature", "--signature has no test cases for -o junit"),
+    ],
+)
+def test_junit_has_an_error_if_a_gate_cannot_decide(call: Call, arguments: str, problem: str) -> None:
+    status, printed, said = call(f"gate {arguments} -o junit")
+    suite = ElementTree.fromstring(printed)
+    (error,) = suite.findall("testcase/error")
+    assert status == 2
+    assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["1", "0", "1"]
+    assert str(error.get("message")).startswith(problem)
+    assert said == f"ndcg gate: {error.get('message')}\n"
 
 
 def test_a_terminal_gets_tables_of_rich(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

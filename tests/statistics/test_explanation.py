@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from itertools import permutations
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from reference import NUMBERS, RELEVANCE, SCORES
 
 from ndcg.measure.conventions import CHOICES, CONVENTIONS
+from ndcg.statistics.search import Combination
 from ndcg.statistics.slip_terms import Queries, Query, Slip, in_order
 from ndcg.statistics.slips import SLIPS, slip_named
 
@@ -302,6 +305,49 @@ def test_values_of_queries_are_read_from_a_file_of_trec_eval(ndcg: evaluate.Metr
     assert "trec_eval" in ndcg.explain(**SEARCHED, k=10, got=str(path)).matches
     path.write_text("query,value\n" + "".join(f"{row.split()[1]},{row.split()[2]}\n" for row in rows[:60]))
     assert "trec_eval" in ndcg.explain(**SEARCHED, k=10, got=path).matches
+
+
+EMPTY = {"predictions": {"a": {"d": 2.0, "e": 1.0}, "b": {"d": 1.0}}, "references": {"a": {"e": 1}, "b": {"d": 0}}}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [f"a 0.6309\nb{space}{word}\n" for word in ("nan", "NaN", "None", "null", "-") for space in " \t,"]
+    + ["a,0.6309\nb,\n", '{"a": 0.6309, "b": null}', '{"a": 0.6309, "b": NaN}', "[0.6309, null]", "0.6309\n-\n"],
+)
+def test_a_file_of_values_may_say_that_a_query_has_none(ndcg: evaluate.Metric, tmp_path: Path, lines: str) -> None:
+    path = tmp_path / "values"
+    path.write_text(lines)
+    found = ndcg.explain(**EMPTY, k=10, got=path)
+    assert found.matches
+    assert all(math.isnan(CONVENTIONS[name].zero_division) for name in found.matches)
+
+
+def test_a_faulty_file_of_values_in_json_is_named(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    path = tmp_path / "values.json"
+    path.write_text('{"a": 0.63')
+    with pytest.raises(ValueError, match=rf"^got: {re.escape(str(path))}: is not JSON; give an object of values"):
+        ndcg.explain(**EMPTY, k=10, got=path)
+
+
+@pytest.mark.parametrize("zero", [0.0, 1.0, math.nan])
+def test_a_slip_is_found_whatever_a_query_with_nothing_relevant_counts(ndcg: evaluate.Metric, zero: float) -> None:
+    slip = slip_named("ideal from the top k retrieved")
+    queries = Queries(Query(SEARCHED_RUN.get(each, {}), judged, 10) for each, judged in SEARCHED_QRELS.items())
+    values = slip.scores(queries, {"convention": "lightgbm", "zero_division": zero})
+    found = ndcg.explain(**SEARCHED, k=10, got=[None if math.isnan(value) else value for value in values])
+    assert slip.name in [name for name, _ in found.slips]
+    assert "zero_division" in str(found) or zero == 1.0  # LightGBM's
+
+
+@pytest.mark.parametrize(("chance", "doubtful"), [(0.09, False), (0.11, True), (math.nan, False)])
+def test_a_single_match_is_called_doubtful_if_chance_may_give_it(
+    ndcg: evaluate.Metric, chance: float, doubtful: bool
+) -> None:
+    found = ndcg.explain(**CARD, k=10, got=0.123)
+    combination = Combination("sklearn", {"ties": "last"}, 0.5)
+    one = replace(found, matches=(), combinations=(combination,), by_chance=chance)
+    assert ("would show whether it is the right one." in str(one)) == doubtful
 
 
 def test_queries_that_differ_from_the_nearest_combination_are_named_with_their_common_trait(

@@ -153,7 +153,7 @@ def test_p_values_too_near_to_the_level_are_noted(ndcg: evaluate.Metric) -> None
         (0.051, False),
     ):
         found = notes_on_tests([pair._replace(p=p, p_holm=p)], room.Testing(), None)
-        assert found == ["1 of 1 corrected p-values lie within two standard errors of 0.05: a larger resamples= shows "
+        assert found == ["1 of 1 corrected p-values lie within two standard errors of 0.05: more resamples show "
                          "on which side."] * noted  # fmt: skip
 
 
@@ -218,6 +218,8 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: evaluate.Metric) -> None:
     whole = {query: {"d1": 1.0, "d2": 0.5} for query in qrels}
     notes = ndcg.report(predictions=whole, references=qrels, k=2).notes
     assert not any("missing" in note or "fewer than" in note for note in notes)
+    both = ndcg.compare(systems={"some": run, "all": whole}, references=qrels, k=2, missing="empty").notes
+    assert [note for note in both if "missing" in note] == [f'some: {missing}counted as 0; missing="skip" skips them.']
 
 
 def test_queries_with_few_retrieved_documents_are_noted(ndcg: evaluate.Metric) -> None:

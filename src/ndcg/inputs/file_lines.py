@@ -73,6 +73,7 @@ RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (
 QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
 PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
 PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
+OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # by the columns of a line
 LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 
 
@@ -256,7 +257,8 @@ def _problem(row: bytes, layout: _Layout) -> str:
             return "has a quoted cell that continues on the next line; put each row on a single line"
         cells = _cells(text, layout.delimiter)
     if len(cells) != len(layout.names):
-        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}"
+        swapped = "; are the run and the qrels swapped?" if layout in OTHER_SIDE.get(len(cells), ()) else ""
+        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{swapped}"
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):
             return f"has no {name}; give each row its id"

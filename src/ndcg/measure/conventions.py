@@ -62,7 +62,7 @@ CONVENTIONS: dict[str, Convention] = {
         "no relevant documents counts as 0 up to version 1.9. A later version may skip it (`zero_division=nan`).",
     ),
     "trec_eval": Convention(
-        "trec_eval `ndcg`, `ndcg_cut` (pytrec_eval, ir_measures)",
+        "trec_eval `-c` `ndcg`, `ndcg_cut` (ir_measures)",
         "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
         score_dtype="float32",
         ties="docid",

@@ -398,7 +398,7 @@ def _measure(name: Any) -> str:
             raise ValueError(f"measures: {name} is nDCG@{cut[1]} here")
         return choice("measures", name, MEASURES)
     if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
-        raise ValueError(f"measures must have a cutoff after the @, such as nDCG@10; got {shown(name)}")
+        raise ValueError(f"measures must have a positive integer after the @, as in nDCG@10; got {shown(name)}")
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
 
 

@@ -119,8 +119,19 @@ def _run(arguments: Sequence[str] | None) -> int:
         if isinstance(error, OSError) and error.strerror is not None:
             problem = f"{'the output' if error.filename is None else error.filename}: {error.strerror}"
         _say(f"ndcg {args.command}: {problem}")
+        if args.command == "gate" and args.output == "junit":
+            _report_error(problem)
         return BAD_INPUT
     return listing.status
+
+
+def _report_error(problem: str) -> None:
+    """Print a JUnit report in which the gate has an error, so that a CI system shows it."""
+    from .junit import ERROR, Case, junit_of
+
+    with suppress(OSError):
+        print(junit_of([Case("ndcg gate", ERROR, problem)]))
+        _flush(sys.stdout)
 
 
 class _WithoutPandas(MetaPathFinder):

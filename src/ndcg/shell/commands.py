@@ -3,6 +3,7 @@
 import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,12 +36,13 @@ def answer(args: argparse.Namespace) -> Listing:
     signature_alone = getattr(args, "signature", False)
     if args.output == "junit" and signature_alone:
         raise ValueError("--signature has no test cases for -o junit; choose another format")
-    whole("places", getattr(args, "places", 4), 0, PLACES)
     try:
+        whole("places", getattr(args, "places", 4), 0, PLACES)
         if signature_alone:
             signature = Options.parse(**scoring(args)).signature(excluding=args.exclude is not None)
             return Listing([], [], signature, [{"signature": signature}], {"signature": signature})
-        return COMMANDS[args.command](args)
+        listing = COMMANDS[args.command](args)
+        return replace(listing, sentences=[_in_words_of_the_shell(each) for each in listing.sentences])
     except ValueError as error:
         raise ValueError(_in_words_of_the_shell(str(error))) from None
 
@@ -56,6 +58,9 @@ def _in_words_of_the_shell(problem: str) -> str:
     problem = re.sub(r"^systems\['(.*?)'\]: ", r"\1: ", problem)
     problem = re.sub(r"^references: (.*?: (?:line|row|query) \S+: query )", r"\1", problem)  # the file says which side
     problem = re.sub(r"\bk=(\w+)", r"-k \1", problem).replace("report gives", "ndcg score gives")
+    problem = re.sub(r"^k must be .*; got", "-k must be a positive integer, all, or several with commas; got", problem)
+    problem = re.sub(r"^(\w+) must", lambda match: f"--{match[1].replace('_', '-')} must", problem)
+    problem = problem.replace("resamples=", "--resamples ")
     problem = problem.replace('"keep" as it is', 'negative_relevance="keep" as it is')
     problem = problem.replace("ignore_index removes", "--ignore-index removes")
     names = "|".join(OF_COMPUTE)

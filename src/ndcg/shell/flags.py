@@ -12,7 +12,7 @@ from ..measure.arguments import OPTIONS
 from ..measure.conventions import CONVENTIONS
 
 DESCRIPTION = """\
-Score search runs, compare them, and keep worse ones out: nDCG, DCG, IDCG and CG.
+Score search runs by nDCG, DCG, IDCG and CG, compare them, and reject runs that got worse.
 
 QRELS contains relevance judgments and RUN contains document scores, both by query id and document
 id. Formats: TREC, CSV, TSV, JSON, JSONL, Parquet and Arrow, plain or compressed with gzip or
@@ -66,7 +66,7 @@ examples:
         "Exit with status 1 only if the mean of a measure drops by more than --max-drop and a one-sided paired\n"
         "randomization test finds the drop significant at --alpha (with several measures, after Holm's\n"
         "correction); with --any-drop, whenever it drops by more than --max-drop. The output says whether each\n"
-        "drop is significant, and whether so few differing queries could prove it. If the run is empty, has no\n"
+        "drop is significant, and whether enough queries differ to prove it. If the run is empty, has no\n"
         "query in common with the qrels, or is missing queries that the baseline ranks, the status is 2, never\n"
         "a pass.",
         """\
@@ -242,8 +242,8 @@ ARGUMENTS = {
         Argument(
             "worst",
             COMPARE,
-            "how many queries that lost most, and that gained most, to print, or all; -o tsv and -o jsonl have them in "
-            "place of the pairs (default: 5)",
+            "how many of the queries that lost most, and of those that gained most, to print, or all; with -o tsv and "
+            "-o jsonl, print these queries in place of the pairs (default: 5)",
         ),
         Argument("by_query", SCORE, "print the value of every query, then the mean", False),
         Argument("output", (*ALL, *CHECK), "the format; only ndcg gate writes junit", "text", FORMATS),

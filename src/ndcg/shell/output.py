@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from xml.etree import ElementTree
 
 from ..measure.messages import visible
 from ..statistics.saved import without_nan
 from ..statistics.tables import CONTROLS, Readable, Table, latex_of, p_text, rich_of, tsv_of
+from .junit import Case, junit_of
 
 FIRST = 5  # queries that an output names
 JSON_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20}  # those that JSON allows as they are
@@ -69,18 +69,17 @@ class Listing(Readable):
         return str(self)
 
     def _junit(self) -> str:
-        """Return one test case per measure of a gate, in the format that CI systems read."""
-        failures = str(sum(row["regression"] for row in self.rows))
-        suite = ElementTree.Element("testsuite", name="ndcg gate", tests=str(len(self.rows)), failures=failures)
+        """Return one test case per measure of a gate."""
+        cases = []
         for row in self.rows:
-            case = ElementTree.SubElement(suite, "testcase", classname="ndcg.gate", name=row["measure"])
+            said = f"{row['measure']} {row['verdict']}"
             if row["regression"]:
-                message = f"{row['measure']} {row['verdict']}, p = {p_text(row['p_holm'])}"
-                ElementTree.SubElement(case, "failure", message=message).text = str(self)
+                p = p_text(row["p_holm"])
+                message = f"{said}, p {p if p.startswith('<') else f'= {p}'}"
+                cases.append(Case(row["measure"], "failure", message, str(self)))
             else:
-                ElementTree.SubElement(case, "system-out").text = f"{row['measure']} {row['verdict']}"
-        ElementTree.indent(suite)
-        return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, "unicode")
+                cases.append(Case(row["measure"], "system-out", said))
+        return junit_of(cases)
 
 
 def _json(value: Any, indent: int | None = None) -> str:

@@ -79,7 +79,7 @@ class Check(Readable):
     """The definition that a function of nDCG computes.
 
     Attributes:
-        signature: the choices of the nearest convention.
+        signature: the options of the convention that the function computes; empty if it has a slip or is unknown.
         form: the form in which the function takes rankings.
         k: the cutoff.
         cases: the number of rankings that it was asked about.
@@ -360,9 +360,10 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
                 notes = (f"Divided by 100, all of its scores equal the scores of {', '.join(in_percent)}.", *notes)
     if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
-    endless = result.k is None and CONVENTIONS[result.nearest].ideal == "full"
-    signature = Options.parse(k=1 if endless else result.k, convention=result.nearest).signature()
-    return replace(result, signature=signature, example=example, notes=notes)
+    if names:
+        endless = result.k is None and CONVENTIONS[names[0]].ideal == "full"
+        result = replace(result, signature=Options.parse(k=1 if endless else result.k, convention=names[0]).signature())
+    return replace(result, example=example, notes=notes)
 
 
 def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:

@@ -39,6 +39,7 @@ from .notes import (
     exclusion_notes,
     first_slices,
     left_out_notes,
+    missing_notes,
     notes,
     notes_on_slices,
     notes_on_tests,
@@ -228,7 +229,7 @@ class Comparison(Readable):
         return [
             f"{self.resampling}. p: {self.testing}? From the paired randomization test ({self._exactness()}); p "
             f"(t-test): from the paired t-test. Both are also corrected by Holm for {over}. "
-            f"{self.testing.relation.capitalize()}: p (Holm) < {SIGNIFICANT}.",
+            f"One system is {self.testing.relation} another if p (Holm) < {SIGNIFICANT}.",
             *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
             *first_slices(self.slices),
             *self.notes,
@@ -587,6 +588,7 @@ def comparison_of(
             *left_out_notes(list(columns.values()), options, weight),
             *notes(list(columns.values()), options, weight),
             *notes_on_tests(pairs, testing, baseline),
+            *(f"{system}: {note}" for system in columns for note in missing_notes(columns[system], options)),
             *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
         ),

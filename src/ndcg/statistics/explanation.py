@@ -36,13 +36,14 @@ from .drawing import figure_of
 from .properties import in_common, properties_of
 from .reported import Reported
 from .search import Combination, Evidence, Searched, conventions_with, search
-from .slip_terms import Queries, have_ids, queries_by_ids, queries_of
+from .slip_terms import Queries, Slip, have_ids, queries_by_ids, queries_of
 from .slips import SLIPS
 from .tables import Readable, number_text
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_COMBINATIONS = 5
 MOST_DOCUMENTS = 100_000  # for which slips are tried: they are plain Python
+LIKELY = 0.1  # matches by chance from which on a single match is doubtful
 SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
@@ -67,8 +68,8 @@ class Explanation(Readable):
     """The score of rankings under every convention, and why two of these scores differ.
 
     Attributes:
-        signature: the signature of the first convention that matches, else of the second in `between`, else of the
-            first that has a score.
+        signature: the signature of the first convention or combination that matches, else of the second in `between`.
+            Without a reported score, the signature of the first convention that has one; empty if nothing matches.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the score under each convention, by its name; None if it has none.
         errors: why a convention has no score, by its name.
@@ -81,7 +82,8 @@ class Explanation(Readable):
         tried: the number of combinations that were tried.
         distinct: how many of the combinations that match differ in the value of some query.
         by_chance: how many combinations would match by chance; nan if unknown.
-        slips: known slips that give the reported scores, if no convention does, each with a convention.
+        slips: known slips that give the reported scores, if no convention does, each with a convention, and with
+            `zero_division` if that differs from the convention's.
         nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
         disagreeing: the queries with another value under the nearest combination.
         in_common: the common trait of these queries, in words.
@@ -147,7 +149,7 @@ class Explanation(Readable):
         yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
         few = [each for each in self.combinations if len(each.changed) <= 1]
         ways = [_way_text(each) for each in few]
-        ways += [f"{convention} with a slip gives it: {slip}." for slip, convention in self.slips]
+        ways += [f"{name}{',' * (',' in name)} with a slip gives it: {slip}." for slip, name in self.slips]
         ways += [_way_text(each) for each in self.combinations[len(few) :]]
         yield from ways[:SHOWN_COMBINATIONS]
         if self.combinations:
@@ -171,6 +173,8 @@ class Explanation(Readable):
             yield "These give the same value for every query, so the queries do not distinguish them."
         elif count > 1:
             yield "Scores at more cutoffs, or the value of each query, would distinguish these."
+        elif self.by_chance > LIKELY:
+            yield "Scores at more cutoffs, or the value of each query, would show whether it is the right one."
 
     def _sorted(self) -> list[tuple[str, float]]:
         """Return the conventions that have a score, with their scores, the lowest first."""
@@ -381,6 +385,7 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
     result = search(searched)
     explanation = replace(
         explanation,
+        signature="",
         combinations=result.combinations,
         distinct=result.distinct,
         tried=result.tried,
@@ -424,17 +429,27 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
-            for convention in SLIPS_TRIED_ON:
-                try:
-                    values = np.array(
-                        [slip.scores(each, {"convention": convention, **searched.given}) for each in queries]
-                    )
-                except ValueError:  # these rankings have no score under it
-                    continue
+            for name, values in _with_slip(slip, queries, searched.given):
                 if searched.has_evidence(values) or other.has_evidence(values):
-                    yield slip.name, convention
+                    yield slip.name, name
                     break
             bar.update(1)
+
+
+def _with_slip(
+    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any]
+) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Yield the values of queries at each cutoff, with a slip, under each convention and each `zero_division`."""
+    for convention in SLIPS_TRIED_ON:
+        options = {"convention": convention, **given}
+        try:
+            yield convention, np.array([slip.scores(each, options) for each in queries])
+            if "zero_division" not in given:
+                values = np.array([slip.scores(each, {**options, "zero_division": math.nan}) for each in queries])
+                for zero in (math.nan, 0.0, 1.0) if np.isnan(values).any() else ():
+                    yield f"{convention}, but zero_division={zero}", np.where(np.isnan(values), zero, values)
+        except ValueError:  # these rankings have no score under the convention
+            continue
 
 
 def _combination_in_json(combination: Combination) -> dict[str, Any]:

@@ -101,19 +101,23 @@ def exclusion_notes(columns: PerQuery) -> list[str]:
 
 
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on missing queries that count in the mean, and on queries with few retrieved documents."""
+    """Return a sentence on missing queries that count in the mean, if there are any."""
+    if "missing" not in columns or options.missing == "skip":  # "missing" is unknown for values without rankings
+        return []
+    count, queries = np.count_nonzero(columns["missing"]), len(columns["ideal"])
+    are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
+    return [f'{are} counted as 0; missing="skip" skips them.'] if count else []
+
+
+def short_run_notes(columns: PerQuery, options: Options) -> list[str]:
+    """Return a sentence on queries with few retrieved documents, if there are any."""
     if "missing" not in columns:  # values without rankings
         return []
-    sentences, queries, missing = [], len(columns["ideal"]), columns["missing"]
-    if (count := np.count_nonzero(missing)) and options.missing != "skip":
-        are = f"{count:,} of {queries:,} judged queries {'is' if count == 1 else 'are'} missing from the run and"
-        sentences.append(f'{are} counted as 0; missing="skip" skips them.')
     k = max((k for k in options.cutoffs if k is not None), default=0)
-    incomplete = ~missing & (columns["judged"] > columns["retrieved and judged"])
-    if few := np.count_nonzero(incomplete & (columns["retrieved"] < k)):
-        have = f"{'query has' if few == 1 else 'queries have'} fewer than {k} retrieved documents."
-        sentences.append(f"{few:,} {'other ' if count else ''}{have}")
-    return sentences
+    incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
+    few = np.count_nonzero(incomplete & (columns["retrieved"] < k))
+    have = f"{'query has' if few == 1 else 'queries have'} fewer than {k} retrieved documents."
+    return [f"{few:,} {'other ' if columns['missing'].any() else ''}{have}"] if few else []
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
@@ -188,8 +192,8 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
     if near:
         sentences.append(
-            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: a "
-            "larger resamples= shows on which side."
+            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: "
+            "more resamples show on which side."
         )
     return sentences
 

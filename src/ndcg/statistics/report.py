@@ -42,6 +42,7 @@ from .notes import (
     left_out_notes,
     missing_notes,
     notes,
+    short_run_notes,
     slice_notes,
     small_slices,
 )
@@ -416,6 +417,7 @@ def report_of(
         notes=(
             *left_out_notes([columns], options, weight),
             *missing_notes(columns, options),
+            *short_run_notes(columns, options),
             *exclusion_notes(columns),
             *notes([columns], options, weight),
             *chance_notes(scores, columns),

@@ -1,5 +1,6 @@
 """Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match."""
 
+import json
 import math
 import os
 import re
@@ -53,7 +54,9 @@ class Reported(NamedTuple):
             got = dict(_named_score(each) for each in got.split(","))
         elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
             with open(got, encoding="utf-8") as file:
-                got = _values_in(f"got: {os.fsdecode(got)}", file, k)
+                text = file.read()
+            name = f"got: {os.fsdecode(got)}"
+            got = _values_in_json(name, text) if text.lstrip()[:1] in "{[" else _values_in(name, text.splitlines(), k)
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
@@ -117,6 +120,7 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     return [values.get(name) for name in names]
 
 
+WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in a file, for a query without a value
 NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
 
 
@@ -128,8 +132,24 @@ def _named_score(text: str) -> tuple[str, str]:
     return name, score
 
 
-def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str] | list[str]:
+def _values_in_json(name: str, text: str) -> Any:
+    """Return the values in JSON: an object of values by query, or an array of values.
+
+    Raises:
+        ValueError: it is neither; names the file.
+    """
+    try:
+        return json.loads(text, parse_float=str)
+    except (ValueError, RecursionError):
+        raise ValueError(
+            f"{name}: is not JSON; give an object of values by query, or lines of a query and a value"
+        ) from None
+
+
+def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str | None] | list[str | None]:
     """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
+
+    A value may be nan, None, null, a dash or an empty cell, for a query without one.
 
     Args:
         name: the name of the file, for errors.
@@ -139,8 +159,8 @@ def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str]
     Raises:
         ValueError: names the file and the line.
     """
-    values: dict[str, str] = {}
-    alone: list[str] = []
+    values: dict[str, str | None] = {}
+    alone: list[str | None] = []
     for number, line in enumerate(lines, start=1):
         cells = re.split(r"[\s,;]+", line.strip())
         if cells == [""] or cells[-2:-1] == ["all"] or (number == 1 and not _is_value(cells[-1])):
@@ -149,9 +169,10 @@ def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str]
             continue  # another measure
         if len(cells) not in (1, 2, 3) or not _is_value(cells[-1]):
             raise ValueError(f"{name}: line {number}: must hold a query and its value")
+        value = None if cells[-1].lower() in WITHOUT_VALUE else cells[-1]
         if len(cells) == 1:
-            alone.append(cells[0])
-        elif values.setdefault(cells[-2], cells[-1]) != cells[-1]:
+            alone.append(value)
+        elif values.setdefault(cells[-2], value) != value:
             raise ValueError(f"{name}: line {number}: query {shown(cells[-2])} has another value above")
     if bool(values) == bool(alone):
         raise ValueError(f"{name}: {'lines with and without a query' if values else 'no line holds a value'}")
@@ -159,9 +180,9 @@ def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str]
 
 
 def _is_value(text: str) -> bool:
-    """Return whether text is a number, or nan for a query without a value."""
+    """Return whether text is a number, or shows that a query has no value."""
     with suppress(ValueError):
-        return not math.isinf(float(text))
+        return text.lower() in WITHOUT_VALUE or math.isfinite(float(text))
     return False
 
 

@@ -1,0 +1,49 @@
+"""Reports in the format of JUnit, which CI systems read."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from ..measure.messages import visible
+
+ERROR = "error"  # of a gate that could not decide
+
+
+class Case(NamedTuple):
+    """A test case.
+
+    Attributes:
+        name: the measure.
+        result: "failure", "error", or else "system-out".
+        message: the verdict in a line.
+        text: the whole output, for a failure.
+    """
+
+    name: str
+    result: str
+    message: str
+    text: str = ""
+
+
+def junit_of(cases: Sequence[Case]) -> str:
+    """Return the report of a gate, with a test case for each measure.
+
+    >>> print(junit_of([Case("nDCG@10", "failure", "nDCG@10 dropped by 0.2: significant")]))
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuite name="ndcg gate" tests="1" failures="1" errors="0">
+      <testcase classname="ndcg.gate" name="nDCG@10">
+        <failure message="nDCG@10 dropped by 0.2: significant" />
+      </testcase>
+    </testsuite>
+    """
+    suite = ElementTree.Element("testsuite", name="ndcg gate", tests=str(len(cases)))
+    for kind in ("failure", ERROR):
+        suite.set(f"{kind}s", str(sum(each.result == kind for each in cases)))
+    for each in cases:
+        case = ElementTree.SubElement(suite, "testcase", classname="ndcg.gate", name=each.name)
+        if each.result in ("failure", ERROR):
+            ElementTree.SubElement(case, each.result, message=visible(each.message)).text = each.text or None
+        else:
+            ElementTree.SubElement(case, each.result).text = each.message
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, "unicode")
