@@ -79,8 +79,8 @@ STEPS = {
         "Ideal",
         "The best order has the most relevant documents first, and no order has a higher DCG. nDCG is the DCG of your "
         "order divided by the DCG of the best one: 1 is the maximum, whether a query has one relevant document or a "
-        "hundred. This order is the worst of its documents, and still gets more than half; move “From nectar to honey” "
-        "up to rank 1 and see how much comes back.",
+        "hundred. This order is the worst of its documents; move “From nectar to honey” up to rank 1 and see how much "
+        "comes back.",
         "This is the worst order of these four documents. What does it score?",
         ("More than half", "Less than half"),
         "0.6138: every order has all the gains, and the discount of a low rank is far from 0.",
@@ -89,7 +89,7 @@ STEPS = {
     "ties": Step(
         "Ties",
         "The system gave three documents the same score, 5, so nothing says which of them comes first; a bracket marks "
-        "them. They share ranks 2 to 4, and each gets the mean of these discounts, whatever order they are listed in. "
+        "them. They share ranks 2 to 4, and each gets the mean of these discounts. "
         "Many libraries keep their input order, which may help or hurt: see Tied documents in the options.",
         "Would another order of the three change this score?",
         ("No", "Yes"),

@@ -292,7 +292,7 @@ def test_one_query_is_shown_side_by_side(
         given = {"predictions": tmp_path / f"{name}.run", "references": tmp_path / "qrels.txt"}
         scores[name] = f"{ndcg.compute(**given, k=10)['nDCG@10']:.4f}"
         wait_for(page, f"{name}: nDCG@10 {scores[name]}", "#beside")
-    wait_for(page, "This is one query", "#runs-score")
+    wait_for(page, "A single query says nothing", "#runs-score")
     alone = visit()
     scored(alone, tmp_path / "qrels.txt", tmp_path / "bad.run")
     wait_for(alone, scores["bad"])
