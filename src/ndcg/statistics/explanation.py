@@ -441,15 +441,18 @@ def _with_slip(
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Yield the values of queries at each cutoff, with a slip, under each convention and each `zero_division`."""
     for convention in SLIPS_TRIED_ON:
-        options = {"convention": convention, **given}
+        options = {"convention": convention, "zero_division": math.nan, **given}
         try:
-            yield convention, np.array([slip.scores(each, options) for each in queries])
-            if "zero_division" not in given:
-                values = np.array([slip.scores(each, {**options, "zero_division": math.nan}) for each in queries])
-                for zero in (math.nan, 0.0, 1.0) if np.isnan(values).any() else ():
-                    yield f"{convention}, but zero_division={zero}", np.where(np.isnan(values), zero, values)
+            values = np.array([slip.scores(each, options) for each in queries])
         except ValueError:  # these rankings have no score under the convention
             continue
+        usual = CONVENTIONS[convention].zero_division
+        if "zero_division" in given or not np.isnan(values).any():
+            yield convention, values
+            continue
+        for zero in dict.fromkeys((float(usual), math.nan, 0.0, 1.0)):
+            name = convention if zero == usual else f"{convention}, but zero_division={zero}"
+            yield name, np.where(np.isnan(values), zero, values)
 
 
 def _combination_in_json(combination: Combination) -> dict[str, Any]:
