@@ -5044,6 +5044,12 @@ MOST_REMEMBERED = 256
 _REMEMBERED_TYPES = (str, int, bool, type(None))
 _REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
+# Arguments that people expect of all methods.
+ELSEWHERE = {
+    **dict.fromkeys(("by", "confidence"), "report and compare have it"),
+    **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over", "resamples"), "compare has it"),
+    **dict.fromkeys(("got", "between"), "explain has it"),
+}
 # Options that methods with an aggregation of their own do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
@@ -5366,7 +5372,7 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     of_compute = [each for each in OF_COMPUTE if each not in lacks]
     known = list(dict.fromkeys([*own, *of_compute]))
     near = "" if name in lacks else nearest(name, known)
-    hint = f"did you mean {near}?" if near else f"it has {', '.join(known)}"
+    hint = f"did you mean {near}?" if near else ELSEWHERE.get(name) or f"it has {', '.join(known)}"
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
 
 

@@ -651,6 +651,21 @@ def test_an_unknown_option_is_answered_with_those_of_the_method(
     assert set(listed) == OF_METHODS[method] | SHARED
 
 
+@pytest.mark.parametrize(
+    ("method", "option", "where"),
+    [
+        ("compute", "by", "report and compare have it"),
+        ("report", "baseline", "compare has it"),
+        ("compare", "got", "explain has it"),
+    ],
+)
+def test_an_option_of_another_method_is_answered_with_that_method(
+    ndcg: evaluate.Metric, method: str, option: str, where: str
+) -> None:
+    with pytest.raises(TypeError, match=f"^{method} has no option {option}; {where}$"):
+        getattr(ndcg, method)(**{**REQUIRED.get(method, {}), option: 1})
+
+
 @pytest.mark.parametrize(("wrong", "meant"), [("gian", "gain"), ("Ties", "ties"), ("zero_devision", "zero_division")])
 @pytest.mark.parametrize("method", OF_METHODS)
 def test_an_option_that_is_nearly_one_of_the_method_is_answered_with_that(
