@@ -786,6 +786,13 @@ def test_flat_rankings_without_a_meaning_are_rejected_by_row(
         ndcg.compute(**inputs, query_ids=["q", "q", "p"])
 
 
+@pytest.mark.parametrize("extra", [0, 1])
+def test_a_row_beyond_the_query_ids_is_named_by_its_number(ndcg: evaluate.Metric, extra: int) -> None:
+    scores: list[Any] = [0.1, 0.2, *[0.3] * extra, "x"]
+    with pytest.raises(ValueError, match=f"^predictions: row {2 + extra}: 'x' is not a number"):
+        ndcg.compute(predictions=scores, references=[0] * len(scores), query_ids=["q", "p"])
+
+
 # --- By ids ----------------------------------------------------------------------------------------------------------
 
 

@@ -475,6 +475,14 @@ def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, marg
     assert power_of_a_t_test(effect[alternative] / deviation, needed - 1, two_sided) < 0.8
 
 
+def test_two_queries_are_enough_for_a_difference_that_they_detect_and_fewer_are_not() -> None:
+    values = np.array([[0.9, 0.4], [0.2, 0.1]])
+    two, fewer = (power(values, np.array(weight), pairs=[(0, 1)]) for weight in ([1.0, 1.0], [1.0, 0.9]))
+    deviation = (values[0] - values[1]).std(ddof=1)
+    assert power_of_a_t_test(two.min_detectable[0] / deviation, 2, two_sided=True) == pytest.approx(0.8, abs=1e-5)
+    assert np.isnan(fewer.min_detectable[0])
+
+
 def test_figures_of_power_that_are_known_are_found() -> None:
     # statsmodels 0.14: TTestPower().solve_power(nobs=20, alpha=0.05, power=0.8) and solve_power(effect_size=0.5, ...)
     difference = np.tile([0.5 - 1, 0.5 + 1], 10) / np.sqrt(20 / 19) + 0.5 * (1 - 1 / np.sqrt(20 / 19))
