@@ -62,9 +62,11 @@ def test_weights_may_differ_a_lot_but_not_beyond_all_digits(ndcg: evaluate.Metri
             ndcg.report(**inputs, sample_weight=weight)
 
 
-@pytest.mark.parametrize("name", ["resamples", "seed"])
-def test_a_report_draws_nothing_at_random(ndcg: evaluate.Metric, name: str) -> None:
-    with pytest.raises(TypeError, match=f"^report has no option {name}; it has predictions, .*confidence"):
+@pytest.mark.parametrize(
+    ("name", "hint"), [("resamples", "compare has it$"), ("seed", "it has predictions, .*confidence")]
+)
+def test_a_report_draws_nothing_at_random(ndcg: evaluate.Metric, name: str, hint: str) -> None:
+    with pytest.raises(TypeError, match=f"^report has no option {name}; {hint}"):
         ndcg.report(**SMALL, **{name: 7})
     assert ndcg.report(**SMALL) == ndcg.report(**SMALL)
 
