@@ -86,9 +86,23 @@ def browser() -> Iterator[Any]:
 
 
 Opener = Callable[..., Any]
-# each notice that the page pops up becomes an error of the console
-NOTICES = """
+# each notice that the page pops up becomes an error of the console; requests are counted until their answers are there
+SCRIPT = """
 performance.setResourceTimingBufferSize(100000);  // come_to_rest counts requests, and the browser keeps 250
+window.underway = 0;
+const ask = window.fetch;
+window.fetch = async (...request) => {
+  if (String(request[0]?.url ?? request[0]).includes("/heartbeat/")) return ask(...request);  // it never ends
+  ++window.underway;
+  try {
+    const answer = await ask(...request);
+    answer.clone().text().catch(() => {}).finally(() => --window.underway);
+    return answer;
+  } catch (error) {
+    --window.underway;
+    throw error;
+  }
+};
 new MutationObserver(() => {
   for (const each of document.querySelectorAll(".toast-body:not([data-noted])")) {
     each.dataset.noted = "";
@@ -129,7 +143,7 @@ class Tabs:
 
         context = self.browser.new_context(color_scheme=scheme)
         context.set_default_timeout(PATIENCE)
-        context.add_init_script(NOTICES)
+        context.add_init_script(SCRIPT)
         context.on("request", note)
         context.on("console", note_console)
         context.on("weberror", lambda error: self.problems.append(f"page error: {error.error}"))
@@ -193,11 +207,11 @@ def come_to_rest(page: Any) -> None:
     page.wait_for_function(RESTED, polling="raf")
 
 
-# counts the frames since the last request that was made or answered
+# counts the frames since the last answer, if none is underway
 RESTED = """
 () => {
   const asked = performance.getEntriesByType("resource").length;
-  if (asked !== window.askedBefore) { window.askedBefore = asked; window.framesSince = 0; }
+  if (asked !== window.askedBefore || window.underway) { window.askedBefore = asked; window.framesSince = 0; }
   return ++window.framesSince > 30;
 }
 """
