@@ -93,7 +93,7 @@ const fields = () => [...element.querySelectorAll("[data-option]")];
 watch("value", () => { for (const each of fields()) if (each !== document.activeElement) each.value = each.dataset.chosen; });
 element.addEventListener("change", event => {
   const { option } = event.target.dataset;
-  if (option) ask("choose", { name: option, value: event.target.value });
+  if (option === "k" || option === "gain") ask(option, { value: event.target.value });
 });
 
 element.addEventListener("pointerdown", event => {
@@ -173,7 +173,7 @@ element.addEventListener("pointermove", event => {
   if (value === scrubbed.value) return;
   scrubbed.value = value;
   if (scrubbed.document) grade(cards().get(scrubbed.document), value);
-  else ask("choose", { name: "k", value: `${value}` });
+  else ask("k", { value: `${value}` });
 });
 for (const end of ["pointerup", "pointercancel"]) element.addEventListener(end, () => { scrubbed = null; });
 

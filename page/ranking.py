@@ -103,7 +103,8 @@ def ranking_tab(
     follow(changes, score_ranking, [table, edits, *bar], shown)
     edit = drawn.edit(take_edit, [table, *bar], [table, edits, *shown], **QUIET)  # shown by the one answer
     edit.failure(None, js="() => refuseEdit()")
-    drawn.choose(take_choice, bar, [*bar[:3:2], convention], **EACH)
+    drawn.k(take_value, None, bar[0], **QUIET)  # each waits for the answer before, so the last one counts
+    drawn.gain(take_gain, bar, [bar[2], convention], **QUIET)
     return table, title, step, link
 
 
@@ -182,11 +183,14 @@ def take_paste(text: str) -> tuple[str, Any, Any]:
     return ("", gr.skip(), gr.skip()) if table is None else ("", table, "")
 
 
-def take_choice(event: gr.EventData, *bar: Any) -> tuple[str, str, str]:
-    """Return the cutoffs, the gain and the convention as they are after a choice next to the formula."""
-    cutoffs, _, gain, *settings = bar
-    chosen = {"k": cutoffs, "gain": gain} | {event.name: event.value}
-    return chosen["k"], chosen["gain"], convention_of(chosen["gain"], *settings[:-1])
+def take_value(event: gr.EventData) -> str:
+    """Return the value of a field next to the formula."""
+    return str(event.value)
+
+
+def take_gain(event: gr.EventData, *bar: Any) -> tuple[str, str]:
+    """Return the gain that was chosen next to the formula, and the convention that has these settings."""
+    return event.value, convention_of(event.value, *bar[3:-1])
 
 
 def choose_row(event: gr.SelectData) -> int:
