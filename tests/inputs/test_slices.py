@@ -19,6 +19,7 @@ from conftest import MetricFactory
 from every_form import COLUMNS, FRAMES
 
 from ndcg.inputs.slices import read_slices, slice_name
+from ndcg.statistics.report import report as report_of_package
 from ndcg.statistics.significance import holm
 
 # Queries of three languages, one without; tied scores, unjudged and unretrieved documents, nothing relevant in some.
@@ -251,6 +252,7 @@ def test_a_column_may_name_the_slices(ndcg: evaluate.Metric, tmp_path: Path, fra
     expected = ndcg.report(**given, by=groups)
     assert [each.queries for each in expected.slices.values()] == [7, 6, 6, 1]
     assert ndcg.report(data=FRAMES[frame](table, tmp_path), **COLUMNS, by="group") == expected
+    assert report_of_package(data=FRAMES[frame](table, tmp_path), **COLUMNS, by="group") == expected
     names = {argument: name for argument, name in COLUMNS.items() if argument != "predictions"}
     systems = {"one": "score", "other": "item"}
     comparison = ndcg.compare(data=FRAMES[frame](table, tmp_path), systems=systems, **names, by="group", resamples=50)
