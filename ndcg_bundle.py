@@ -13246,7 +13246,7 @@ def search(searched: Searched) -> SearchResult:
     return matches.result(grids)
 
 
-class _Queries(NamedTuple):
+class QueriesInMeans(NamedTuple):
     """Masks of queries that determine how queries count in a mean.
 
     Attributes:
@@ -13260,7 +13260,7 @@ class _Queries(NamedTuple):
 
 def _values_at(
     searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
-) -> Iterator[tuple[dict[str, Any], Floats, _Queries]]:
+) -> Iterator[tuple[dict[str, Any], Floats, QueriesInMeans]]:
     """Yield each choice of options that score a query, with its values at all cutoffs; nan without an ideal DCG.
 
     The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
@@ -13270,7 +13270,7 @@ def _values_at(
         for gain, discount, negative, judged_only in outer:
             chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
             chosen["score_dtype"] = score_dtype
-            ideals, queries = {}, _queries_of(searched, chosen)
+            ideals, queries = {}, queries_in_means(searched, chosen)
             for ideal in grid["ideal"]:
                 ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
                 bar.update(1)
@@ -13309,11 +13309,12 @@ def _sums_of(
     return sums
 
 
-def _queries_of(searched: Searched, chosen: Mapping[str, Any]) -> _Queries:
+def queries_in_means(searched: Searched, chosen: Mapping[str, Any]) -> QueriesInMeans:
+    """Return which queries are missing or may count as perfect, under the options that are given or chosen."""
     rankings = searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
     best = _sums_of(searched, {**chosen, "ideal": "judged"}, "IDCG", [1])
     has_relevant = np.zeros(rankings.queries, bool) if best is None else best[0] > 0
-    return _Queries(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
+    return QueriesInMeans(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
 
 
 class _Matches:
@@ -13327,7 +13328,9 @@ class _Matches:
         self.nearest: tuple[dict[str, Any], float] | None = None
         self.agreeing: Mask | None = None
 
-    def add(self, chosen: dict[str, Any], values: Floats, queries: _Queries, grid: Mapping[str, Sequence[Any]]) -> None:
+    def add(
+        self, chosen: dict[str, Any], values: Floats, queries: QueriesInMeans, grid: Mapping[str, Sequence[Any]]
+    ) -> None:
         """Compare values of queries with the reported scores, for each way of averaging."""
         averagings = [dict(zip(AVERAGING, each, strict=True)) for each in product(*(grid[name] for name in AVERAGING))]
         known = ~np.isnan(values).all(axis=1)
@@ -13348,13 +13351,13 @@ class _Matches:
                 self._keep({**chosen, **averaging}, row, values, queries)
             row = int(counts.argmax())
             if self.agreeing is None or counts[row] > np.count_nonzero(self.agreeing):
-                score = _means_of(_averaged(values[[row]], queries, **averaging), self.searched.weight)
+                score = _means_of(averaged(values[[row]], queries, **averaging), self.searched.weight)
                 self.agreeing, self.nearest = agreeing[row], (self._at(row, {**chosen, **averaging}), float(score[0]))
 
-    def _keep(self, options: dict[str, Any], row: int, values: Floats, queries: _Queries) -> None:
+    def _keep(self, options: dict[str, Any], row: int, values: Floats, queries: QueriesInMeans) -> None:
         """Keep a combination that matches."""
         named = bool(self.searched.named_cutoffs)
-        of_queries = _averaged(
+        of_queries = averaged(
             values if named else values[row : row + 1], queries, *(options[each] for each in AVERAGING)
         )
         self.values.add(hash(of_queries.round(9).tobytes()))
@@ -13384,7 +13387,7 @@ class _Matches:
 AVERAGING = ("zero_division", "missing")
 
 
-def _averaged(values: Floats, queries: _Queries, zero_division: float | str, missing: str) -> Floats:
+def averaged(values: Floats, queries: QueriesInMeans, zero_division: float | str, missing: str) -> Floats:
     """Fill in the value of queries with no relevant documents, and remove queries that are skipped."""
     empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
@@ -13393,7 +13396,7 @@ def _averaged(values: Floats, queries: _Queries, zero_division: float | str, mis
     return averaged
 
 
-def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Callable[..., Floats]:
+def _averages(values: Floats, queries: QueriesInMeans, weight: Floats | None) -> Callable[..., Floats]:
     """Return a function from a way of averaging to the means at all cutoffs; the sums are computed only once."""
     shares = np.ones(values.shape[1]) if weight is None else weight
     parts = np.stack([shares, shares * queries.missing], axis=1)
@@ -13418,16 +13421,16 @@ def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Calla
 
 
 def _agreeing(
-    values: Floats, queries: _Queries, evidence: Evidence, averagings: Sequence[dict[str, Any]]
+    values: Floats, queries: QueriesInMeans, evidence: Evidence, averagings: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[dict[str, Any], Mask]]:
     """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
     near = np.abs(values - evidence.scores) <= evidence.precision
     depending = np.flatnonzero(np.isnan(values).any(axis=0) | queries.missing)  # on how queries are averaged
-    part = _Queries(*(each[depending] for each in queries))
+    part = QueriesInMeans(*(each[depending] for each in queries))
     reported = evidence._replace(scores=evidence.scores[depending])
     for averaging in averagings:
         agreeing = near.copy()
-        agreeing[:, depending] = _near(_averaged(values[:, depending], part, **averaging), reported)
+        agreeing[:, depending] = _near(averaged(values[:, depending], part, **averaging), reported)
         yield averaging, agreeing
 
 
@@ -13582,10 +13585,7 @@ class Reported(NamedTuple):
         elif isinstance(got, str) and "@" in got:
             got = dict(_named_score(each) for each in got.split(","))
         elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
-            with open(got, encoding="utf-8") as file:
-                text = file.read()
-            name = f"got: {os.fsdecode(got)}"
-            got = _values_in_json(name, text) if text.lstrip()[:1] in "{[" else _values_in(name, text.splitlines(), k)
+            got = _values_in_file(got, k)
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
@@ -13661,18 +13661,19 @@ def _named_score(text: str) -> tuple[str, str]:
     return name, score
 
 
-def _values_in_json(name: str, text: str) -> Any:
-    """Return the values in JSON: an object of values by query, or an array of values.
+def _values_in_file(path: str | os.PathLike[str], k: Any) -> Any:
+    """Return the values in a file: JSON of values by query or in order, or lines.
 
     Raises:
-        ValueError: it is neither; names the file.
+        ValueError: names the file, and the line.
     """
+    content, name = Path(path).read_bytes(), f"got: {os.fsdecode(path)}"
+    if content.lstrip()[:1] not in (b"{", b"["):
+        return _values_in(name, content.decode().splitlines(), k)
     try:
-        return json.loads(text, parse_float=str)
-    except (ValueError, RecursionError):
-        raise ValueError(
-            f"{name}: is not JSON; give an object of values by query, or lines of a query and a value"
-        ) from None
+        return parse_json(content)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}; give JSON of values by query, or lines of a query and its value") from None
 
 
 def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str | None] | list[str | None]:
@@ -14142,10 +14143,11 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
         Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
         for k in searched.named_cutoffs or [searched.k]
     ]
+    in_means = queries_in_means(searched, {})
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
-            for name, values in _with_slip(slip, queries, searched.given):
+            for name, values in _with_slip(slip, queries, searched.given, in_means):
                 if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, name
                     break
@@ -14153,22 +14155,23 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
 
 
 def _with_slip(
-    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any]
+    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any], in_means: QueriesInMeans
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Yield the values of queries at each cutoff, with a slip, under each convention and each `zero_division`."""
+    """Yield the values of queries at each cutoff, with a slip, under each convention and number for empty queries."""
+    known = "zero_division" in given
     for convention in SLIPS_TRIED_ON:
-        options = {"convention": convention, "zero_division": math.nan, **given}
         try:
+            options = {"convention": convention, "zero_division": math.nan, **given}
             values = np.array([slip.scores(each, options) for each in queries])
         except ValueError:  # these rankings have no score under the convention
             continue
-        usual = CONVENTIONS[convention].zero_division
-        if "zero_division" in given or not np.isnan(values).any():
+        if known or not np.isnan(values).any():
             yield convention, values
             continue
-        for zero in dict.fromkeys((float(usual), math.nan, 0.0, 1.0)):
+        usual, missing = (given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
+        for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
             name = convention if zero == usual else f"{convention}, but zero_division={zero}"
-            yield name, np.where(np.isnan(values), zero, values)
+            yield name, averaged(values, in_means, zero, missing)
 
 
 def _combination_in_json(combination: Combination) -> dict[str, Any]:

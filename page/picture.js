@@ -92,7 +92,7 @@ watch("value", () => {
 const fields = () => [...element.querySelectorAll("[data-option]")];
 watch("value", () => { for (const each of fields()) if (each !== document.activeElement) each.value = each.dataset.chosen; });
 element.addEventListener("change", event => {
-  const { option } = event.target.dataset;
+  const { option } = event.target.dataset;  // compared, since Gradio looks for the names of events in this text
   if (option === "k" || option === "gain") ask(option, { value: event.target.value });
 });
 

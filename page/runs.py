@@ -66,7 +66,7 @@ element.addEventListener("click", event => {
 """
 AS_TREC_EVAL = "<button id='as-trec-eval' class='offer' type='button'>Score as trec_eval does</button>"
 SAMPLE = "These are two sample runs. Upload or paste yours above."
-ONE_QUERY = "A single query says nothing about other queries, so there is no interval and no test."
+ONE_QUERY = "Intervals and tests need more than one query."
 GROUPS = 50  # that are shown
 SHOWN = 13  # outputs of `score_runs`
 
@@ -293,7 +293,8 @@ def score_runs(
     query = str(most["query"].iloc[0])
     suspect = look_swapped(qrels, runs)
     doubt = "" if suspect is None else swap_html(LOOK_SWAPPED, suspect)
-    notes = " ".join([f"{results.report.resampling}.", *results.report.notes])
+    others = [each for each in results.report.notes if "missing from the run" not in each]  # the verdict names these
+    notes = " ".join([f"{results.report.resampling}.", *others])
     means = pd.DataFrame(means_of(results.scores), columns=MEANS)
     # the measure that is spoken of first, and so the largest number
     first = means.sort_values("measure", key=lambda each: each != results.measure, kind="stable")

@@ -203,7 +203,7 @@ def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
 def come_to_rest(page: Any) -> None:
     """Wait until the server has answered all that was asked, and half a second of frames asks for nothing more."""
     page.bring_to_front()  # a tab behind another draws one frame a second
-    page.evaluate("window.framesSince = 0")  # requests before an earlier rest are not counted again
+    page.evaluate("window.framesSince = 0")  # frames of an earlier rest do not count
     page.wait_for_function(RESTED, polling="raf")
 
 

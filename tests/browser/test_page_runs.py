@@ -281,7 +281,7 @@ def test_pasted_texts_are_scored_as_files_are(visit: Opener, ndcg: evaluate.Metr
 def test_one_query_is_shown_side_by_side(
     visit: Opener, expected: list[str], ndcg: evaluate.Metric, tmp_path: Path
 ) -> None:
-    expected.append("A single query says nothing about other queries")
+    expected.append("Intervals and tests need more than one query")
     (tmp_path / "qrels.txt").write_text("q 0 a 2\nq 0 b 1\n")
     (tmp_path / "good.run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
     (tmp_path / "bad.run").write_text("q Q0 b 1 2 t\nq Q0 a 2 1 t\n")
@@ -292,7 +292,7 @@ def test_one_query_is_shown_side_by_side(
         given = {"predictions": tmp_path / f"{name}.run", "references": tmp_path / "qrels.txt"}
         scores[name] = f"{ndcg.compute(**given, k=10)['nDCG@10']:.4f}"
         wait_for(page, f"{name}: nDCG@10 {scores[name]}", "#beside")
-    wait_for(page, "A single query says nothing", "#runs-score")
+    wait_for(page, "Intervals and tests need more than one query", "#runs-score")
     alone = visit()
     scored(alone, tmp_path / "qrels.txt", tmp_path / "bad.run")
     wait_for(alone, scores["bad"])

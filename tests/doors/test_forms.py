@@ -722,7 +722,7 @@ def categories_of_none() -> Any:
     return pd.Series(["a", "b", None], dtype="category")
 
 
-REFUSED_IDS: dict[str, tuple[Any, str]] = {
+REJECTED_IDS: dict[str, tuple[Any, str]] = {
     "too few": (["a", "a"], "predictions 3, references 3, query_ids 2"),
     "too many": ([1, 1, 2, 2], "predictions 3, references 3, query_ids 4"),
     "none at all": ([], "predictions 3, references 3, query_ids 0"),
@@ -750,11 +750,11 @@ REFUSED_IDS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("refused", REFUSED_IDS)
+@pytest.mark.parametrize("rejected", REJECTED_IDS)
 def test_values_that_are_not_query_ids_are_rejected_by_name_and_add_nothing(
-    fresh_metric: MetricFactory, refused: str
+    fresh_metric: MetricFactory, rejected: str
 ) -> None:
-    ids, problem = REFUSED_IDS[refused]
+    ids, problem = REJECTED_IDS[rejected]
     inputs = {"predictions": [0.5, 1.0, 0.25], "references": [1, 0, 1], "query_ids": ids() if callable(ids) else ids}
     metric = fresh_metric()
     for method in (metric.compute, metric.add_batch):

@@ -11,7 +11,7 @@ import numpy as np
 from ..inputs.hashes import digest_of
 from ..inputs.slices import slice_name
 from ..measure.messages import in_short
-from ..measure.options import OF_COMPUTE, Options, whole
+from ..measure.options import Options, whole
 from ..statistics.comparison import PLACES, Comparison, compare, query_rows, query_tables
 from ..statistics.explanation import explain
 from ..statistics.measured import Score, affected_by_ties, mean_table
@@ -19,9 +19,12 @@ from ..statistics.pairs import Pair
 from ..statistics.report import Report
 from ..statistics.tables import Table, cell_text, count_text, counted_text, level_text
 from .checking import check_function
+from .flags import ARGUMENTS, POSITIONAL, flag_of
 from .gate import gate_run
 from .output import FIRST, Listing, Row
 from .sides import Sides, scoring
+
+OPTION = "|".join({each.name for group in ARGUMENTS.values() for each in group}.difference(POSITIONAL))
 
 
 def answer(args: argparse.Namespace) -> Listing:
@@ -57,14 +60,12 @@ def _in_words_of_the_shell(problem: str) -> str:
     """
     problem = re.sub(r"^systems\['(.*?)'\]: ", r"\1: ", problem)
     problem = re.sub(r"^references: (.*?: (?:line|row|query) \S+: query )", r"\1", problem)  # the file says which side
-    problem = re.sub(r"\bk=(\w+)", r"-k \1", problem).replace("report gives", "ndcg score gives")
+    problem = problem.replace("report gives", "ndcg score gives")
     problem = re.sub(r"^k must be .*; got", "-k must be a positive integer, all, or several with commas; got", problem)
-    problem = re.sub(r"^(\w+) must", lambda match: f"--{match[1].replace('_', '-')} must", problem)
-    problem = problem.replace("resamples=", "--resamples ")
     problem = problem.replace('"keep" as it is', 'negative_relevance="keep" as it is')
     problem = problem.replace("ignore_index removes", "--ignore-index removes")
-    names = "|".join(OF_COMPUTE)
-    return re.sub(rf'\b({names})="?([\w.]+)"?', lambda match: f"--{match[1].replace('_', '-')} {match[2]}", problem)
+    problem = re.sub(rf"^({OPTION}) must", lambda match: f"{flag_of(match[1])} must", problem)
+    return re.sub(rf'\b({OPTION})="?([\w.]+)"?', lambda match: f"{flag_of(match[1])} {match[2]}", problem)
 
 
 def _score(args: argparse.Namespace) -> Listing:

@@ -311,6 +311,11 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
 CHOICES = {"convention": tuple(CONVENTIONS), "output": FORMATS}  # words that argparse checks
 
 
+def flag_of(name: str) -> str:
+    """Return an option as the shell spells it."""
+    return SHORT[name] if name == "k" else f"--{name.replace('_', '-')}"
+
+
 class ArgumentsError(Exception):
     """A sentence on arguments that a command does not accept."""
 
@@ -372,7 +377,7 @@ def _add(group: Any, argument: Argument, is_scoring: bool) -> None:
     if name in POSITIONAL:
         added = group.add_argument(name, nargs="+" if name == "runs" else None, **how)
     else:
-        flags = [*([SHORT[name]] if name in SHORT else []), *([f"--{name.replace('_', '-')}"] if name != "k" else [])]
+        flags = dict.fromkeys(([SHORT[name]] if name in SHORT else []) + [flag_of(name)])
         added = group.add_argument(*flags, default=None if is_scoring else default, **how)
     if name in FILES:
         added.complete = {"bash": "_shtab_compgen_files", "zsh": "_files"}

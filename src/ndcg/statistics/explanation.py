@@ -35,7 +35,17 @@ from ..scores.queries import (
 from .drawing import figure_of
 from .properties import in_common, properties_of
 from .reported import Reported
-from .search import Combination, Evidence, Searched, conventions_with, search
+from .search import (
+    AVERAGING,
+    Combination,
+    Evidence,
+    QueriesInMeans,
+    Searched,
+    averaged,
+    conventions_with,
+    queries_in_means,
+    search,
+)
 from .slip_terms import Queries, Slip, have_ids, queries_by_ids, queries_of
 from .slips import SLIPS
 from .tables import Readable, number_text
@@ -426,10 +436,11 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
         Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
         for k in searched.named_cutoffs or [searched.k]
     ]
+    in_means = queries_in_means(searched, {})
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
-            for name, values in _with_slip(slip, queries, searched.given):
+            for name, values in _with_slip(slip, queries, searched.given, in_means):
                 if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, name
                     break
@@ -437,22 +448,23 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
 
 
 def _with_slip(
-    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any]
+    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any], in_means: QueriesInMeans
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Yield the values of queries at each cutoff, with a slip, under each convention and each `zero_division`."""
+    """Yield the values of queries at each cutoff, with a slip, under each convention and number for empty queries."""
+    known = "zero_division" in given
     for convention in SLIPS_TRIED_ON:
-        options = {"convention": convention, "zero_division": math.nan, **given}
         try:
+            options = {"convention": convention, "zero_division": math.nan, **given}
             values = np.array([slip.scores(each, options) for each in queries])
         except ValueError:  # these rankings have no score under the convention
             continue
-        usual = CONVENTIONS[convention].zero_division
-        if "zero_division" in given or not np.isnan(values).any():
+        if known or not np.isnan(values).any():
             yield convention, values
             continue
-        for zero in dict.fromkeys((float(usual), math.nan, 0.0, 1.0)):
+        usual, missing = (given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
+        for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
             name = convention if zero == usual else f"{convention}, but zero_division={zero}"
-            yield name, np.where(np.isnan(values), zero, values)
+            yield name, averaged(values, in_means, zero, missing)
 
 
 def _combination_in_json(combination: Combination) -> dict[str, Any]:

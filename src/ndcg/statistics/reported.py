@@ -1,16 +1,17 @@
 """Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match."""
 
-import json
 import math
 import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..inputs.file_content import parse_json
 from ..inputs.rankings import Rankings
 from ..measure.messages import shown
 from ..measure.options import is_real
@@ -53,10 +54,7 @@ class Reported(NamedTuple):
         elif isinstance(got, str) and "@" in got:
             got = dict(_named_score(each) for each in got.split(","))
         elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
-            with open(got, encoding="utf-8") as file:
-                text = file.read()
-            name = f"got: {os.fsdecode(got)}"
-            got = _values_in_json(name, text) if text.lstrip()[:1] in "{[" else _values_in(name, text.splitlines(), k)
+            got = _values_in_file(got, k)
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
@@ -132,18 +130,19 @@ def _named_score(text: str) -> tuple[str, str]:
     return name, score
 
 
-def _values_in_json(name: str, text: str) -> Any:
-    """Return the values in JSON: an object of values by query, or an array of values.
+def _values_in_file(path: str | os.PathLike[str], k: Any) -> Any:
+    """Return the values in a file: JSON of values by query or in order, or lines.
 
     Raises:
-        ValueError: it is neither; names the file.
+        ValueError: names the file, and the line.
     """
+    content, name = Path(path).read_bytes(), f"got: {os.fsdecode(path)}"
+    if content.lstrip()[:1] not in (b"{", b"["):
+        return _values_in(name, content.decode().splitlines(), k)
     try:
-        return json.loads(text, parse_float=str)
-    except (ValueError, RecursionError):
-        raise ValueError(
-            f"{name}: is not JSON; give an object of values by query, or lines of a query and a value"
-        ) from None
+        return parse_json(content)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}; give JSON of values by query, or lines of a query and its value") from None
 
 
 def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str | None] | list[str | None]:

@@ -170,7 +170,7 @@ def search(searched: Searched) -> SearchResult:
     return matches.result(grids)
 
 
-class _Queries(NamedTuple):
+class QueriesInMeans(NamedTuple):
     """Masks of queries that determine how queries count in a mean.
 
     Attributes:
@@ -184,7 +184,7 @@ class _Queries(NamedTuple):
 
 def _values_at(
     searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
-) -> Iterator[tuple[dict[str, Any], Floats, _Queries]]:
+) -> Iterator[tuple[dict[str, Any], Floats, QueriesInMeans]]:
     """Yield each choice of options that score a query, with its values at all cutoffs; nan without an ideal DCG.
 
     The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
@@ -194,7 +194,7 @@ def _values_at(
         for gain, discount, negative, judged_only in outer:
             chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
             chosen["score_dtype"] = score_dtype
-            ideals, queries = {}, _queries_of(searched, chosen)
+            ideals, queries = {}, queries_in_means(searched, chosen)
             for ideal in grid["ideal"]:
                 ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
                 bar.update(1)
@@ -233,11 +233,12 @@ def _sums_of(
     return sums
 
 
-def _queries_of(searched: Searched, chosen: Mapping[str, Any]) -> _Queries:
+def queries_in_means(searched: Searched, chosen: Mapping[str, Any]) -> QueriesInMeans:
+    """Return which queries are missing or may count as perfect, under the options that are given or chosen."""
     rankings = searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
     best = _sums_of(searched, {**chosen, "ideal": "judged"}, "IDCG", [1])
     has_relevant = np.zeros(rankings.queries, bool) if best is None else best[0] > 0
-    return _Queries(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
+    return QueriesInMeans(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
 
 
 class _Matches:
@@ -251,7 +252,9 @@ class _Matches:
         self.nearest: tuple[dict[str, Any], float] | None = None
         self.agreeing: Mask | None = None
 
-    def add(self, chosen: dict[str, Any], values: Floats, queries: _Queries, grid: Mapping[str, Sequence[Any]]) -> None:
+    def add(
+        self, chosen: dict[str, Any], values: Floats, queries: QueriesInMeans, grid: Mapping[str, Sequence[Any]]
+    ) -> None:
         """Compare values of queries with the reported scores, for each way of averaging."""
         averagings = [dict(zip(AVERAGING, each, strict=True)) for each in product(*(grid[name] for name in AVERAGING))]
         known = ~np.isnan(values).all(axis=1)
@@ -272,13 +275,13 @@ class _Matches:
                 self._keep({**chosen, **averaging}, row, values, queries)
             row = int(counts.argmax())
             if self.agreeing is None or counts[row] > np.count_nonzero(self.agreeing):
-                score = _means_of(_averaged(values[[row]], queries, **averaging), self.searched.weight)
+                score = _means_of(averaged(values[[row]], queries, **averaging), self.searched.weight)
                 self.agreeing, self.nearest = agreeing[row], (self._at(row, {**chosen, **averaging}), float(score[0]))
 
-    def _keep(self, options: dict[str, Any], row: int, values: Floats, queries: _Queries) -> None:
+    def _keep(self, options: dict[str, Any], row: int, values: Floats, queries: QueriesInMeans) -> None:
         """Keep a combination that matches."""
         named = bool(self.searched.named_cutoffs)
-        of_queries = _averaged(
+        of_queries = averaged(
             values if named else values[row : row + 1], queries, *(options[each] for each in AVERAGING)
         )
         self.values.add(hash(of_queries.round(9).tobytes()))
@@ -308,7 +311,7 @@ class _Matches:
 AVERAGING = ("zero_division", "missing")
 
 
-def _averaged(values: Floats, queries: _Queries, zero_division: float | str, missing: str) -> Floats:
+def averaged(values: Floats, queries: QueriesInMeans, zero_division: float | str, missing: str) -> Floats:
     """Fill in the value of queries with no relevant documents, and remove queries that are skipped."""
     empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
@@ -317,7 +320,7 @@ def _averaged(values: Floats, queries: _Queries, zero_division: float | str, mis
     return averaged
 
 
-def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Callable[..., Floats]:
+def _averages(values: Floats, queries: QueriesInMeans, weight: Floats | None) -> Callable[..., Floats]:
     """Return a function from a way of averaging to the means at all cutoffs; the sums are computed only once."""
     shares = np.ones(values.shape[1]) if weight is None else weight
     parts = np.stack([shares, shares * queries.missing], axis=1)
@@ -342,16 +345,16 @@ def _averages(values: Floats, queries: _Queries, weight: Floats | None) -> Calla
 
 
 def _agreeing(
-    values: Floats, queries: _Queries, evidence: Evidence, averagings: Sequence[dict[str, Any]]
+    values: Floats, queries: QueriesInMeans, evidence: Evidence, averagings: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[dict[str, Any], Mask]]:
     """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
     near = np.abs(values - evidence.scores) <= evidence.precision
     depending = np.flatnonzero(np.isnan(values).any(axis=0) | queries.missing)  # on how queries are averaged
-    part = _Queries(*(each[depending] for each in queries))
+    part = QueriesInMeans(*(each[depending] for each in queries))
     reported = evidence._replace(scores=evidence.scores[depending])
     for averaging in averagings:
         agreeing = near.copy()
-        agreeing[:, depending] = _near(_averaged(values[:, depending], part, **averaging), reported)
+        agreeing[:, depending] = _near(averaged(values[:, depending], part, **averaging), reported)
         yield averaging, agreeing
 
 
