@@ -6,6 +6,8 @@ MINUTES ?= 10
 OLDEST_PYTHON ?= python3.11
 NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
+# processes of the tests would compile the sources again, each of them
+unexport PYTHONDONTWRITEBYTECODE
 # one cache, since all import the same libraries
 MYPY = $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache
 # as many processes as keep two cores busy, three if browsers and Spark let them wait; threads of PyTorch in each would
@@ -15,7 +17,7 @@ test: PROCESSES = 2
 PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(<D)/bin/python -m pytest -n $(PROCESSES) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help demo cli test test-oldest test-newest fuzz check bundle bench bench-scale agreement simulations explanations vectors conformance app space release publish clean
+.PHONY: help demo cli test test-all test-oldest test-newest fuzz types check bundle bench bench-scale agreement simulations explanations vectors conformance app space release publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,16 +41,21 @@ test-newest: .venv-newest/gate.done ## run them on Python 3.13 with the newest l
 fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
 	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/*/test_fuzz*.py
 
-check: .venv/check.done ## the gate: lint, format, types, all tests: 8 minutes on two cores
+check: .venv/check.done ## the gate: lint, format, types, all tests: 7 minutes on two cores
 	$(BIN)/python scripts/bundle.py --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@$(MAKE) --no-print-directory --jobs 2 types test-all
+
+types: .venv/check.done ## check the types
 	rm -rf build/package
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/package .
 	cd build/package && $(MYPY) -p ndcg
 	$(MYPY) app.py page scripts
 	cd conformance && $(MYPY) *.py
 	cd conformance/runners && $(MYPY) *.py
+
+test-all: .venv/check.done ## run all tests
 	$(PYTEST)
 
 bundle: .venv/bin/python ## write ndcg_bundle.py, which evaluate loads, from src/ndcg
@@ -115,12 +122,12 @@ clean: ## remove what the targets made
 	@touch $@
 
 # MovieLens is in RecBole's wheel; its own folder keeps pip from asking for libraries that nobody needs here
-demo test test-oldest test-newest check agreement: .venv/movielens
+demo test test-all test-oldest test-newest agreement: .venv/movielens
 .venv/movielens: | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --no-deps --target $@ recbole==1.2.1
 
 # the libraries with requirements that clash with the others': their own folder
-check: .venv/libraries
+test-all: .venv/libraries
 .venv/libraries: tests/conformance/libraries.txt | .venv/bin/python
 	rm -rf $@
 	$(BIN)/python -m pip install --quiet --quiet --no-deps --no-compile --target $@ --requirement $<

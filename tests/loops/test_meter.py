@@ -14,9 +14,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import evaluate
+import forks
 import numpy as np
 import pytest
-from conftest import ROOT, lean_environment
+from conftest import ROOT, Processes, lean_environment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -409,55 +410,28 @@ def test_torchmetrics_and_ignite_find_the_same(ndcg: evaluate.Metric) -> None:
 
 # --- Several processes -----------------------------------------------------------------------------------------------
 
-PREAMBLE = """
-import atexit, json, os, sys, time
+TWO_PROCESSES = """
+import json, os
 from datetime import timedelta
-from pathlib import Path
-from types import SimpleNamespace
-
-import evaluate, numpy, torch
+import evaluate, torch
 import torch.distributed as dist
 
 torch.set_num_threads(1)
-path, folder, seconds = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])
-dist.init_process_group("gloo", timeout=timedelta(seconds=seconds))
-atexit.register(dist.destroy_process_group)  # threads of gloo that outlive Python abort the process
-rank = dist.get_rank()
-ndcg = evaluate.load(path, cache_dir=str(folder / f"cache-{rank}"))
-given = json.loads((folder / "given.json").read_text())
-
-def finish(value):
-    (folder / f"{rank}.json").write_text(json.dumps(value))
+os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+meeting = {"init_method": f"file://{cache}.meeting", "timeout": timedelta(seconds=seconds)}
+dist.init_process_group("gloo", rank=rank, world_size=2, **meeting)
+ndcg = evaluate.load(path, cache_dir=f"{cache}-{rank}")
 """
 
 
-def torchrun(script: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
-    """Run a script in two processes."""
-    launch = ["-m", "torch.distributed.run", "--nproc-per-node=2", "--rdzv-backend=c10d"]
-    where = ["--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
-    return subprocess.run(
-        [sys.executable, *launch, *where, str(script), *map(str, arguments)],
-        env=lean_environment(OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="lo"),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
-def in_two_processes(folder: Path, script: str, given: Any, seconds: float = 60) -> tuple[int, dict[int, Any]]:
-    """Run the preamble and a script, and return the exit code with what each process has finished with."""
-    (folder / "script.py").write_text(PREAMBLE + script)
-    (folder / "given.json").write_text(json.dumps(given))
-    process = torchrun(folder / "script.py", ROOT / "ndcg.py", folder, seconds)
-    found = {rank: folder / f"{rank}.json" for rank in range(2)}
-    values = {rank: json.loads(path.read_text()) for rank, path in found.items() if path.exists()}
-    assert values, process.stderr
-    return process.returncode, values
+def in_two_processes(processes: Processes, script: str, seconds: float = 60, **names: Any) -> list[forks.Fork]:
+    """Start a script in two processes of a group, which knows its `rank`."""
+    processes.preamble = TWO_PROCESSES
+    return [processes.start(script, rank=rank, seconds=seconds, **names) for rank in range(2)]
 
 
 @pytest.mark.training
-def test_two_processes_have_the_number_of_one_whatever_the_split(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_two_processes_have_the_number_of_one_whatever_the_split(ndcg: evaluate.Metric, processes: Processes) -> None:
     pytest.importorskip("torch")
     queries = make_queries(41)
     rows = rows_of(queries)
@@ -471,12 +445,12 @@ def test_two_processes_have_the_number_of_one_whatever_the_split(ndcg: evaluate.
     shuffled = np.random.default_rng(2).permutation(len(rows)).tolist()
     script = """
 found = []
-for split in given["splits"]:
+for split in splits:
     meter = ndcg.meter(k=[1, 5], gain=[0.1, 1.3, 2.7, 7.1])
     for batch in split[rank]:
-        meter.update(*([given["queries"][each][side] for each in batch] for side in (0, 1)))
+        meter.update(*([queries[each][side] for each in batch] for side in (0, 1)))
     found.append(meter.compute())
-for share in (given["rows"][rank::2], given["rows"] if rank else []):
+for share in (rows[rank::2], rows if rank else []):
     meter = ndcg.meter(k=[1, 5], gain=[0.1, 1.3, 2.7, 7.1])
     for at in range(0, len(share), 7):
         scores, labels, ids = map(torch.tensor, zip(*share[at : at + 7]))
@@ -492,14 +466,15 @@ for options in ({"k": 1 + rank}, {"ties": "first"}, {}):
         errors.append(meter.compute())
     except ValueError as error:
         errors.append(str(error))
-finish([found, errors])
+print(json.dumps([found, errors]))
 dist.destroy_process_group()
 """
-    given = {"queries": queries, "splits": splits, "rows": [rows[each] for each in shuffled]}
-    code, found = in_two_processes(tmp_path, script, given)
-    assert code == 0
+    started = in_two_processes(
+        processes, script, queries=queries, splits=splits, rows=[rows[each] for each in shuffled]
+    )
+    found = [process.output() for process in started]
     assert found[0] == found[1]
-    numbers, errors = found[0]
+    numbers, errors = json.loads(found[0])
     expected = exact_means(ndcg, queries, k=[1, 5], gain=[0.1, 1.3, 2.7, 7.1])
     assert numbers[: len(splits)] == [expected] * len(splits)
     of_rows, in_one_process = numbers[len(splits) :]
@@ -511,31 +486,30 @@ dist.destroy_process_group()
 
 @pytest.mark.training
 @pytest.mark.parametrize("fate", ["dies", "does not call compute"])
-def test_without_a_process_there_is_an_error_and_no_number(tmp_path: Path, fate: str) -> None:
+def test_without_a_process_there_is_an_error_and_no_number(processes: Processes, fate: str) -> None:
     pytest.importorskip("torch")
     script = """
 meter = ndcg.meter()
 meter.update([[.9, .1]], [[1, 0]])
 dist.barrier()
 if rank == 1:
-    if given == "dies":
+    if fate == "dies":
         os._exit(0)
-    while not (folder / "0.json").exists():
-        time.sleep(0.05)
-    os._exit(0)
+    meet()
 try:
-    finish(meter.compute())
+    print(meter.compute())
 except RuntimeError as error:
-    finish(str(error))
-    raise
+    print(error)
 """
-    code, found = in_two_processes(tmp_path, script, fate, seconds=60 if fate == "dies" else 3)
-    assert code != 0
-    assert list(found) == [0]
+    first, second = in_two_processes(processes, script, seconds=60 if fate == "dies" else 3, fate=fate)
     message = (
         "the meters of 2 processes could not combine their states; each must call compute, and one may have died ("
     )
-    assert found[0].startswith(message)
+    assert first.output().startswith(message)
+    if fate == "dies":
+        assert second.await_death() == 0
+    else:
+        second.await_meeting()
 
 
 @pytest.mark.training
@@ -544,7 +518,16 @@ def test_the_script_of_the_page_runs_in_two_processes(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "pytorch.md").read_text(encoding="utf-8")
     script = tmp_path / "script.py"
     script.write_text(page.rpartition("```python\n")[2].partition("```")[0])
-    process = torchrun(script)
+    launch = ["-m", "torch.distributed.run", "--nproc-per-node=2", "--rdzv-backend=c10d"]
+    where = ["--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
+    process = subprocess.run(
+        [sys.executable, *launch, *where, str(script)],
+        env=lean_environment(OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="lo"),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert process.returncode == 0, process.stderr
     epochs = re.findall(r"^epoch (\d): (\d\.\d{4})$", process.stdout, re.MULTILINE)
     assert [epoch for epoch, _ in epochs] == ["0", "1", "2", "3"]
