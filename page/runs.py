@@ -286,19 +286,10 @@ def score_runs(
     find = score_one if len(runs) == 1 else compare_several
     results = find(runs, qrels, options, by, chosen or "")
     best = list(results.scores)[:2]
-    ranked = results.drawn[~results.drawn["query"].isin(results.lacks)]
-    most = (ranked if len(ranked) else results.drawn).sort_values(
-        results.drawn.columns[1], key=abs, ascending=len(best) < 2
-    )
-    query = str(most["query"].iloc[0])
+    query = query_to_open(results)
     suspect = look_swapped(qrels, runs)
     doubt = "" if suspect is None else swap_html(LOOK_SWAPPED, suspect)
-    others = [each for each in results.report.notes if "missing from the run" not in each]  # the verdict names these
-    notes = " ".join([f"{results.report.resampling}.", *others])
     means = pd.DataFrame(means_of(results.scores), columns=MEANS)
-    # the measure that is spoken of first, and so the largest number
-    first = means.sort_values("measure", key=lambda each: each != results.measure, kind="stable")
-    cards = score_card(dict(zip(first["run"] + ": " + first["measure"], first["mean"], strict=True)), notes)
     audit = [audit_row(name, run, qrels, results.scores[name][results.measure]) for name, run in runs.items()]
     pairs = pd.DataFrame([pair_row(each) for each in results.report.pairs] if len(best) > 1 else [], columns=PAIRS)
     measures = list(results.scores[best[0]])
@@ -306,7 +297,7 @@ def score_runs(
     caption = f"{results.measure}: {' − '.join(best)}"
     return (
         f"{about_samples}<h3 class='verdict' role='status'>{html.escape(' '.join(verdict))}</h3>"
-        f"{AS_TREC_EVAL if results.tied else ''}{doubt}{cards}",
+        f"{AS_TREC_EVAL if results.tied else ''}{doubt}{mean_cards(results, means)}",
         table_html(MEANS_CAPTION, means),
         query_bars(results.drawn, caption, best, results.lacks, query),
         query_html(query, {name: runs[name] for name in best}, qrels, options, results.measure),
@@ -320,6 +311,23 @@ def score_runs(
         gr.Radio(measures, value=results.measure, visible=len(measures) > 1),
         "",
     )
+
+
+def query_to_open(results: RunResults) -> str:
+    """Return the query on which two runs differ most, or on which a single run scores worst."""
+    ranked = results.drawn[~results.drawn["query"].isin(results.lacks)]
+    most = (ranked if len(ranked) else results.drawn).sort_values(
+        results.drawn.columns[1], key=abs, ascending=len(results.scores) < 2
+    )
+    return str(most["query"].iloc[0])
+
+
+def mean_cards(results: RunResults, means: pd.DataFrame) -> str:
+    """Return the means as cards, with notes; the measure that the verdict speaks of comes first."""
+    others = [each for each in results.report.notes if "missing from the run" not in each]  # the verdict names these
+    notes = " ".join([f"{results.report.resampling}.", *others])
+    first = means.sort_values("measure", key=lambda each: each != results.measure, kind="stable")
+    return score_card(dict(zip(first["run"] + ": " + first["measure"], first["mean"], strict=True)), notes)
 
 
 def files_html(results: RunResults, caption: str, best: list[str], summary: pd.DataFrame) -> str:
