@@ -45,7 +45,8 @@ check: .venv/check.done ## the gate: lint, format, types, all tests: 7 minutes o
 	$(BIN)/python scripts/bundle.py --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@$(MAKE) --no-print-directory --jobs 2 types test-all
+	@$(MAKE) --no-print-directory --jobs 2 types test-all \
+		|| { echo "types or tests failed; mypy prints its errors while the first tests run" >&2; exit 1; }
 
 types: .venv/check.done ## check the types
 	rm -rf build/package
