@@ -86,22 +86,39 @@ def browser() -> Iterator[Any]:
 
 
 Opener = Callable[..., Any]
-# each notice that the page pops up becomes an error of the console; requests are counted until their answers are there
+# each notice that the page pops up becomes an error of the console; what is asked is counted until its answer is there
 SCRIPT = """
 performance.setResourceTimingBufferSize(100000);  // come_to_rest counts requests, and the browser keeps 250
 window.underway = 0;
 const ask = window.fetch;
 window.fetch = async (...request) => {
-  if (String(request[0]?.url ?? request[0]).includes("/heartbeat/")) return ask(...request);  // it never ends
-  ++window.underway;
+  const address = String(request[0]?.url ?? request[0]);
+  if (address.includes("/heartbeat/")) return ask(...request);  // it never ends
+  // Gradio may open another stream after an answer has come in the last one, and keeps it open
+  const streams = address.includes("/queue/data");
+  if (!streams) ++window.underway;
   try {
     const answer = await ask(...request);
-    answer.clone().text().catch(() => {}).finally(() => --window.underway);
+    if (streams) countAnswers(answer.clone().body);
+    // an event that waits in a queue is answered in the stream
+    else if (!(address.includes("/queue/join") && answer.ok))
+      answer.clone().text().catch(() => {}).finally(() => --window.underway);
     return answer;
   } catch (error) {
-    --window.underway;
+    if (!streams) --window.underway;
     throw error;
   }
+};
+const countAnswers = async (stream) => {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let begun = "";
+  try {
+    for (let part; !(part = await reader.read()).done; ) {
+      const lines = (begun + part.value).split("\\n");
+      begun = lines.pop();
+      window.underway -= lines.filter((line) => line.includes('"msg":"process_completed"')).length;
+    }
+  } catch {}  // Gradio closes it, once it has all answers
 };
 new MutationObserver(() => {
   for (const each of document.querySelectorAll(".toast-body:not([data-noted])")) {
