@@ -6,7 +6,7 @@ MINUTES ?= 10
 OLDEST_PYTHON ?= python3.11
 NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
-# processes of the tests would compile the sources again, each of them
+# or else each process of the tests compiles the sources again
 unexport PYTHONDONTWRITEBYTECODE
 # one cache, since all import the same libraries
 MYPY = $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache

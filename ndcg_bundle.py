@@ -13649,6 +13649,7 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     return [values.get(name) for name in names]
 
 
+JSON_START = re.compile(rb"(\xef\xbb\xbf)?\s*[{\[]")  # perhaps after a byte order mark
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in a file, for a query without a value
 NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
 
@@ -13668,12 +13669,12 @@ def _values_in_file(path: str | os.PathLike[str], k: Any) -> Any:
         ValueError: names the file, and the line.
     """
     content, name = Path(path).read_bytes(), f"got: {os.fsdecode(path)}"
-    if content.lstrip()[:1] not in (b"{", b"["):
-        return _values_in(name, content.decode().splitlines(), k)
+    is_json = JSON_START.match(content)
     try:
-        return parse_json(content)
+        values = parse_json(content) if is_json else content.decode("utf-8-sig").splitlines()
     except ValueError as error:
         raise ValueError(f"{name}: {error}; give JSON of values by query, or lines of a query and its value") from None
+    return values if is_json else _values_in(name, values, k)
 
 
 def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str | None] | list[str | None]:

@@ -4,6 +4,7 @@ Processes, signals, locks and full disks are real.
 """
 
 import json
+import math
 import os
 import pickle
 import signal
@@ -153,6 +154,33 @@ def test_a_process_that_is_ahead_waits_until_its_last_round_is_read(processes: P
         references = [[0, at, 1]] * (at + 1) + [[1, at, 1]] * (at + 1)
         both = {"predictions": [[1, 2, 3]] * (2 * at + 2), "references": references}
         assert values == ndcg.compute(**both, use_aggregator=False)
+
+
+def test_rounds_of_one_experiment_id_are_mixed_up_if_the_metric_is_loaded_again(processes: Processes) -> None:
+    """Process 1 writes the file of its rounds anew, so process 0 adds the last of them to its first round."""
+    first = processes.start(
+        """
+        metric = load(0, 2)
+        metric.add_batch(predictions=[[2, 1]], references=[[1, 0]])
+        meet()
+        print(metric.compute())
+        try:
+            load(0, 2, timeout=0.5).compute(predictions=[[2, 1]], references=[[1, 0]])
+        except ValueError as error:
+            print(error)
+        """
+    )
+    processes.run(
+        """
+        for at in range(3):
+            load(1, 2).compute(predictions=[[3, 2, 1]], references=[[int(rank == at) for rank in range(3)]])
+        """
+    )
+    first.await_meeting()
+    first.release()
+    mean, error = first.output().splitlines()
+    assert mean == str({"nDCG": (1 + 1 / math.log2(4)) / 2})
+    assert error.startswith("not all of the 2 processes have begun")
 
 
 def test_eight_processes_of_their_own_do_not_disturb_each_other(processes: Processes, ndcg: evaluate.Metric) -> None:

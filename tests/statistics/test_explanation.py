@@ -313,7 +313,8 @@ EMPTY = {"predictions": {"a": {"d": 2.0, "e": 1.0}, "b": {"d": 1.0}}, "reference
 @pytest.mark.parametrize(
     "lines",
     [f"a 0.6309\nb{space}{word}\n" for word in ("nan", "NaN", "None", "null", "-") for space in " \t,"]
-    + ["a,0.6309\nb,\n", '{"a": 0.6309, "b": null}', '{"a": 0.6309, "b": NaN}', "[0.6309, null]", "0.6309\n-\n"],
+    + ["a,0.6309\nb,\n", '{"a": 0.6309, "b": null}', '{"a": 0.6309, "b": NaN}', "[0.6309, null]", "0.6309\n-\n"]
+    + ["\ufeffa 0.6309\nb -\n", '\ufeff {"a": 0.6309, "b": null}'],
 )
 def test_a_file_of_values_may_say_that_a_query_has_none(ndcg: evaluate.Metric, tmp_path: Path, lines: str) -> None:
     path = tmp_path / "values"
@@ -323,10 +324,16 @@ def test_a_file_of_values_may_say_that_a_query_has_none(ndcg: evaluate.Metric, t
     assert all(math.isnan(CONVENTIONS[name].zero_division) for name in found.matches)
 
 
-def test_a_faulty_file_of_values_in_json_is_named(ndcg: evaluate.Metric, tmp_path: Path) -> None:
-    path = tmp_path / "values.json"
-    path.write_text('{"a": 0.63')
-    with pytest.raises(ValueError, match=rf"^got: {re.escape(str(path))}: Expecting .* line 1 column 11"):
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(b'{"a": 0.63', "Expecting .* line 1 column 11"), (b"a 0.63\n\xff 1\n", "'utf-8' codec .* in position 7")],
+)
+def test_a_file_of_values_that_cannot_be_read_is_named(
+    ndcg: evaluate.Metric, tmp_path: Path, content: bytes, problem: str
+) -> None:
+    path = tmp_path / "values"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"^got: {re.escape(str(path))}: {problem}"):
         ndcg.explain(**EMPTY, k=10, got=path)
 
 
