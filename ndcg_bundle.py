@@ -4067,16 +4067,13 @@ def _kind_of_ids(side: Any) -> str | None:
     if not isinstance(side, (list, tuple, np.ndarray)):
         return "other"
     for row in side:
-        if isinstance(row, (Set, Mapping)):
+        if isinstance(row, (list, tuple, np.ndarray)):
+            if len(row):
+                return KINDS.get(id_kind(type(row[0])), "numbers")
+        elif isinstance(row, (Set, Mapping)):
             return "mapping"
-        if isinstance(row, str):
-            return "text"
-        if row is None:
-            continue
-        if not isinstance(row, (list, tuple, np.ndarray)):
-            return "numbers"
-        if len(row):
-            return KINDS.get(id_kind(type(row[0])), "numbers")
+        elif row is not None:
+            return "text" if isinstance(row, str) else "numbers"
     return None
 
 
@@ -4270,7 +4267,7 @@ def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -
     """Return rankings in which each query is a list, with the same documents on both sides."""
     score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
-    if not np.array_equal(score.offsets, relevance.offsets):
+    if (score.offsets != relevance.offsets).any():
         scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
         query = int(np.flatnonzero(scored != judged)[0])
         raise ValueError(
@@ -4312,11 +4309,12 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
         with suppress(TypeError):  # a row is not a list: reading them all raises the error
             lengths = np.fromiter(map(len, predictions), np.int64)
-    part = lengths.cumsum() // PART
-    cuts = ((part[1:] != part[:-1]).nonzero()[0] + 1).tolist()
-    if not cuts or len(predictions) != len(references):
+    documents = lengths.cumsum()
+    if len(documents) < 2 or documents[-1] < PART or len(predictions) != len(references):
         yield inputs
         return
+    part = documents // PART
+    cuts = ((part[1:] != part[:-1]).nonzero()[0] + 1).tolist()
     for start, end in pairwise([0, *cuts, len(predictions)]):
         yield inputs._replace(predictions=predictions[start:end], references=references[start:end])
 

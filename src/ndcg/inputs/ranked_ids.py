@@ -150,16 +150,13 @@ def _kind_of_ids(side: Any) -> str | None:
     if not isinstance(side, (list, tuple, np.ndarray)):
         return "other"
     for row in side:
-        if isinstance(row, (Set, Mapping)):
+        if isinstance(row, (list, tuple, np.ndarray)):
+            if len(row):
+                return KINDS.get(id_kind(type(row[0])), "numbers")
+        elif isinstance(row, (Set, Mapping)):
             return "mapping"
-        if isinstance(row, str):
-            return "text"
-        if row is None:
-            continue
-        if not isinstance(row, (list, tuple, np.ndarray)):
-            return "numbers"
-        if len(row):
-            return KINDS.get(id_kind(type(row[0])), "numbers")
+        elif row is not None:
+            return "text" if isinstance(row, str) else "numbers"
     return None
 
 

@@ -177,7 +177,7 @@ def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -
     """Return rankings in which each query is a list, with the same documents on both sides."""
     score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
-    if not np.array_equal(score.offsets, relevance.offsets):
+    if (score.offsets != relevance.offsets).any():
         scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
         query = int(np.flatnonzero(scored != judged)[0])
         raise ValueError(
@@ -219,11 +219,12 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
         with suppress(TypeError):  # a row is not a list: reading them all raises the error
             lengths = np.fromiter(map(len, predictions), np.int64)
-    part = lengths.cumsum() // PART
-    cuts = ((part[1:] != part[:-1]).nonzero()[0] + 1).tolist()
-    if not cuts or len(predictions) != len(references):
+    documents = lengths.cumsum()
+    if len(documents) < 2 or documents[-1] < PART or len(predictions) != len(references):
         yield inputs
         return
+    part = documents // PART
+    cuts = ((part[1:] != part[:-1]).nonzero()[0] + 1).tolist()
     for start, end in pairwise([0, *cuts, len(predictions)]):
         yield inputs._replace(predictions=predictions[start:end], references=references[start:end])
 
