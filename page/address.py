@@ -54,17 +54,18 @@ def keep_address(
     opened = gr.Textbox(names[0], visible="hidden")
     usual = [each.value or "" for each in batch]
     short = gr.Textbox(json.dumps(usual), visible="hidden")  # a long batch need not be sent with every change
+    loaded = gr.Number(0, precision=0, visible="hidden")  # 1 once the page has the state in the address
     gr.on([each.change for each in batch], None, list(batch), short, js=SHORT, **QUIET)
     for name, each in by_name.items():
         each.select(None, None, opened, js=f"() => {name!r}", **QUIET)
 
     def load(request: gr.Request) -> list[Any]:
-        """Return the state in the address when the page opens."""
+        """Return 1 and the state in the address when the page opens."""
         parameters = dict(request.query_params)
         if not parameters:
-            return [gr.skip()] * len(restored)
+            return [1, *[gr.skip()] * len(restored)]
         tab = tab_at(parameters, names) if "tab" in parameters else [gr.skip()] * 2  # one opened meanwhile stays open
-        return [*tab, *fields_at(parameters, usual)]
+        return [1, *tab, *fields_at(parameters, usual)]
 
     def go_back(event: gr.EventData) -> list[Any]:
         """Return the state in the address to which the browser went back, and how often it has gone back."""
@@ -80,10 +81,11 @@ def keep_address(
 
     fields = [step, table, convention, *bar, *asked]
     restored = [tabs, opened, title, *fields, *batch]
-    given, shown = [backs, opened, *fields, short], [link, address]
-    page.load(load, None, restored, **QUIET).then(show, given, shown, **QUIET)
+    page.load(load, None, [loaded, *restored], **QUIET)
     address.back(go_back, None, [*restored, backs], **QUIET)
-    follow([each.change for each in given[1:]], show, given, shown)
+    # one handler for all of them: the answers of two could come in any order, and the last counts
+    changed = [opened, *fields, short]
+    follow([each.change for each in (loaded, *changed)], show, [backs, *changed], [link, address])
 
 
 def query_shown(

@@ -1,7 +1,9 @@
 """The address of the page: it names what is shown, and a link, a reload and Back bring that back."""
 
+import json
 import re
 import time
+from typing import Any
 
 import evaluate
 import pytest
@@ -26,6 +28,11 @@ from .visits import (
 )
 
 pytestmark = [*BROWSER, pytest.mark.xdist_group("ranking")]
+WRITERS_OF_THE_ADDRESS = """() => {
+  const { components, dependencies } = window.gradio_config;
+  const { id } = components.find(each => each.props.elem_id === "address");
+  return dependencies.filter(each => each.outputs.includes(id)).map(each => each.id);
+}"""
 
 
 def test_the_address_is_short_and_always_names_what_is_shown(visit: Opener, ndcg: evaluate.Metric) -> None:
@@ -138,6 +145,32 @@ def test_the_address_names_the_tab(visit: Opener) -> None:
     wait_for_address(page, "tab=batch")
     again = visit(address(page))
     expect(again.get_by_role("tab", name="Batch")).to_have_attribute("aria-selected", "true")
+
+
+def test_a_late_answer_does_not_take_back_the_address(visit: Opener) -> None:
+    page = visit()
+    wait_for_address(page, "?k=10")
+    writers = page.evaluate(WRITERS_OF_THE_ADDRESS)
+    held: list[Any] = []
+
+    def writes_the_address(request: Any) -> bool:
+        return "/run/" in request.url and json.loads(request.post_data)["fn_index"] in writers
+
+    def hold_the_first(route: Any) -> None:
+        held.append(route) if writes_the_address(route.request) and not held else route.continue_()
+
+    page.route("**/run/**", hold_the_first)
+    with page.expect_request(writes_the_address):
+        page.reload()
+    tab = page.get_by_role("tab", name="Batch", exact=True)
+    tab.click()
+    expect(tab).to_have_attribute("aria-selected", "true")
+    page.wait_for_timeout(1000)  # enough for an answer that overtakes the first
+    held[0].continue_()
+    wait_for_address(page, "tab=batch")
+    come_to_rest(page)
+    assert address(page) == "?k=10&tab=batch"
+    page.unroute_all()
 
 
 def test_the_steps_have_addresses(visit: Opener, ndcg: evaluate.Metric) -> None:
