@@ -1,5 +1,6 @@
 """The tab of a ranking: its score, its picture, its cards, its options and its steps."""
 
+import json
 import math
 import re
 import time
@@ -332,6 +333,28 @@ def test_screen_readers_hear_names_states_and_units(visit: Opener) -> None:
         expect(page.get_by_role("button", name=f"{name}: Click to upload or drop files")).to_be_visible()
     unfold(page, "Paste instead")
     expect(page.get_by_role("button", name=re.compile("^Groups of queries.*: Click to upload"))).to_be_visible()
+
+
+def test_a_convention_changes_many_fields_and_asks_for_each_answer_once(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit(PLAIN)
+    wait_for_address(page, "?rel=3,2,3,0,1,2&k=10")
+    unfold(page, "Options")
+    asked: list[Any] = []
+
+    def hold(route: Any) -> None:
+        # the fields follow the choice, and everything else follows the fields
+        is_choice = json.loads(route.request.post_data)["data"] == ["xgboost"]
+        route.continue_() if is_choice else asked.append(route)
+
+    page.route("**/run/**", hold)
+    choose(page, "Convention", "xgboost")
+    expect(page.get_by_label("Tied documents", exact=True).first).to_have_value("first")
+    page.wait_for_timeout(1000)  # enough for all that follows
+    functions = [json.loads(each.request.post_data)["fn_index"] for each in asked]
+    page.unroute_all()  # lets them go on
+    assert len(functions) >= 3  # the score, the batch, the address
+    assert len(set(functions)) == len(functions)
+    wait_for(page, score(ndcg, convention="xgboost"))
 
 
 def test_on_a_slow_line_the_last_of_two_steps_opens(visit: Opener) -> None:
