@@ -126,6 +126,8 @@ new MutationObserver(() => {
     console.error(`notice: ${each.innerText}`);
   }
 }).observe(document, { childList: true, subtree: true });
+// an answer that is cut off since the page is left is no error of the page
+addEventListener("beforeunload", () => { console.error = () => {}; });
 """
 
 
@@ -199,6 +201,7 @@ def visit(tabs: Tabs, expected: list[str]) -> Iterator[Opener]:
             page.locator("#picture .document", has_text=re.compile("^d1$")).first.wait_for(state="attached")
         if tab := re.search(r"[?&]tab=(\w+)", query):  # the page opens it after it has read the address
             page.wait_for_selector(f"[role=tab][data-tab-id='{tab[1]}'][aria-selected=true]")
+            come_to_rest(page)  # until its contents are there, Gradio removes typed text
         return page
 
     yield open_page
