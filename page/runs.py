@@ -2,7 +2,7 @@
 
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from gradio.processing_utils import save_bytes_to_cache
 from gradio.utils import get_upload_folder
 
 from .choices import options_of, settings_of
-from .events import ALOUD, EACH, QUIET, follow, raise_errors, show_errors
+from .events import ALOUD, EACH, QUIET, raise_errors, show_errors
 from .metric import ndcg
 from .paste import ids_as_run
 from .plots import bars_svg
@@ -64,11 +64,18 @@ element.addEventListener("click", event => {
   if (event.target.closest("#as-trec-eval")) trigger("convention", {});
 });
 """
+PATHS = "(_, value) => value?.path ?? value"  # a file is compared by its path
+# what is scored, as text: the last inputs, which are files and options
+SCORED = f"(...given) => [JSON.stringify(given.slice(-SIZE), {PATHS}), ...given.slice(1)]"
+# in the browser alone, since the answer of a server could come after the answer to a press of Score
+FORGET_OTHERS = f"""(scored, ...given) =>
+  JSON.stringify(JSON.parse(scored)) === JSON.stringify(given, {PATHS}) ? KEPT : EMPTY"""
+SCORING: dict[str, Any] = {"trigger_mode": "always_last", "api_visibility": "private"}
 AS_TREC_EVAL = "<button id='as-trec-eval' class='offer' type='button'>Score as trec_eval does</button>"
 SAMPLE = "These are two sample runs. Upload or paste yours above."
 ONE_QUERY = "Intervals and tests need more than one query."
 GROUPS = 50  # that are shown
-SHOWN = 13  # outputs of `score_runs`
+SHOWN = 13  # outputs of `results_of`
 
 
 def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Dataframe, gr.HTML, gr.Tabs]) -> list[gr.File]:
@@ -87,22 +94,23 @@ def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Datafram
         texts, take, groups = paste_fields()
         score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
         shown = [*result_fields(), gr.Textbox(visible="hidden")]
-        scored = gr.Textbox(visible="hidden")  # the options of the results that are shown
+        scored = gr.Textbox("[]", visible="hidden")  # the files and options of the results that are shown
     files = [qrels_file, run_files]
     score, _, bars, beside, _, _, _, queries, signature, *_, measure, only = shown
-    given = [*files, groups, measure, *bar]
+    compared = [*files, groups, *bar]
+    given, answered = [scored, measure, *compared], [*shown, scored]
+    how = {**SCORING, "js": SCORED.replace("SIZE", str(len(compared)))}
     filled = [
         score.swap(swap_files, files, files, **{**QUIET, "trigger_mode": "once"}),
         take.click(take_texts, [*texts, run_files], [*texts, *files], **QUIET),
     ]
-    starts = [score_button.click, measure.input, *(each.success for each in filled)]
-    scoring = [each(score_runs, given, shown, api_visibility="private") for each in starts]
-    scoring.append(tab.select(show_samples, [signature, *given], shown, api_visibility="private"))
-    chosen_for = [convention, *bar, scored]
-    score.convention(score_as_trec_eval, given, [*chosen_for, *shown], api_visibility="private")
-    chosen = [event for each in (*files, groups) for event in (each.upload, each.clear, each.delete)]
-    follow(chosen, forget_runs, None, shown, cancels=scoring)
-    follow([each.change for each in bar], forget_others, [scored, *bar], shown, cancels=scoring)
+    for event in (score_button.click, measure.input, *(each.success for each in filled)):
+        event(score_runs, given, answered, **how)
+    tab.select(show_samples, [scored, signature, *given[1:]], answered, **how)
+    score.convention(score_as_trec_eval, given, [convention, *bar, *answered], **how)
+    changed = [event for each in (*files, groups) for event in (each.upload, each.clear, each.delete)]
+    changed += [each.change for each in (*bar, scored)]
+    gr.on(changed, None, [scored, *compared], answered, js=forget_others(shown))
     bars.choose(show_query, [*files, measure, *bar], beside, **QUIET).then(None, js=INTO_VIEW)
     opened = [
         queries.select(open_query, files, [*ranking], **EACH | ALOUD),
@@ -115,7 +123,7 @@ def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Datafram
 
 
 def result_fields() -> list[Any]:
-    """Lay out the results of runs; return the fields in the order of `score_runs`, without the last, hidden one."""
+    """Lay out the results of runs; return the fields in the order of `results_of`, without the last, hidden one."""
     score = gr.HTML(js_on_load=BUTTONS_JS, elem_id="runs-score")
     means = gr.HTML(elem_id="means")
     measure = gr.Radio(label="Shown query by query", visible=False, elem_id="measure")
@@ -149,24 +157,20 @@ def paste_fields() -> tuple[list[gr.Textbox], gr.Button, gr.File]:
     return texts, take, groups
 
 
-def forget_runs() -> tuple[Any, ...]:
-    """Clear the results after the files or the options have changed."""
-    return (note_html("Press Score."), *[None] * (SHOWN - 3), gr.Radio(visible=False), "")
+def forget_others(shown: Sequence[Any]) -> str:
+    """Return the script that clears results of other files or options than those that are chosen."""
+    empty = [each.postprocess(None) for each in shown[1:-2]]
+    results = [note_html("Press Score."), *empty, gr.update(visible=False), "", "[]"]
+    as_sent = json.dumps(results, default=lambda each: each.model_dump())  # as Gradio sends a table
+    return FORGET_OTHERS.replace("KEPT", json.dumps([gr.skip()] * len(results))).replace("EMPTY", as_sent)
 
 
-def forget_others(scored: str, *bar: Any) -> tuple[Any, ...]:
-    """Return no result, unless those that are shown were scored by these options."""
-    return tuple([gr.skip()] * SHOWN) if scored == json.dumps(bar) else forget_runs()
-
-
-def score_as_trec_eval(
-    qrels_file: str | None, run_files: list[str] | None, groups: str | None, chosen: str | None, *bar: Any
-) -> tuple[Any, ...]:
+def score_as_trec_eval(scored: str, chosen: str | None, *given: Any) -> tuple[Any, ...]:
     """Return trec_eval's convention, the bar with its settings, and the results of the runs under it."""
-    cutoffs, log_base, *settings = bar
-    chosen_bar = [cutoffs, log_base, *settings_of("trec_eval"), settings[-1]]
-    shown = score_runs(qrels_file, run_files, groups, chosen, *chosen_bar)
-    return ("trec_eval", *chosen_bar, json.dumps(chosen_bar), *shown)
+    *files, cutoffs, log_base = given[:5]
+    bar = [cutoffs, log_base, *settings_of("trec_eval"), given[-1]]
+    as_trec_eval = json.dumps(json.loads(scored)[: len(files)] + bar)
+    return ("trec_eval", *bar, *score_runs(as_trec_eval, chosen, *files, *bar))
 
 
 def files_or_samples(qrels_file: str | None, run_files: list[str] | None) -> tuple[str | None, list[str] | None]:
@@ -176,12 +180,13 @@ def files_or_samples(qrels_file: str | None, run_files: list[str] | None) -> tup
     return str(SAMPLES / "qrels.txt"), [str(SAMPLES / f"{name}.txt") for name in ("bm25", "dense")]
 
 
-def show_samples(signature: str, qrels_file: str | None, run_files: list[str] | None, *how: Any) -> tuple[Any, ...]:
+def show_samples(
+    scored: str, signature: str, chosen: str | None, qrels_file: str | None, run_files: list[str] | None, *how: Any
+) -> tuple[Any, ...]:
     """Return the results of the sample runs, unless the tab has files or shows these results already."""
     if signature or qrels_file or run_files:
-        return tuple([gr.skip()] * SHOWN)
-    shown: tuple[Any, ...] = score_runs(None, None, *how)
-    return shown
+        return tuple([gr.skip()] * (SHOWN + 1))
+    return score_runs(scored, chosen, None, None, *how)
 
 
 def swap_files(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[str, list[str]]:
@@ -267,9 +272,14 @@ def swap_html(text: str, run: int) -> str:
     return f"{error_html(text)}<button id='swap-files' class='offer' type='button' data-run='{run}'>Swap them</button>"
 
 
+def score_runs(scored: str, chosen: str | None, *given: Any) -> tuple[Any, ...]:
+    """Return everything the tab shows of runs, and the files and options of these results."""
+    return (*results_of(chosen, *given), scored)
+
+
 @show_errors(SHOWN)
-def score_runs(
-    qrels_file: str | None, run_files: list[str] | None, groups: str | None, chosen: str | None, *bar: Any
+def results_of(
+    chosen: str | None, qrels_file: str | None, run_files: list[str] | None, groups: str | None, *bar: Any
 ) -> tuple[Any, ...]:
     """Return everything the tab shows of runs; query by query, of the chosen measure or the first."""
     options = options_of(*bar)

@@ -205,6 +205,24 @@ def test_the_effect_of_ties_on_a_run_is_shown_and_trec_evals_score_is_one_press_
     wait_for(page, "Press Score.", "#runs-score")
 
 
+def test_results_of_options_that_have_changed_meanwhile_are_not_shown(visit: Opener, files: Path) -> None:
+    page = visit()
+    open_tab(page, "Search runs")
+    upload(page, "#qrels", files / "qrels.txt")
+    upload(page, "#runs", files / "bm25.run")
+    unfold(page, "Options")
+    page.route("**/queue/join**", lambda route: None)  # holds it
+    with page.expect_request("**/queue/join**"):
+        page.click("#score-runs")
+    field(page, "Cutoffs").fill("5")
+    wait_for_address(page, "k=5")
+    page.unroute_all()  # lets it go on
+    come_to_rest(page)
+    expect(page.locator("#runs-score")).to_have_text("Press Score.")
+    page.click("#score-runs")
+    wait_for(page, "nDCG@5", "#runs-score")
+
+
 def test_a_comparison_goes_into_a_ticket(visit: Opener) -> None:
     page = visit()
     open_tab(page, "Search runs")
