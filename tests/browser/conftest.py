@@ -1,5 +1,6 @@
 """Shared by the tests of the page: a real server, a real browser, and a visit that ends with a look at its errors."""
 
+import os
 import re
 import shutil
 import socket
@@ -86,19 +87,24 @@ def browser() -> Iterator[Any]:
 
 
 Opener = Callable[..., Any]
+LATE = int(os.environ.get("LATE_ANSWERS", "0"))  # milliseconds, at most, for which an event waits, and its answer
 # each notice that the page pops up becomes an error of the console; what is asked is counted until its answer is there
 SCRIPT = """
 performance.setResourceTimingBufferSize(100000);  // come_to_rest counts requests, and the browser keeps 250
 window.underway = 0;
 const ask = window.fetch;
+const wait = () => LATE && Math.random() < .5 && new Promise(go => setTimeout(go, LATE * Math.random()));
 window.fetch = async (...request) => {
   const address = String(request[0]?.url ?? request[0]);
   if (address.includes("/heartbeat/")) return ask(...request);  // it never ends
   // Gradio may open another stream after an answer has come in the last one, and keeps it open
   const streams = address.includes("/queue/data");
+  const isEvent = /[/](run|queue[/]join)/.test(address);
   if (!streams) ++window.underway;
   try {
+    if (isEvent) await wait();
     const answer = await ask(...request);
+    if (isEvent) await wait();
     if (streams) countAnswers(answer.clone().body);
     // an event that waits in a queue is answered in the stream
     else if (!(address.includes("/queue/join") && answer.ok))
@@ -128,7 +134,7 @@ new MutationObserver(() => {
 }).observe(document, { childList: true, subtree: true });
 // an answer that is cut off since the page is left is no error of the page
 addEventListener("beforeunload", () => { console.error = () => {}; });
-"""
+""".replace("LATE", str(LATE))
 
 
 class Tabs:
