@@ -41,7 +41,7 @@ test-newest: .venv-newest/gate.done ## run them on Python 3.13 with the newest l
 fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
 	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/*/test_fuzz*.py
 
-late-answers: .venv/check.done ## test the page in a browser with answers up to 2 seconds late, in any order: 7 minutes
+late-answers: .venv/check.done ## test the page in a browser with answers up to 2 seconds late, in any order: 8 minutes
 	@LATE_ANSWERS=1000 $(PYTEST) tests/browser
 
 check: .venv/check.done ## the gate: lint, format, types, all tests: 7 minutes on two cores
