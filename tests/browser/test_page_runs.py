@@ -33,12 +33,12 @@ def test_scoring_nothing_shows_samples_and_scoring_half_says_what_to_upload(visi
     page = visit("?k=5")
     open_tab(page, "Search runs")
     unfold(page, "Paste instead")
-    page.click("#take-texts")
+    page.press("#take-texts", "Enter")
     come_to_rest(page)  # the samples were there before
     wait_for(page, "These are two sample runs. Upload or paste yours above.", "#runs-score")
     upload(page, "#qrels", files / "qrels.txt")
     wait_for(page, "Press Score.", "#runs-score")
-    page.click("#score-runs")
+    page.press("#score-runs", "Enter")
     wait_for(page, "Upload the qrels and at least one run.", "#runs-score")
 
 
@@ -47,7 +47,7 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     open_tab(page, "Search runs")
     upload(page, "#qrels", files / "qrels.txt")
     upload(page, "#runs", files / "bm25.run", files / "dense.run")
-    page.click("#score-runs")
+    page.press("#score-runs", "Enter")
     page.wait_for_selector("#runs-score .value")
     means = {}
     for name in RUNS:
@@ -89,7 +89,7 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     wait_for(page, "Press Score.", "#runs-score")  # no number that the choices above did not make
     field(page, "Cutoffs").fill("10")
     choose(page, "Convention", "trec_eval")
-    page.click("#score-runs")
+    page.press("#score-runs", "Enter")
     inputs = {"predictions": files / "bm25.run", "references": files / "qrels.txt", "k": 10}
     wait_for(page, f"{ndcg.compute(**inputs, convention='trec_eval')['nDCG@10']:.4f}", "#runs-score")
     choose(page, "Convention", "sklearn")
@@ -213,13 +213,13 @@ def test_results_of_options_that_have_changed_meanwhile_are_not_shown(visit: Ope
     unfold(page, "Options")
     page.route("**/queue/join**", lambda route: None)  # holds it
     with page.expect_request("**/queue/join**"):
-        page.click("#score-runs")
+        page.press("#score-runs", "Enter")
     field(page, "Cutoffs").fill("5")
     wait_for_address(page, "k=5")
     page.unroute_all()  # lets it go on
     come_to_rest(page)
     expect(page.locator("#runs-score")).to_have_text("Press Score.")
-    page.click("#score-runs")
+    page.press("#score-runs", "Enter")
     wait_for(page, "nDCG@5", "#runs-score")
 
 
@@ -285,12 +285,12 @@ def test_pasted_texts_are_scored_as_files_are(visit: Opener, ndcg: evaluate.Metr
     unfold(page, "Paste instead")
     page.fill("#qrels-text textarea", beir)
     page.fill("#run-text textarea", json.dumps(run))
-    page.click("#take-texts")
+    page.press("#take-texts", "Enter")
     wait_for(page, f"{ndcg.compute(predictions=run, references=qrels, k=10)['nDCG@10']:.4f}", "#runs-score")
     wait_for(page, "pasted run", "#runs")
     expect(page.locator("#run-text textarea")).to_have_value("")
     page.fill("#run-text textarea", "q1: a b\nq2: c")  # ids, best first
-    page.click("#take-texts")
+    page.press("#take-texts", "Enter")
     better = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
     wait_for(page, "pasted run (2) is", "#runs-score .verdict")
     wait_for(page, f"{ndcg.compute(predictions=better, references=qrels, k=10)['nDCG@10']:.4f}", "#runs-score")
@@ -324,7 +324,7 @@ def test_a_wrong_upload_is_one_sentence(visit: Opener, files: Path, tmp_path: Pa
     (tmp_path / "bad.run").write_text("q1 Q0 d1 1 high tag\n")
     upload(page, "#qrels", files / "qrels.txt")
     upload(page, "#runs", tmp_path / "bad.run")
-    page.click("#score-runs")
+    page.press("#score-runs", "Enter")
     wait_for(page, "bad.run", "#runs-score")
     expect(page.locator("#runs-score")).to_have_text(re.compile(r"bad\.run.*line 1.*high", re.DOTALL))
 
