@@ -54,13 +54,13 @@ def keep_address(
     opened = gr.Textbox(names[0], visible="hidden")
     usual = [each.value or "" for each in batch]
     short = gr.Textbox(json.dumps(usual), visible="hidden")  # a long batch need not be sent with every change
-    loaded = gr.Number(0, precision=0, visible="hidden")  # 1 once the page has the state in the address
+    loaded = gr.Number(0, precision=0, visible="hidden")  # 1 after the page has loaded the state in the address
     gr.on([each.change for each in batch], None, list(batch), short, js=SHORT, **QUIET)
     for name, each in by_name.items():
         each.select(None, None, opened, js=f"() => {name!r}", **QUIET)
 
     def load(request: gr.Request) -> list[Any]:
-        """Return 1 and the state in the address when the page opens."""
+        """Return 1, for loaded, and the state in the address when the page opens."""
         parameters = dict(request.query_params)
         if not parameters:
             return [1, *[gr.skip()] * len(restored)]
@@ -83,7 +83,7 @@ def keep_address(
     restored = [tabs, opened, title, *fields, *batch]
     page.load(load, None, [loaded, *restored], **QUIET)
     address.back(go_back, None, [*restored, backs], **QUIET)
-    # one handler for all of them: the answers of two could come in any order, and the last counts
+    # no other handler writes the address, since the answers of two could come in any order
     changed = [opened, *fields, short]
     follow([each.change for each in (loaded, *changed)], show, [backs, *changed], [link, address])
 

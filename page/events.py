@@ -21,27 +21,26 @@ QUIET: dict[str, Any] = {
 EACH = {**QUIET, "trigger_mode": "multiple"}  # for events that, if they waited, would be sent with the data of another
 ALOUD: dict[str, Any] = {"queue": True}  # Gradio pops up errors and remarks of events in its queue only
 ASK = Path(__file__).with_name("events.js").read_text(encoding="utf-8")
-LAST = """() => new Promise((answer, leave) => {
-  const waiting = window.followers ??= {}, follower = NUMBER;
-  waiting[follower]?.();  // an event that is left ends here
-  waiting[follower] = leave;
-  setTimeout(() => { if (waiting[follower] === leave) { delete waiting[follower]; answer([]); } });
+LAST = """() => new Promise((resolve, reject) => {
+  const waiting = window.waiting ??= {};
+  waiting[FOLLOWER]?.();  // Gradio ends an event if its script rejects
+  waiting[FOLLOWER] = reject;
+  setTimeout(resolve, 0, []);
 })"""
-numbers = count()
+followers = count()
 
 
 def follow(events: Sequence[Any], handler: Handler, inputs: Any, outputs: Any, **how: Any) -> None:
-    """Answer any of these events by a handler, and of several at the same time only the last.
+    """Answer any of these events by a handler; if several come at the same time, answer the last of them only.
 
-    A convention, for example, changes seven fields at the same time. Gradio would ask for each of them, and the answers
-    could come in any order.
+    A convention, for example, changes seven fields at the same time. Gradio would call the handler for each field, and
+    the answers could come in any order.
 
     The handler is put behind an event of its own: when Gradio has deferred one of several handlers of
     an event, it runs all of them again, and two such events would keep each other going.
     """
-    gr.on(events, None, js=LAST.replace("NUMBER", str(next(numbers)))).then(
-        handler, inputs, outputs, **{**QUIET, **how}
-    )
+    last = LAST.replace("FOLLOWER", str(next(followers)))
+    gr.on(events, None, js=last).then(handler, inputs, outputs, **{**QUIET, **how})
 
 
 def show_errors(outputs: int) -> Callable[[Handler], Handler]:

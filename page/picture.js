@@ -20,7 +20,7 @@ const isEdited = () => JSON.stringify(order()) !== JSON.stringify({ ranked: want
 const send = () => ask("edit", Object.assign(wanted, order(), { edits: wanted.edits + 1 }));
 globalThis.refuseEdit = () => { refused = wanted.edits; wanted.grades = {}; find(".picture")?.classList.remove("unsummed"); };
 globalThis.pictureToShow = html => {
-  if (html === shown) return shown;  // after an answer that was overtaken, the same comes again, and nothing is drawn
+  if (html === shown) return shown;  // it comes again after an older picture, which was not shown
   if (named(html) !== named(shown)) refuseEdit();
   else if (Number(/data-edits='(.*?)'/.exec(html)?.[1]) < wanted.edits && refused < wanted.edits) return shown;
   isNew = true;

@@ -64,13 +64,9 @@ element.addEventListener("click", event => {
   if (event.target.closest("#as-trec-eval")) trigger("convention", {});
 });
 """
-PATHS = "(_, value) => value?.path ?? value"  # a file is compared by its path
-# what is scored, as text: the last inputs, which are files and options
-SCORED = f"(...given) => [JSON.stringify(given.slice(-SIZE), {PATHS}), ...given.slice(1)]"
-# in the browser alone, since the answer of a server could come after the answer to a press of Score
-FORGET_OTHERS = f"""(scored, ...given) =>
-  JSON.stringify(JSON.parse(scored)) === JSON.stringify(given, {PATHS}) ? KEPT : EMPTY"""
-SCORING: dict[str, Any] = {"trigger_mode": "always_last", "api_visibility": "private"}
+PATHS = "(_, value) => value?.path ?? value"  # makes JSON.stringify write a file as its path
+# the files and options that are to be scored, in JSON, in place of those that were
+ASKED = f"(_, choice, ...given) => [JSON.stringify(given, {PATHS}), choice, ...given]"
 AS_TREC_EVAL = "<button id='as-trec-eval' class='offer' type='button'>Score as trec_eval does</button>"
 SAMPLE = "These are two sample runs. Upload or paste yours above."
 ONE_QUERY = "Intervals and tests need more than one query."
@@ -99,18 +95,18 @@ def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Datafram
     score, _, bars, beside, _, _, _, queries, signature, *_, measure, only = shown
     compared = [*files, groups, *bar]
     given, answered = [scored, measure, *compared], [*shown, scored]
-    how = {**SCORING, "js": SCORED.replace("SIZE", str(len(compared)))}
+    how: dict[str, Any] = {"js": ASKED, "trigger_mode": "always_last", "api_visibility": "private"}
     filled = [
         score.swap(swap_files, files, files, **{**QUIET, "trigger_mode": "once"}),
         take.click(take_texts, [*texts, run_files], [*texts, *files], **QUIET),
     ]
     for event in (score_button.click, measure.input, *(each.success for each in filled)):
         event(score_runs, given, answered, **how)
-    tab.select(show_samples, [scored, signature, *given[1:]], answered, **how)
+    tab.select(show_samples, [scored, signature, *compared], answered, **how)
     score.convention(score_as_trec_eval, given, [convention, *bar, *answered], **how)
     changed = [event for each in (*files, groups) for event in (each.upload, each.clear, each.delete)]
     changed += [each.change for each in (*bar, scored)]
-    gr.on(changed, None, [scored, *compared], answered, js=forget_others(shown))
+    gr.on(changed, None, [scored, *compared], answered, js=clear_outdated(shown))
     bars.choose(show_query, [*files, measure, *bar], beside, **QUIET).then(None, js=INTO_VIEW)
     opened = [
         queries.select(open_query, files, [*ranking], **EACH | ALOUD),
@@ -157,20 +153,33 @@ def paste_fields() -> tuple[list[gr.Textbox], gr.Button, gr.File]:
     return texts, take, groups
 
 
-def forget_others(shown: Sequence[Any]) -> str:
-    """Return the script that clears results of other files or options than those that are chosen."""
+def clear_outdated(shown: Sequence[Any]) -> str:
+    """Return a script that clears the results if other files or options are chosen now.
+
+    The server does not do this, since its answer could come after the answer to a later press of Score.
+    """
     empty = [each.postprocess(None) for each in shown[1:-2]]
-    results = [note_html("Press Score."), *empty, gr.update(visible=False), "", "[]"]
-    as_sent = json.dumps(results, default=lambda each: each.model_dump())  # as Gradio sends a table
-    return FORGET_OTHERS.replace("KEPT", json.dumps([gr.skip()] * len(results))).replace("EMPTY", as_sent)
+    cleared = [note_html("Press Score."), *empty, gr.update(visible=False), "", "[]"]
+    as_sent = json.dumps(cleared, default=lambda each: each.model_dump())  # as Gradio sends a table
+    kept = json.dumps([gr.skip()] * len(cleared))
+    is_current = f"JSON.stringify(JSON.parse(scored)) === JSON.stringify(given, {PATHS})"
+    return f"(scored, ...given) => {is_current} ? {kept} : {as_sent}"
 
 
-def score_as_trec_eval(scored: str, chosen: str | None, *given: Any) -> tuple[Any, ...]:
+def score_as_trec_eval(
+    scored: str,
+    chosen: str | None,
+    qrels_file: str | None,
+    run_files: list[str] | None,
+    groups: str | None,
+    cutoffs: str,
+    log_base: float | None,
+    *settings: str,
+) -> tuple[Any, ...]:
     """Return trec_eval's convention, the bar with its settings, and the results of the runs under it."""
-    *files, cutoffs, log_base = given[:5]
-    bar = [cutoffs, log_base, *settings_of("trec_eval"), given[-1]]
-    as_trec_eval = json.dumps(json.loads(scored)[: len(files)] + bar)
-    return ("trec_eval", *bar, *score_runs(as_trec_eval, chosen, *files, *bar))
+    bar = [cutoffs, log_base, *settings_of("trec_eval"), settings[-1]]
+    scored = json.dumps([*json.loads(scored)[:3], *bar])  # the same files
+    return ("trec_eval", *bar, *score_runs(scored, chosen, qrels_file, run_files, groups, *bar))
 
 
 def files_or_samples(qrels_file: str | None, run_files: list[str] | None) -> tuple[str | None, list[str] | None]:
@@ -181,12 +190,12 @@ def files_or_samples(qrels_file: str | None, run_files: list[str] | None) -> tup
 
 
 def show_samples(
-    scored: str, signature: str, chosen: str | None, qrels_file: str | None, run_files: list[str] | None, *how: Any
+    scored: str, signature: str, qrels_file: str | None, run_files: list[str] | None, *how: Any
 ) -> tuple[Any, ...]:
     """Return the results of the sample runs, unless the tab has files or shows these results already."""
     if signature or qrels_file or run_files:
         return tuple([gr.skip()] * (SHOWN + 1))
-    return score_runs(scored, chosen, None, None, *how)
+    return score_runs(scored, None, None, None, *how)
 
 
 def swap_files(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[str, list[str]]:

@@ -87,7 +87,7 @@ def browser() -> Iterator[Any]:
 
 
 Opener = Callable[..., Any]
-LATE = int(os.environ.get("LATE_ANSWERS", "0"))  # milliseconds, at most, for which an event waits, and its answer
+LATE = int(os.environ.get("LATE_ANSWERS", "0"))  # an event waits up to this many milliseconds, and so does its answer
 # each notice that the page pops up becomes an error of the console; what is asked is counted until its answer is there
 SCRIPT = """
 performance.setResourceTimingBufferSize(100000);  // come_to_rest counts requests, and the browser keeps 250
@@ -132,7 +132,7 @@ new MutationObserver(() => {
     console.error(`notice: ${each.innerText}`);
   }
 }).observe(document, { childList: true, subtree: true });
-// an answer that is cut off since the page is left is no error of the page
+// an answer that is cut off when the visitor leaves the page is not an error
 addEventListener("beforeunload", () => { console.error = () => {}; });
 """.replace("LATE", str(LATE))
 

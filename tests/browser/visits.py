@@ -54,7 +54,7 @@ def unfold(page: Any, name: str) -> None:
     """Unfold a part of the page and wait until it is there: until then, Gradio removes typed text."""
     button = page.get_by_role("button", name=name)
     if "open" not in (button.get_attribute("class") or "").split():
-        button.press("Enter")  # a click misses a button that an answer moves meanwhile
+        button.press("Enter")  # a click misses a button that moves between press and release
         come_to_rest(page)
 
 

@@ -41,12 +41,12 @@ def test_runs_are_named_by_their_files_each_by_a_name_of_its_own() -> None:
 
 
 def test_the_tab_opens_with_samples_unless_it_has_files_or_results() -> None:
-    verdict, *_ = show_samples("asked", "", None, None, None, None, *BAR)
+    verdict, *_ = show_samples("asked", "", None, None, None, *BAR)
     assert "These are two sample runs." in verdict
     assert "is missing from dense and counts as 0" in verdict
     assert "judged queries" not in verdict  # a note of the comparison, on the query that the verdict names
     for signature, qrels, runs in (("nDCG@10|…", None, None), ("", "qrels", None), ("", None, ["run"])):
-        assert all(each == gr.skip() for each in show_samples("asked", signature, None, qrels, runs, None, *BAR))
+        assert all(each == gr.skip() for each in show_samples("asked", signature, qrels, runs, None, *BAR))
     assert files_or_samples("qrels", None) == ("qrels", None)
 
 
