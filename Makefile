@@ -52,9 +52,7 @@ check: .venv/check.done ## the gate: lint, format, types, all tests: 7 minutes o
 		|| { echo "types or tests failed; mypy prints its errors while the first tests run" >&2; exit 1; }
 
 types: .venv/check.done ## check the types
-	rm -rf build/package
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/package .
-	cd build/package && $(MYPY) -p ndcg
+	$(MYPY) -p ndcg
 	$(MYPY) app.py page scripts
 	cd conformance && $(MYPY) *.py
 	cd conformance/runners && $(MYPY) *.py
@@ -62,7 +60,7 @@ types: .venv/check.done ## check the types
 test-all: .venv/check.done ## run all tests
 	$(PYTEST)
 
-bundle: .venv/bin/python ## write ndcg_bundle.py, which evaluate loads, from src/ndcg
+bundle: .venv/bin/python ## write ndcg.py and ndcg_bundle.py, which evaluate loads, from the package
 	@$(BIN)/python scripts/bundle.py
 
 bench: .venv/bench.done ## measure speed and memory next to other libraries, into benchmarks/RESULTS.md: 20 to 40 minutes
@@ -82,7 +80,7 @@ explanations: .venv/test.done ## measure how well explain tells options apart, i
 	@$(BIN)/python benchmarks/explanations.py
 
 vectors: .venv/bin/python ## write conformance/vectors.json anew, after a change of conventions.py or of the cases
-	@$(BIN)/python conformance/make_vectors.py src/ndcg/measure/conventions.py
+	@$(BIN)/python conformance/make_vectors.py ndcg/measure/conventions.py
 
 conformance: .venv/bench.done ## run libraries and slips against the conformance kit, into the tables of its README
 	@rm -rf build/package

@@ -1,26 +1,23 @@
 """nDCG for Hugging Face `evaluate`: the metric that `evaluate.load` opens.
 
-It describes the metric and defines its class. The code that does the work is in src/ndcg; evaluate
-gets it as one file, ndcg_bundle.py, since every file next to this one costs a request.
+`make bundle` writes this file from ndcg/metric.py, and the modules that it needs into ndcg_bundle.py:
+read and edit the package instead.
 """
 
 if not __package__:
     raise ImportError("this is the file that evaluate.load opens: load it with evaluate, or import the package ndcg")
 
+import datasets
+import evaluate
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar, Unpack
 
-import datasets
-import evaluate
-
 from .ndcg_bundle import (
-    CONVENTIONS,
-    OPTIONS,
-    SLIPS,
     Batch,
     Batches,
+    CONVENTIONS,
     Check,
     Comparison,
     ComputeOptions,
@@ -29,10 +26,12 @@ from .ndcg_bundle import (
     Inputs,
     Limits,
     NothingExcludedError,
+    OPTIONS,
     Options,
     QueryOptions,
     Report,
     Resampling,
+    SLIPS,
     check,
     checked_rankings,
     compare,

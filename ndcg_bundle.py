@@ -1,4 +1,4 @@
-"""The modules of src/ndcg in one file, for `evaluate.load`. `make bundle` writes it: read and edit src/ndcg instead."""
+"""The modules of ndcg/ in one file, for `evaluate.load`; `make bundle` writes it: read and edit the package."""
 import copy
 import csv
 import datetime

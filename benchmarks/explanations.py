@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "src"))
+sys.path.insert(0, str(HERE.parent))
 
 from ndcg.measure.arguments import OPTIONS  # noqa: E402
 from ndcg.measure.conventions import CHOICES, CONVENTIONS  # noqa: E402

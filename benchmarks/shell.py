@@ -37,7 +37,7 @@ WAYS = {
 
 def install(folder: Path) -> None:
     """Put the package into a folder, as a wheel holds it."""
-    shutil.copytree(ROOT / "src" / "ndcg", folder / "ndcg")
+    shutil.copytree(ROOT / "ndcg", folder / "ndcg")
 
 
 def write(folder: Path, lines: int, documents: int = 1_000) -> None:

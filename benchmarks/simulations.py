@@ -25,7 +25,7 @@ import scipy.stats
 from numpy.typing import NDArray
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "src"))
+sys.path.insert(0, str(HERE.parent))
 
 from ndcg.statistics import significance  # noqa: E402
 from ndcg.statistics.significance import LEVEL, differences, intervals, is_regression, paired_tests  # noqa: E402

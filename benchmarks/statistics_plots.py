@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-sys.path.insert(0, str(ROOT / "src"))
+sys.path.insert(0, str(ROOT))
 
 from ndcg.statistics.significance import LEVEL, POWER, paired_tests  # noqa: E402
 

@@ -1,10 +1,82 @@
-"""`import ndcg` in the clone's folder: this becomes the package of src/ndcg.
+"""nDCG, DCG, IDCG and CG of rankings, equal to scikit-learn's: the public functions of the installed package.
 
-Python looks here first: a folder comes before a file of the same name, such as ndcg.py.
+They need NumPy and pyarrow. Each name is imported when it is first used, so that the command line
+answers at once; `ndcg.NDCG`, the metric for Hugging Face `evaluate`, also needs `evaluate` and `datasets`.
+
+>>> import ndcg
+>>> ndcg.compute(predictions=[[0.9, 0.4, 0.1]], references=[[0, 1, 2]], k=2)
+{'nDCG@2': 0.23981246656813146}
 """
 
-from pathlib import Path
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__file__ = str(Path(__file__).resolve().parent.parent / "src" / "ndcg" / "__init__.py")
-__path__[:] = [str(Path(__file__).parent)]
-exec(compile(Path(__file__).read_text(encoding="utf-8"), __file__, "exec"))  # noqa: S102
+if TYPE_CHECKING:
+    from .inputs.file_content import Limits as Limits
+    from .inputs.files import read_qrels as read_qrels
+    from .inputs.files import read_run as read_run
+    from .loops.evaluator import sentence_transformers_evaluator as sentence_transformers_evaluator
+    from .loops.meter import meter as meter
+    from .loops.mteb_files import join_tasks as join_tasks
+    from .loops.mteb_files import read_mteb as read_mteb
+    from .loops.scorer import lightgbm_metric as lightgbm_metric
+    from .loops.scorer import scorer as scorer
+    from .loops.scorer import xgboost_metric as xgboost_metric
+    from .loops.trainer import trainer_metrics as trainer_metrics
+    from .measure.conventions import CONVENTIONS as CONVENTIONS
+    from .measure.options import __version__ as __version__
+    from .measure.options import signature as signature
+    from .metric import NDCG as NDCG
+    from .scores.compute import compute as compute
+    from .scores.spark import compute_spark as compute_spark
+    from .statistics.check import Check as Check
+    from .statistics.check import check as check
+    from .statistics.comparison import Comparison as Comparison
+    from .statistics.comparison import compare as compare
+    from .statistics.explanation import Explanation as Explanation
+    from .statistics.explanation import explain as explain
+    from .statistics.report import Report as Report
+    from .statistics.report import report as report
+    from .statistics.slips import SLIPS as SLIPS
+
+_MODULES = {
+    "inputs.file_content": ("Limits",),
+    "inputs.files": ("read_qrels", "read_run"),
+    "loops.evaluator": ("sentence_transformers_evaluator",),
+    "loops.meter": ("meter",),
+    "loops.mteb_files": ("join_tasks", "read_mteb"),
+    "loops.scorer": ("lightgbm_metric", "scorer", "xgboost_metric"),
+    "loops.trainer": ("trainer_metrics",),
+    "measure.conventions": ("CONVENTIONS",),
+    "measure.options": ("__version__", "signature"),
+    "metric": ("NDCG",),
+    "scores.compute": ("compute",),
+    "scores.spark": ("compute_spark",),
+    "statistics.check": ("Check", "check"),
+    "statistics.comparison": ("Comparison", "compare"),
+    "statistics.explanation": ("Explanation", "explain"),
+    "statistics.report": ("Report", "report"),
+    "statistics.slips": ("SLIPS",),
+}
+__all__ = sorted(name for names in _MODULES.values() for name in names)
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name, imported when it is first used."""
+    module = next((module for module, names in _MODULES.items() if name in names), None)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        value = getattr(import_module(f"{__name__}.{module}"), name)
+    except ModuleNotFoundError as error:
+        if module != "metric":
+            raise
+        from .measure.messages import missing_library
+
+        raise missing_library("NDCG", str(error.name), "datasets evaluate") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,25 +1,36 @@
-"""Write ndcg_bundle.py: the modules of src/ndcg that ndcg.py needs, as one file.
+"""Write the two files that `evaluate.load` opens: ndcg.py from ndcg/metric.py, ndcg_bundle.py from what it imports.
 
 `evaluate.load` requests each file next to ndcg.py from a Hub, in every process; so there is only one.
-`--check` writes nothing, and fails if the file is not current.
+`--check` writes nothing, and fails if the files are not current.
 """
 
 import ast
 import builtins
+import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCE = ROOT / "src"
 PACKAGE = "ndcg"
-START = SOURCE / PACKAGE / "ndcg_bundle.py"  # imports what ndcg.py needs
-BUNDLE = ROOT / "ndcg_bundle.py"
-HEADING = '''\
-"""The modules of src/ndcg in one file, for `evaluate.load`. `make bundle` writes it: read and edit src/ndcg instead."""
-'''
+METRIC = ROOT / PACKAGE / "metric.py"
+HEADINGS = {
+    "ndcg.py": f'''\
+"""nDCG for Hugging Face `evaluate`: the metric that `evaluate.load` opens.
+
+`make bundle` writes this file from {PACKAGE}/metric.py, and the modules that it needs into ndcg_bundle.py:
+read and edit the package instead.
+"""
+
+if not __package__:
+    raise ImportError("this is the file that evaluate.load opens: load it with evaluate, or import the package ndcg")
+''',
+    "ndcg_bundle.py": f'''\
+"""The modules of {PACKAGE}/ in one file, for `evaluate.load`; `make bundle` writes it: read and edit the package."""
+''',
+}
 
 External = tuple[str, str]  # a module, and the name that is imported from it; "" for the module itself
 
@@ -32,7 +43,7 @@ class Module(NamedTuple):
         lines: its text without the imports and the docstring at its top.
         about: the first line of its docstring.
         defines: the names that it defines.
-        imports: the modules of the package that it imports.
+        imports: the names that it imports from modules of the package, by module.
         external: its imports from other libraries, by their names in the module.
         for_types: the names of these that only type checkers need.
     """
@@ -41,30 +52,41 @@ class Module(NamedTuple):
     lines: str
     about: str
     defines: frozenset[str]
-    imports: tuple[str, ...]
+    imports: dict[str, list[str]]
     external: dict[str, External]
     for_types: frozenset[str]
 
+    @property
+    def place(self) -> str:
+        """The path from the root."""
+        return self.path.relative_to(ROOT).as_posix()
+
 
 def main() -> None:
-    """Write the bundle, or check it."""
-    text = bundle(START)
+    """Write both files, or check them."""
+    texts = written()
     if sys.argv[1:] == ["--check"]:
-        if not BUNDLE.exists() or BUNDLE.read_text(encoding="utf-8") != text:
-            fail(f"{BUNDLE.name} is not what src/{PACKAGE} gives: run make bundle")
+        for name, text in texts.items():
+            if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != text:
+                fail(f"{name} is not what {PACKAGE}/ gives: run make bundle")
     else:
-        BUNDLE.write_text(text, encoding="utf-8")
+        for name, text in texts.items():
+            (ROOT / name).write_text(text, encoding="utf-8")
 
 
-def bundle(start: Path) -> str:
-    """Return the text of one module with everything that a module needs."""
-    modules = in_order(read(start).imports)
-    check_distinct(modules)
-    parts = [HEADING + "\n".join(imports(modules))]
-    for module in modules:
-        place = module.path.relative_to(SOURCE).as_posix()
-        parts.append(f"# {place}: {module.about}\n\n{module.lines}")
-    return "\n\n\n".join(parts) + "\n"
+def written() -> dict[str, str]:
+    """Return the text of both files, by their names."""
+    metric = read(METRIC)
+    modules = with_distinct_names(in_order(metric.imports))
+    bundle = [HEADINGS["ndcg_bundle.py"] + "\n".join(imports(modules))]
+    bundle += [f"# {module.place}: {module.about}\n\n{module.lines}" for module in modules]
+    names = sorted(name for of_module in metric.imports.values() for name in of_module)
+    needed = f"from .ndcg_bundle import (\n{''.join(f'    {name},{chr(10)}' for name in names)})"
+    start = HEADINGS["ndcg.py"] + "\n" + "\n".join([*imports([metric]), "", needed])
+    return {
+        "ndcg.py": f"{start}\n\n{metric.lines}\n",
+        "ndcg_bundle.py": "\n\n\n".join(bundle) + "\n",
+    }
 
 
 def in_order(names: Iterable[str]) -> list[Module]:
@@ -77,7 +99,7 @@ def in_order(names: Iterable[str]) -> list[Module]:
                 fail(f"{name} imports itself, through others")
             return
         found[name] = None
-        module = read(SOURCE / Path(*name.split(".")).with_suffix(".py"))
+        module = read(ROOT / Path(*name.split(".")).with_suffix(".py"))
         for needed in module.imports:
             add(needed)
         del found[name]  # so that it comes after what it needs
@@ -94,7 +116,7 @@ def read(path: Path) -> Module:
     tree = ast.parse(text)
     about = (ast.get_docstring(tree) or "").partition("\n")[0]
     lines = text.split("\n")
-    inner: list[str] = []
+    inner: defaultdict[str, list[str]] = defaultdict(list)
     external: dict[str, External] = {}
     for_types: set[str] = set()
     defines: list[str] = []
@@ -107,7 +129,7 @@ def read(path: Path) -> Module:
             for each in nested:
                 for name, origin in bindings(each, path):
                     if origin[0].startswith(f"{PACKAGE}."):
-                        inner.append(origin[0])
+                        inner[origin[0]].append(name)
                     else:
                         external[name] = origin
                         for_types |= {name} if for_checkers else set()
@@ -122,7 +144,7 @@ def read(path: Path) -> Module:
         "\n".join(lines).strip("\n"),
         about,
         frozenset(defines),
-        tuple(dict.fromkeys(inner)),
+        dict(inner),
         external,
         frozenset(for_types),
     )
@@ -140,7 +162,7 @@ def bindings(statement: ast.stmt, path: Path) -> Iterator[tuple[str, External]]:
         if module in (PACKAGE, "__future__") or any(alias.name == "*" for alias in statement.names):
             fail(f"{path}:{statement.lineno}: import names of modules, one by one")
         if statement.level:
-            folder = path.relative_to(SOURCE).parents[statement.level - 1]
+            folder = path.relative_to(ROOT).parents[statement.level - 1]
             module = ".".join([*folder.parts, module])
         for alias in statement.names:
             if statement.level and (not statement.module or alias.asname not in (None, alias.name)):
@@ -152,7 +174,7 @@ def defined(statement: ast.stmt, path: Path) -> list[str]:
     """Return the names that a statement at the top of a module defines; only plain definitions keep their meaning."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [statement.name]
-    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)):
+    if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)):
         fail(
             f"{path}:{statement.lineno}: at the top of a module only imports, functions, classes, assignments and calls"
         )
@@ -161,7 +183,7 @@ def defined(statement: ast.stmt, path: Path) -> list[str]:
 
 def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:
     """Reject code that would mean something else in one file: imports below the top, `global`, names of the file."""
-    if path.parent != START.parent and (about := path.with_name("__init__.py")).exists():
+    if path.parent != METRIC.parent and (about := path.with_name("__init__.py")).exists():
         body = ast.parse(about.read_text(encoding="utf-8")).body
         if len(body) != 1 or not isinstance(body[0], ast.Expr):
             fail(f"{about}: holds code, which the bundle leaves out; it may hold a docstring only")
@@ -178,18 +200,59 @@ def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:
             fail(f"{path}:{each.lineno}: import modules of the package at the top")
 
 
+def with_distinct_names(modules: list[Module]) -> list[Module]:
+    """Return modules in which private names that several of them define begin with the name of their module."""
+    count = Counter(name for module in modules for name in module.defines if name.startswith("_"))
+    modules = [
+        renamed(module, {name for name in module.defines if name.startswith("_") and count[name] > 1})
+        for module in modules
+    ]
+    check_distinct(modules)
+    return modules
+
+
+def renamed(module: Module, names: set[str]) -> Module:
+    """Return a module in which some names that it defines begin with the name of the module."""
+    prefix = "_" + "_".join(module.path.relative_to(METRIC.parent).with_suffix("").parts)
+    pattern = re.compile(rf"(?<![\w.])({'|'.join(sorted(names))})(?!\w)")
+    lines = [line.encode() for line in module.lines.split("\n")]
+    spans: list[tuple[int, int, int]] = []  # the line, and the bytes in it that may hold a name
+    tree = ast.parse(module.lines)
+    for each in ast.walk(tree):
+        if isinstance(each, ast.arg) and each.arg in names:
+            fail(f"{module.place}: the argument {each.arg} has the name of a function: give it another")
+        if isinstance(each, ast.JoinedStr):  # before Python 3.12, places within one are unknown
+            last = each.end_lineno or each.lineno
+            for at in range(each.lineno, last + 1):
+                start = each.col_offset if at == each.lineno else 0
+                spans.append((at, start, each.end_col_offset or 0 if at == last else len(lines[at - 1])))
+        elif isinstance(each, ast.Name) and each.id in names:
+            spans.append((each.lineno, each.col_offset, each.end_col_offset or 0))
+    for each in tree.body:
+        if isinstance(each, (ast.FunctionDef, ast.ClassDef)) and each.name in names:
+            spans.append((each.lineno, 0, len(lines[each.lineno - 1].partition(b"(")[0].rstrip(b":"))))
+    done: dict[int, int] = {}  # the first byte of each line that is in a span already
+    for at, start, stop in sorted(set(spans), key=lambda span: (span[0], -span[2], span[1])):
+        stop = min(stop, done.get(at, stop))
+        if start < stop and names:
+            line = lines[at - 1]
+            text = pattern.sub(rf"{prefix}\1", line[start:stop].decode())
+            lines[at - 1], done[at] = line[:start] + text.encode() + line[stop:], start
+    defines = frozenset(f"{prefix}{name}" if name in names else name for name in module.defines)
+    return module._replace(lines=b"\n".join(lines).decode(), defines=defines)
+
+
 def check_distinct(modules: Iterable[Module]) -> None:
     """Reject a name with two meanings, in two modules or in a module and in Python."""
     meaning: dict[str, tuple[str, str]] = {}
     for module in modules:
-        place = module.path.relative_to(ROOT).as_posix()
         origins = {name: " ".join(origin) for name, origin in module.external.items()}
-        for name, origin in [*origins.items(), *((name, place) for name in module.defines)]:
-            before, where = meaning.setdefault(name, (origin, place))
+        for name, origin in [*origins.items(), *((name, module.place) for name in module.defines)]:
+            before, where = meaning.setdefault(name, (origin, module.place))
             if before != origin:
-                fail(f"{name} means one thing in {where} and another in {place}: give one of them another name")
+                fail(f"{name} means one thing in {where} and another in {module.place}: give one of them another name")
         for name in (module.defines | module.external.keys()) & set(dir(builtins)):
-            fail(f"{place}: {name} is Python's own, which other modules may use: give it another name")
+            fail(f"{module.place}: {name} is Python's own, which other modules may use: give it another name")
 
 
 def imports(modules: Iterable[Module]) -> list[str]:

@@ -42,7 +42,7 @@ def main() -> None:
 
 def version_of_release(unreleased: bool) -> str:
     """Return the version on which the code, the citation and the changelog agree; stop if they differ."""
-    code = (ROOT / "src" / "ndcg" / "measure" / "options.py").read_text("utf-8")
+    code = (ROOT / "ndcg" / "measure" / "options.py").read_text("utf-8")
     version = str(re.findall(r'^__version__ = "(.+)"$', code, re.MULTILINE)[0])
     heading = re.search(r"^## \[(.+?)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)

@@ -87,12 +87,11 @@ def run(code: str, environment: dict[str, str], folder: Path, *how: str) -> Any:
 
 
 def test_a_wheel_holds_the_package_and_the_metric_class(wheel: Path) -> None:
-    package = ROOT / "src" / "ndcg"
+    package = ROOT / "ndcg"
     with zipfile.ZipFile(wheel) as archive:
         held = {name.partition("/")[2] for name in archive.namelist() if name.startswith("ndcg/")}
         files = (path for path in package.rglob("*") if path.suffix in (".py", ".typed"))
         assert held == {path.relative_to(package).as_posix() for path in files}
-        assert archive.read("ndcg/metric.py") == (ROOT / "ndcg.py").read_bytes()
 
 
 def test_a_wheel_states_the_version_and_needs_numpy_and_pyarrow(site: Path) -> None:
@@ -187,7 +186,7 @@ def test_errors_about_missing_packages_name_those_of_an_extra(alone: Run, call: 
 
 
 def test_no_message_has_people_install_a_package_that_no_registry_has() -> None:
-    files = [*ROOT.glob("*.py"), *ROOT.glob("page/*.py"), *ROOT.glob("src/**/*.py"), *ROOT.glob("docs/*.md")]
+    files = [*ROOT.glob("*.py"), *ROOT.glob("page/*.py"), *ROOT.glob("ndcg/**/*.py"), *ROOT.glob("docs/*.md")]
     files.append(ROOT / "README.md")
     assert not [path for path in files if re.search(r"""["'` ]ndcg\[""", path.read_text(encoding="utf-8"))]
 
@@ -199,7 +198,7 @@ def test_in_the_clone_import_finds_the_package(tmp_path: Path) -> None:
     process = subprocess.run(command, cwd=ROOT, env=lean_environment(), capture_output=True, text=True)
     assert process.returncode == 0, process.stderr
     result = package.compute(**RANKINGS)
-    assert process.stdout.splitlines() == [f"{ROOT / 'src' / 'ndcg' / '__init__.py'} {result} {result}", "ndcg True"]
+    assert process.stdout.splitlines() == [f"{ROOT / 'ndcg' / '__init__.py'} {result} {result}", "ndcg True"]
 
 
 def test_an_unknown_name_of_the_package_is_an_attribute_error(alone: Run) -> None:

@@ -558,7 +558,7 @@ with open({folder!r} + f"/{{arguments.process_index}}.json", "w") as file:
 def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     """21 rows in batches of 4 end in batches of 4 and 1, and the last one is filled up to 4."""
     script = tmp_path / "script.py"
-    folders = [str(ROOT / each) for each in ("src", "tests", "tests/loops")]
+    folders = [str(ROOT / each) for each in (".", "tests", "tests/loops")]
     places = {"tests": folders, "metric": str(ROOT / "ndcg.py"), "folder": str(tmp_path)}
     script.write_text(ON_TWO_PROCESSES.format(**places))
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]

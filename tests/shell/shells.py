@@ -72,7 +72,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m ndcg "$@"\n')
     command.chmod(0o755)
     path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src")}
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
 
 
 @pytest.fixture

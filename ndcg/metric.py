@@ -1,0 +1,324 @@
+"""The metric for Hugging Face `evaluate`: its description, its arguments and the class `NDCG`."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar, Unpack
+
+import datasets
+import evaluate
+
+from .inputs.exclusion import NothingExcludedError
+from .inputs.file_content import Limits
+from .inputs.files import read_qrels, read_run
+from .inputs.rankings import to_arrow
+from .inputs.reading import Inputs
+from .inputs.sources import is_spark, settled
+from .loops.evaluator import sentence_transformers_evaluator
+from .loops.meter import meter
+from .loops.mteb_files import join_tasks, read_mteb
+from .loops.scorer import lightgbm_metric, scorer, xgboost_metric
+from .loops.trainer import trainer_metrics
+from .measure.arguments import OPTIONS, lines_of
+from .measure.conventions import CONVENTIONS
+from .measure.options import ComputeOptions, Cutoffs, Options, QueryOptions, refuse_unknown, shows_options, signature
+from .scores.batches import Batch, Batches
+from .scores.compute import compute
+from .scores.queries import checked_rankings, from_files, from_frame, query_values, scores
+from .scores.spark import compute_spark
+from .statistics.check import Check, check
+from .statistics.comparison import Comparison, compare
+from .statistics.explanation import Explanation, explain
+from .statistics.measured import Resampling
+from .statistics.report import Report, report, report_on
+from .statistics.slips import SLIPS
+
+Result = TypeVar("Result")
+
+IDS = Inputs._fields[2:]  # arguments of rankings in addition to predictions and references
+
+_DESCRIPTION = """\
+Normalized discounted cumulative gain (nDCG): how good a ranking is, from 0 to 1. Each
+document has a graded relevance; its gain counts the less the further down the ranking puts
+it, and the sum is divided by the sum of the ideal ranking. Equal to
+`sklearn.metrics.ndcg_score`, tied scores included, and made for ragged lists, documents
+not retrieved or not judged, several cutoffs, and also DCG, IDCG and CG.
+"""
+
+_CITATION = """\
+@article{jarvelin2002cumulated,
+  title   = {Cumulated gain-based evaluation of {IR} techniques},
+  author  = {J{\\"a}rvelin, Kalervo and Kek{\\"a}l{\\"a}inen, Jaana},
+  journal = {ACM Transactions on Information Systems},
+  volume  = {20},
+  number  = {4},
+  pages   = {422--446},
+  year    = {2002}
+}
+@inproceedings{mcsherry2008computing,
+  title     = {Computing information retrieval performance measures efficiently in the presence of tied scores},
+  author    = {McSherry, Frank and Najork, Marc},
+  booktitle = {Advances in Information Retrieval (ECIR)},
+  pages     = {414--421},
+  year      = {2008}
+}
+"""
+
+_GIVEN = ("predictions", "references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude")
+_KWARGS_DESCRIPTION = f"""
+Args:
+{lines_of(*_GIVEN, *(name for name in OPTIONS if name not in _GIVEN))}
+"""
+_KWARGS_DESCRIPTION += """
+Returns:
+    A dict: `{"nDCG": ...}`, `{"nDCG@10": ...}`. With several measures and cutoffs, each combination has one
+    entry: all cutoffs of the first measure, then of the second. Values are floats, nDCG between 0 and 1.
+
+Examples:
+    >>> ndcg = evaluate.load("ndcg.py")  # from a clone; from the Hub: evaluate.load("<user>/nDCG")
+    >>> ndcg.compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]])
+    {'nDCG': 0.6956940443813076}
+
+    Only the first three ranks; then several cutoffs and measures:
+
+    >>> ndcg.compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
+    {'nDCG@3': 0.4123818817534531}
+    >>> ndcg.compute(predictions=[[3, 2, 1]], references=[[0, 0, 2]], k=[1, 3], measures=["DCG", "nDCG"])
+    {'DCG@1': 0.0, 'DCG@3': 1.0, 'nDCG@1': 0.0, 'nDCG@3': 0.5}
+
+    Two documents are tied at the first rank, and one of them is relevant; with ignore_ties, the last
+    of them ranks first:
+
+    >>> ndcg.compute(predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]], k=1)
+    {'nDCG@1': 0.5}
+    >>> ndcg.compute(predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]], k=1, ignore_ties=True)
+    {'nDCG@1': 0.0}
+
+    Lists of different lengths, with a relevant document that was not retrieved, and one value
+    per query:
+
+    >>> ndcg.compute(predictions=[[.9, None], [.5]], references=[[1, 1], [1]], use_aggregator=False)
+    {'nDCG': [0.6131471927654585, 1.0]}
+"""
+
+
+@evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
+class NDCG(Batches, evaluate.Metric):
+    """nDCG, DCG, IDCG and CG of rankings.
+
+    Batches are kept as Arrow lists on disk (in memory with `keep_in_memory`) until `compute`
+    scores them all; a `compute` of inputs alone touches neither.
+    """
+
+    def _info(self) -> evaluate.MetricInfo:
+        lists = datasets.Sequence(datasets.Value("float64"))
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_KWARGS_DESCRIPTION,
+            features=datasets.Features({"predictions": lists, "references": lists}),
+            license="MIT",
+            reference_urls=[
+                "https://doi.org/10.1145/582415.582418",
+                "https://doi.org/10.1007/978-3-540-78646-7_38",
+                "https://scikit-learn.org/stable/modules/generated/sklearn.metrics.ndcg_score.html",
+            ],
+        )
+
+    def add_batch(
+        self,
+        *,
+        predictions: Any = None,
+        references: Any = None,
+        query_ids: Any = None,
+        ignore_index: Any = None,
+        document_ids: Any = None,
+        data: Any = None,
+        exclude: Any = None,
+    ) -> None:
+        """Add whole queries, to be scored by a later `compute`; a rejected batch adds nothing.
+
+        With `query_ids`, add all documents of a query in one batch; a query that was already added is rejected.
+        `exclude` may cover the whole data set: it need not have queries of every batch, as long as it has some.
+        """
+        ignore_index = Options.parse(ignore_index=ignore_index).ignore_index
+        inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+        self._add(lambda: self._read(from_frame(data, inputs)[0], ignore_index))
+
+    def add(
+        self,
+        *,
+        prediction: Any = None,
+        reference: Any = None,
+        predictions: Any = None,
+        references: Any = None,
+        exclude: Any = None,
+    ) -> None:
+        """Add one query: the scores of its documents, or their ids, best first, and their relevance.
+
+        `predictions` and `references` are other names of these arguments, which `evaluate.combine` uses. `exclude`
+        lists the ids of documents to remove from this query; it is an error if documents have no ids.
+        """
+        if prediction is None and reference is None:
+            prediction, reference = predictions, references
+        elif predictions is not None or references is not None:
+            raise ValueError("give one query as prediction and reference or as predictions and references, not as both")
+        if isinstance(exclude, Mapping):
+            raise ValueError("exclude: must be a list or a set of ids; give {query: ids} to add_batch or compute")
+        excluded = None if exclude is None else [exclude]
+        self._add(partial(self._read, Inputs([prediction], [reference], exclude=excluded)))
+
+    @shows_options
+    def compute(
+        self,
+        *,
+        predictions: Any = None,
+        references: Any = None,
+        k: Cutoffs = None,
+        sample_weight: Any = None,
+        query_ids: Any = None,
+        document_ids: Any = None,
+        data: Any = None,
+        exclude: Any = None,
+        **options: Unpack[ComputeOptions],
+    ) -> Any:
+        """Score the queries of this call and those added before.
+
+        If a call raises an error, the queries added before are kept. With several processes, process 0
+        returns the result for all of them, and the others return None.
+        """
+        inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+        if is_spark(data):
+            if self.num_process > 1 or self._holds_batches():
+                raise ValueError(
+                    "data: a Spark DataFrame cannot be scored together with batches; call compute without them"
+                )
+            if type(self)._compute is not NDCG._compute:
+                problem = "a Spark DataFrame is not scored by _compute, which this class overrides"
+                raise ValueError(f"data: {problem}; call compute_spark, or collect the rankings")
+            return compute(**inputs._asdict(), k=k, sample_weight=sample_weight, data=data, **options)
+        known: Any = options
+        if not options.keys() <= OPTIONS.keys():
+            own = self._own_options()
+            known = {name: each for name, each in options.items() if name in OPTIONS or name not in own}
+            refuse_unknown(known, self.compute)
+        inputs, weight = from_frame(data, inputs, sample_weight)
+        given: dict[str, Any] = {**options}
+        for name, value in (("k", k), ("sample_weight", weight)):
+            if value is not None:
+                given[name] = value
+
+        def score(inputs: Inputs) -> Any:
+            ids = {name: each for name, each in zip(IDS, inputs[2:], strict=True) if each is not None}
+            return self._compute(predictions=inputs.predictions, references=inputs.references, **ids, **given)
+
+        return self._score_all(score, inputs, partial(Options.parse, k=k, **known))
+
+    @shows_options
+    def _compute(
+        self,
+        predictions: Any,
+        references: Any,
+        k: Cutoffs = None,
+        sample_weight: Any = None,
+        ignore_ties: bool = False,
+        *,
+        query_ids: Any = None,
+        document_ids: Any = None,
+        exclude: Any = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Return the result for the rankings of one call, or of all batches and processes.
+
+        `compute` calls it by keyword, with its own options. Predictions and references are the arguments of one call,
+        unchanged, or Arrow columns of lists if there are batches. A subclass may override it, accept options of its
+        own and add to the result. `engine="sklearn"` calls `sklearn.metrics.ndcg_score` instead.
+        """
+        parsed = Options.parse(k=k, ignore_ties=ignore_ties, **options)
+        inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+        return scores(inputs, sample_weight=sample_weight, options=parsed)
+
+    def _own_options(self) -> set[str]:
+        """Return the names of options that a subclass's `_compute` adds to the options of the metric."""
+        own = inspect.signature(self._compute).parameters.values()
+        return {each.name for each in own if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
+
+    def _score_all(
+        self, score: Callable[[Inputs], Result], inputs: Inputs, parse: Callable[[], Options]
+    ) -> Result | None:
+        """Score the queries of this call and those added before; return None in processes other than 0.
+
+        Do not call this with `**`: after such a call Python runs signal handlers at a point where the batches
+        are scored and gone but the caller does not have the result yet.
+        """
+        given = inputs.predictions is not None or inputs.references is not None
+        for name, side in zip(IDS, inputs[2:], strict=True):
+            if side is not None and not given:
+                raise ValueError(f"{name} without predictions and references: give them to add_batch with the batch")
+        if given and self.num_process == 1 and not self._holds_batches():
+            return score(inputs)
+        options = parse()
+        if options.ties == "docid":
+            problem = "it is not available with batches or several processes, which keep no document ids"
+            hint = 'if documents are in ascending order of id, ties="last" gives the same result'
+            raise ValueError(f'ties="docid": {problem}; {hint}')
+        if options.missing != "empty":
+            problem = "batches and several processes do not record which queries are missing from a run"
+            raise ValueError(f'missing="{options.missing}": {problem}; compute each run at once')
+        read = partial(self._read, inputs, options.ignore_index) if given else None
+        return self._score(read, partial(query_values, options=options), score, options.ignore_index)
+
+    @evaluate.utils.file_utils.add_end_docstrings(inspect.getdoc(report))
+    def report(
+        self,
+        *,
+        predictions: Any = None,
+        references: Any = None,
+        k: Cutoffs = None,
+        sample_weight: Any = None,
+        query_ids: Any = None,
+        document_ids: Any = None,
+        data: Any = None,
+        exclude: Any = None,
+        by: Any = None,
+        confidence: float = 0.95,
+        **options: Unpack[QueryOptions],
+    ) -> Report | None:
+        """Report on the queries of this call and those added before, then drop them; None in processes other than 0."""
+        resampling = Resampling.parse(confidence)
+        parsed = Options.of_method(self.report, k, options)
+        inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+        inputs, weight, by = from_frame(data, inputs, sample_weight, by=by)
+        score = partial(report_on, sample_weight=weight, by=by, options=parsed, resampling=resampling)
+        return self._score_all(score, inputs, lambda: parsed)
+
+    check = staticmethod(check)
+    compare = staticmethod(compare)
+    explain = staticmethod(explain)
+    compute_spark = staticmethod(compute_spark)
+    signature = staticmethod(signature)
+    trainer_metrics = staticmethod(trainer_metrics)
+    meter = staticmethod(meter)
+    scorer = staticmethod(scorer)
+    lightgbm_metric = staticmethod(lightgbm_metric)
+    xgboost_metric = staticmethod(xgboost_metric)
+    sentence_transformers_evaluator = staticmethod(sentence_transformers_evaluator)
+    read_run = staticmethod(read_run)
+    read_qrels = staticmethod(read_qrels)
+    read_mteb = staticmethod(read_mteb)
+    join_tasks = staticmethod(join_tasks)
+
+    def _read(self, inputs: Inputs, ignore_index: float | None = None) -> Batch:
+        """Return queries as a batch, if they can be scored."""
+        inputs = Inputs(*settled(**from_files(inputs)._asdict()))  # so that a stream can be read again
+        unmatched = None if inputs.exclude is None else ""
+        try:
+            rankings = checked_rankings(inputs, ignore_index=ignore_index)
+        except NothingExcludedError as error:  # not in this batch; `compute` raises it if it is in no batch
+            rankings, unmatched = checked_rankings(inputs._replace(exclude=None), ignore_index=ignore_index), str(error)
+        return self._batch(*to_arrow(rankings), rankings.query_ids)._replace(unmatched=unmatched)
+
+
+# With these, a loaded metric lists conventions and slips, restores saved results, and limits the files it reads.
+NDCG.CONVENTIONS, NDCG.SLIPS, NDCG.Limits = CONVENTIONS, SLIPS, Limits
+NDCG.Report, NDCG.Comparison, NDCG.Explanation, NDCG.Check = Report, Comparison, Explanation, Check
