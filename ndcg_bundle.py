@@ -46,6 +46,348 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+# ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
+
+# The options that a convention sets.
+CHOICES = ("gain", "discount", "ideal", "score_dtype", "ties", "zero_division", "negative_relevance", "missing")
+
+
+class Convention(NamedTuple):
+    """The definition of nDCG in a library.
+
+    Attributes:
+        library: the library and its function, as people call them.
+        meaning: one sentence on the effect of its options.
+        gain: the gain, with the same values as in ``compute``, like the following options.
+        discount: the discount.
+        ideal: the documents in the ideal ranking.
+        score_dtype: the type in which scores are compared.
+        ties: the order of documents with equal scores.
+        zero_division: the nDCG of a query with no relevant documents; nan excludes it from the mean.
+        negative_relevance: how a negative relevance is treated.
+        missing: how a judged query that is missing from the run is treated.
+        quirks: behavior that the options cannot express.
+    """
+
+    library: str
+    meaning: str
+    gain: str = "linear"
+    discount: str = "log"
+    ideal: str = "judged"
+    score_dtype: str = "given"
+    ties: str = "average"
+    zero_division: float | str = 0.0
+    negative_relevance: str = "raise"
+    missing: str = "empty"
+    quirks: str = ""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of ``compute`` that it sets.
+
+        >>> CONVENTIONS["lightgbm"].options  # doctest: +NORMALIZE_WHITESPACE
+        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'score_dtype': 'given', 'ties': 'first',
+         'zero_division': 1.0, 'negative_relevance': 'raise', 'missing': 'empty'}
+        """
+        return {name: getattr(self, name) for name in CHOICES}
+
+
+CONVENTIONS: dict[str, Convention] = {
+    "sklearn": Convention(
+        "scikit-learn `ndcg_score`",
+        "Tied documents share their ranks, so the order of the input does not matter. A query with no relevant "
+        "documents lowers the mean.",
+        quirks="It rejects queries with one document, and `ignore_ties=True` orders ties in no fixed way. A query with "
+        "no relevant documents counts as 0 up to version 1.9. A later version may skip it (`zero_division=nan`).",
+    ),
+    "trec_eval": Convention(
+        "trec_eval `-c` `ndcg`, `ndcg_cut` (ir_measures)",
+        "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
+        score_dtype="float32",
+        ties="docid",
+        negative_relevance="clip",
+        quirks="Up to version 9.0.8 scores are stored as 32-bit floats. From version 10.0 on they are 64-bit floats "
+        '(`score_dtype="given"`). With `-c`, queries that are missing from the run count as 0. Without it they are '
+        'skipped (`missing="skip"`), and version 10.0 fails.',
+    ),
+    "pytrec_eval": Convention(
+        "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
+        "As in trec_eval, but queries that are missing from the run are skipped, so a run with only the easy queries "
+        "has a high score.",
+        score_dtype="float32",
+        ties="docid",
+        negative_relevance="clip",
+        missing="skip",
+    ),
+    "beir": Convention(
+        "BEIR `EvaluateRetrieval.evaluate`",
+        "pytrec_eval's score, rounded to five digits.",
+        score_dtype="float32",
+        ties="docid",
+        negative_relevance="clip",
+        missing="skip",
+        quirks="A document with the same id as the query has no rank: use `exclude={query: [query] for query in run}`, "
+        "if such documents are not judged relevant.",
+    ),
+    "mteb": Convention(
+        "MTEB retrieval tasks, `ndcg_at_k`",
+        "pytrec_eval's score, rounded to five digits.",
+        score_dtype="float32",
+        ties="docid",
+        negative_relevance="clip",
+        missing="skip",
+        quirks="Tasks with `ignore_identical_ids` drop a document with the same id as the query, as in BEIR.",
+    ),
+    "gdeval": Convention(
+        "gdeval.pl `ndcg@k` of TREC's web tracks",
+        "trec_eval's order of ties, with exponential gain. Queries with no relevant documents are skipped, and so are "
+        "queries that are missing from the run.",
+        gain="exponential",
+        ties="docid",
+        zero_division=math.nan,
+        negative_relevance="clip",
+        missing="skip",
+        quirks="It prints five digits, and rejects a relevance above 4.",
+    ),
+    "ranx": Convention(
+        "ranx `ndcg`",
+        "Tied documents stay in the order of the run, so it depends on the program that wrote the run.",
+        ties="first",
+        negative_relevance="clip",
+        quirks="A relevance counts as its integer part. Lists of 16 or more documents are sorted with an unstable "
+        "algorithm, so their ties are in no fixed order.",
+    ),
+    "ranx_burges": Convention(
+        "ranx `ndcg_burges`",
+        "The gain is exponential, so highly relevant documents count far more than the others.",
+        gain="exponential",
+        ties="first",
+        negative_relevance="clip",
+        quirks="Otherwise the same as ranx `ndcg`.",
+    ),
+    "torchmetrics": Convention(
+        "TorchMetrics `RetrievalNormalizedDCG`",
+        "scikit-learn's definition, with an option for queries with no relevant documents: `empty_target_action` "
+        '`"neg"` is `zero_division=0` (the default), `"pos"` is 1, and `"skip"` is nan.',
+        score_dtype="float32",
+        negative_relevance="keep",
+        quirks="It computes in 32-bit floats. A query with relevance values that add up to 0 counts as having no "
+        "relevant documents. If the ideal DCG is negative, it divides by it.",
+    ),
+    "ignite": Convention(
+        "PyTorch-Ignite `NDCG`",
+        "Queries with no relevant documents are skipped, so the mean covers fewer queries than the data.",
+        gain="exponential",
+        ties="first",
+        zero_division=math.nan,
+        negative_relevance="clip",
+        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but compares scores as given.",
+    ),
+    "rax": Convention(
+        "Rax `ndcg_metric`",
+        "The gain is exponential, and tied documents stay in the order of the input.",
+        gain="exponential",
+        score_dtype="float32",
+        ties="first",
+        negative_relevance="keep",
+        missing="skip",
+        quirks="It computes in 32-bit floats. With `jax_enable_x64` it compares scores as given "
+        '(`score_dtype="given"`). If the ideal DCG is negative, it divides by it. Fully masked lists are skipped '
+        '(`missing="skip"`).',
+    ),
+    "lightgbm": Convention(
+        "LightGBM `ndcg`",
+        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
+        gain="exponential",
+        ties="first",
+        zero_division=1.0,
+        quirks="Labels are the integers 0 to 30; `label_gain` sets other gains.",
+    ),
+    "xgboost": Convention(
+        "XGBoost `ndcg`",
+        "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is `zero_division=0`.",
+        gain="exponential",
+        score_dtype="float32",
+        ties="first",
+        zero_division=1.0,
+        quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking objectives sample by "
+        'default: set `k=32`. `ndcg_exp_gain=False` is `gain="linear"`.',
+    ),
+    "tf_ranking": Convention(
+        "TensorFlow Ranking `NDCGMetric`",
+        "The gain is exponential, and tied documents are in random order; the mean over all orders is its expectation.",
+        gain="exponential",
+        score_dtype="float32",
+        missing="skip",
+        quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as `ignore_index`. Lists that are "
+        'all padding are skipped (`missing="skip"`).',
+    ),
+    "allrank": Convention(
+        "allRank `ndcg`",
+        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
+        gain="exponential",
+        score_dtype="float32",
+        ties="first",
+        zero_division=1.0,
+        quirks="A label of -1 is padding: set `ignore_index=-1`. Its models score in 32-bit floats, in which it "
+        'computes; a tensor of 64-bit floats is compared as given (`score_dtype="given"`). Lists of more than 16 '
+        "documents are sorted with an unstable algorithm, so their ties are in no fixed order.",
+    ),
+    "catboost": Convention(
+        "CatBoost `NDCG`",
+        "The least relevant of several tied documents ranks first, so ties never help. A query with no relevant "
+        "documents counts as perfect.",
+        ties="worst",
+        zero_division=1.0,
+        negative_relevance="keep",
+        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevance is stored as 32-bit floats.',
+    ),
+    "sentence_transformers": Convention(
+        "sentence-transformers `InformationRetrievalEvaluator`",
+        "Relevance is binary, and queries with no relevant documents are skipped.",
+        gain="binary",
+        ties="first",
+        zero_division=math.nan,
+        negative_relevance="clip",
+        quirks="From version 6 on, tied documents rank by ascending id: list them in that order. It scores rerankers "
+        "with scikit-learn.",
+    ),
+    "spark": Convention(
+        "Spark `RankingMetrics.ndcgAt`",
+        "Relevance is binary. The input is ranked ids, so their order has already resolved the ties.",
+        gain="binary",
+        ties="first",
+        negative_relevance="clip",
+        quirks="PySpark accepts relevance values as a third column, but they do not change the score. With relevance "
+        "values in Scala, the gain is exponential, and the ideal is the order in which relevant documents are listed.",
+    ),
+    "elasticsearch": Convention(
+        "Elasticsearch `_rank_eval` `dcg` with `normalize`",
+        "The gain is exponential, over the hits in the engine's order.",
+        gain="exponential",
+        ideal="truncated",
+        ties="first",
+        quirks="Unjudged documents have gain 0, or the gain of `unknown_doc_rating`.",
+    ),
+    "mlflow": Convention(
+        "MLflow `ndcg_at_k`",
+        "The ideal is no longer than the result list, so a short result list scores higher. An empty list for a query "
+        "with no relevant documents is perfect.",
+        gain="binary",
+        ideal="truncated",
+        ties="first",
+        zero_division="perfect_if_empty",
+        quirks="A duplicate document counts twice, as two documents.",
+    ),
+    "haystack": Convention(
+        "Haystack `DocumentNDCGEvaluator`",
+        "The gains are the scores of the expected documents; the retrieved documents set the order.",
+        ties="first",
+        negative_relevance="keep",
+        quirks="There is no cutoff: all retrieved documents count.",
+    ),
+    "llama_index": Convention(
+        "LlamaIndex `NDCG`",
+        "Relevance is binary (expected or not), and all retrieved documents count.",
+        gain="binary",
+        ties="first",
+        quirks="It has no cutoff: do not set `k`. It rejects a query with no expected or no retrieved documents.",
+    ),
+    "lenskit": Convention(
+        "LensKit `NDCG`",
+        "It uses the original discount, which is the same for the first two ranks. Users without recommendations are "
+        "skipped.",
+        gain="binary",
+        discount="jarvelin",
+        ties="first",
+        missing="skip",
+        quirks="A user without test items has no nDCG, and `RunAnalysis` counts it as 0. "
+        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 also counts as relevant.',
+    ),
+    "recommenders": Convention(
+        "Recommenders `ndcg_at_k`",
+        "Relevance is binary: every rated item is relevant. Users without rated items are skipped.",
+        gain="binary",
+        ties="first",
+        zero_division=math.nan,
+        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`. The base of its logarithm does not '
+        "matter. An item rated 0 also counts as relevant.",
+    ),
+    "recbole": Convention(
+        "RecBole `NDCG`",
+        "Relevance is binary.",
+        gain="binary",
+        ties="first",
+        quirks="It receives the best k of all items, so every user has k of them. Version 1.2.1 uses `np.float`, which "
+        "NumPy 1.24 removed.",
+    ),
+    "cornac": Convention(
+        "Cornac `NDCG`",
+        "Relevance is binary, and users without relevant items are skipped.",
+        gain="binary",
+        ties="first",
+        zero_division=math.nan,
+    ),
+    "rectools": Convention(
+        "RecTools `NDCG`",
+        "The ideal has k relevant items even if there are fewer, so few users can reach 1. Users without relevant "
+        "items are skipped.",
+        gain="binary",
+        ideal="full",
+        ties="first",
+        zero_division=math.nan,
+        quirks='`divide_by_achievable=True` is `ideal="judged"`.',
+    ),
+    "evidently": Convention(
+        "Evidently `NDCG`",
+        "Users without relevant items are skipped.",
+        zero_division=math.nan,
+        negative_relevance="keep",
+        quirks="Tied items share the same rank, the mean of their ranks rounded down, which no order of ties gives.",
+    ),
+}
+
+
+def convention_table(values: Mapping[str, float]) -> str:
+    """Return a Markdown table of the options that each convention sets, and its score for one example.
+
+    Args:
+        values: the nDCG of the example under the name of each convention.
+
+    >>> print(convention_table({"sklearn": .5921}).splitlines()[2])
+    | `"sklearn"` | scikit-learn `ndcg_score` | 0.5921 | linear | log | judged | given | average | 0 | raise | empty |
+    """
+    heads = ("gain", "discount", "ideal", "scores", "ties", "no relevant documents", "negative", "missing")
+    lines = [f"| `convention=` | library | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
+    for name, value in values.items():
+        chosen = {**CONVENTIONS[name].options, "zero_division": empty_text(CONVENTIONS[name].zero_division)}
+        settings = " | ".join(chosen.values())
+        lines.append(f'| `"{name}"` | {CONVENTIONS[name].library} | {value:.4f} | {settings} |')
+    return "\n".join(lines)
+
+
+def empty_text(zero_division: float | str) -> str:
+    """Return in words the nDCG of a query with no relevant documents.
+
+    >>> empty_text(math.nan), empty_text(1.0), empty_text("perfect_if_empty")
+    ('skipped', '1', '1 if nothing was retrieved, else 0')
+    """
+    if isinstance(zero_division, str):
+        return "1 if nothing was retrieved, else 0"
+    return "skipped" if math.isnan(zero_division) else f"{zero_division:g}"
+
+
+def convention_notes() -> str:
+    """Return a Markdown list with the meaning and the quirks of each convention.
+
+    >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
+    - `"evidently"`: Users without relevant items
+    """
+    return "\n".join(
+        f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
+    )
+
+
 # ndcg/measure/messages.py: Values, and the errors of other libraries, as error messages show them.
 
 _BRIEF = reprlib.Repr()
@@ -108,6 +450,256 @@ def raise_unless_of_values(error: BaseException) -> None:
     of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
     if isinstance(error, MemoryError) or not of_values:
         raise error
+
+
+# ndcg/measure/arguments.py: Every argument and option of the public functions, described once.
+
+Door = TypeVar("Door", bound=Callable[..., Any])
+
+WIDTH = 108  # the width of lines in docstrings
+
+
+class NamedDiscount(NamedTuple):
+    """A discount that has a name: the factor of the gain at rank i.
+
+    Attributes:
+        formula: the discount of rank i, with b for the base of the logarithm.
+        base_above: a bound that the base must exceed; None if the formula has no logarithm.
+    """
+
+    formula: str
+    base_above: float | None = None
+
+
+class Option(NamedTuple):
+    """An option of `compute`.
+
+    Attributes:
+        meaning: a phrase on the effect of the option.
+        words: the words it accepts, each with its meaning.
+        others: the other values it accepts.
+        default: the default in Python; None if the convention chooses the value.
+        usual: the value that None means, if no convention chooses it.
+        said_as: its name in the signature of a score; empty if it is not part of the signature.
+        unsaid: the values that the signature omits.
+    """
+
+    meaning: str
+    words: Mapping[str, str] = {}
+    others: str = ""
+    default: Any = None
+    usual: Any = None
+    said_as: str = ""
+    unsaid: tuple[Any, ...] = ()
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether the option is True or False."""
+        return isinstance(self.default, bool)
+
+
+# A new discount is a row here and a function of the same name in scoring.py.
+DISCOUNTS = {
+    "log": NamedDiscount("1 / log_b(i + 1)", base_above=0),
+    "reciprocal": NamedDiscount("1 / i"),
+    "jarvelin": NamedDiscount("1 / max(1, log_b(i))", base_above=1),
+}
+GAINS = {"linear": "r", "exponential": "2^r - 1", "binary": "1 if r > 0, else 0"}
+MEASURES = ("nDCG", "DCG", "IDCG", "CG")
+IDEALS = {
+    "judged": "all judged documents",
+    "truncated": "the best of these, as many as were retrieved",
+    "retrieved": "only retrieved documents",
+    "full": "a document with the highest gain of the query at every rank up to the cutoff",
+}
+TIES = {
+    "average": "the expected value over all their orders",
+    "first": "the first in the input ranks first",
+    "last": "the last in the input ranks first",
+    "best": "the order with the highest value",
+    "worst": "the order with the lowest value",
+}
+PERFECT_IF_EMPTY = "perfect_if_empty"
+
+OPTIONS: dict[str, Option] = {
+    "k": Option("the cutoff: how many ranks count; a list gives several; `None` (default) for the whole list"),
+    "ignore_ties": Option(
+        "rank documents with equal scores by position, the last first, instead of averaging over their orders: the "
+        'same as `ties="last"`',
+        default=False,
+    ),
+    "measures": Option(
+        "one or several measures to compute",
+        dict.fromkeys(MEASURES, ""),
+        'each also with a cutoff of its own, such as `"nDCG@10"`',
+        default="nDCG",
+    ),
+    "convention": Option(
+        'which library\'s definition of nDCG to use: `"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... '
+        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `score_dtype`, `ties`, "
+        "`zero_division`, `negative_relevance` and `missing`, unless you set them; the defaults below are "
+        "scikit-learn's",
+        default="sklearn",
+    ),
+    "gain": Option(
+        "the gain of a document with relevance r",
+        GAINS,
+        "a list of the gains of label 0, 1, 2, ..., or a function from an array of relevances to their gains",
+        said_as="gain",
+    ),
+    "discount": Option(
+        "the factor of the gain at rank i",
+        {name: discount.formula for name, discount in DISCOUNTS.items()},
+        "a list of the discounts of rank 1, 2, 3, ..., or a function from an array of ranks to their discounts",
+        said_as="discount",
+        unsaid=("log",),
+    ),
+    "log_base": Option("the base b of the discount's logarithm; default 2", usual=2.0, said_as="log"),
+    "ideal": Option("the documents in the ideal ranking", IDEALS, said_as="ideal", unsaid=("judged",)),
+    "score_dtype": Option(
+        "the type in which scores are compared",
+        {
+            "given": "the type in which they are given",
+            "float32": "32-bit floats, in which close scores are tied, as in pytrec_eval, XGBoost and TorchMetrics",
+        },
+        said_as="scores",
+        unsaid=("given",),
+    ),
+    "ties": Option(
+        "the order of documents with equal scores",
+        TIES
+        | {
+            "docid": "descending document ids, as in trec_eval; lists without ids are ranked as by `last`; flat inputs "
+            "with `query_ids` are rejected if a tie matters and `document_ids` are missing"
+        },
+        said_as="ties",
+    ),
+    "zero_division": Option(
+        "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default 0.0); `nan` excludes "
+        f'such queries from the mean; `"{PERFECT_IF_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
+        "nothing was retrieved, else 0",
+        said_as="empty",
+    ),
+    "negative_relevance": Option(
+        "how to treat a negative relevance",
+        {"raise": "an error", "clip": "gain 0", "keep": "used as it is"},
+        said_as="negative",
+    ),
+    "judged_only": Option(
+        "remove unjudged documents, before ranking; otherwise they keep their ranks and have gain 0",
+        default=False,
+        said_as="unjudged",
+    ),
+    "ignore_index": Option(
+        "the reference that marks padding, for example -100; default: none", said_as="ignored", unsaid=(None,)
+    ),
+    "missing": Option(
+        "how to score a judged query that is missing from the predictions, or that has no scores in them",
+        {
+            "empty": "as if nothing was retrieved",
+            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries without documents, such as "
+            "fully padded lists",
+            "raise": "an error",
+        },
+        said_as="missing",
+        unsaid=("empty", "raise"),
+    ),
+    "use_aggregator": Option(
+        "the mean over queries (default), or with False a list of the value of each query", default=True
+    ),
+    "engine": Option(
+        "the implementation",
+        {"numpy": "this metric", "sklearn": "`sklearn.metrics.ndcg_score` itself, which has only its own options"},
+        default="numpy",
+    ),
+}
+
+ARGUMENTS = {
+    "predictions": (
+        "the score of each document of each query; higher scores rank first. Nested lists (ragged too), a 2-D array or "
+        "tensor (masked arrays too), a list of 1-D arrays, a column of lists (Arrow, datasets, Polars, pandas, "
+        "DuckDB), flat scores with `query_ids`, a mapping `{query: {document: score}}`, the path of a run file, or a "
+        "list of document ids for each query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` "
+        "marks a document that was not retrieved: it has no rank, but counts in the ideal."
+    ),
+    "references": (
+        "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "
+        "`{query: {document: relevance}}`, the path of a qrels file, or the ids of the relevant documents of each "
+        "query (a list, a set, or `{id: relevance}`; also by query). `None`, a masked value or a missing id marks a "
+        "document that was not judged: it has a rank, with gain 0, and does not count in the ideal."
+    ),
+    "sample_weight": "the weight of each query in the mean, not negative; by default all queries count the same.",
+    "query_ids": "the query of each document, for flat predictions and references.",
+    "document_ids": (
+        'the id of each document, next to `query_ids`, for `ties="docid"`; a query may have each document only once.'
+    ),
+    "data": (
+        "a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation or a Hugging Face Dataset; the "
+        "arguments that hold rankings or weights may then be names of its columns."
+    ),
+    "exclude": (
+        "documents to remove from rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
+        "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
+        "in `data`, or the path of a file."
+    ),
+    "by": (
+        "the slice of each query (text, an integer or a boolean; None for none), such as its language: queries with "
+        "the same value are also scored as a slice. In the order of the queries, or `{query: value}`."
+    ),
+}
+
+
+def default_of(name: str) -> Any:
+    """Return the value of an option that is not set.
+
+    >>> default_of("ties"), default_of("log_base"), default_of("k")
+    ('average', 2.0, None)
+    """
+    option = OPTIONS[name]
+    return getattr(CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual)
+
+
+def text_of(name: str) -> str:
+    """Return the description of an argument or an option.
+
+    >>> text_of("negative_relevance")
+    'how to treat a negative relevance: `"raise"` (default, an error), `"clip"` (gain 0), `"keep"` (used as it is).'
+    """
+    if name in ARGUMENTS:
+        return ARGUMENTS[name]
+    option = OPTIONS[name]
+    words = []
+    for word, stands_for in option.words.items():
+        notes = [note for note in ("default" * (word == default_of(name)), stands_for) if note]
+        words.append(f'`"{word}"`' + f" ({'; '.join(notes) if ';' in stands_for else ', '.join(notes)})" * bool(notes))
+    listed = ", ".join([*words, *([option.others] if option.others else [])])
+    flag = f"; default {option.default}" if option.default is False else ""
+    return f"{option.meaning}{': ' if listed else ''}{listed}{flag}."
+
+
+def lines_of(*names: str, indent: str = "    ") -> str:
+    """Return a paragraph for each argument or option, as docstrings have them under `Args:`."""
+    return "\n".join(
+        textwrap.fill(
+            f"{name}{' (`bool`)' * (name in OPTIONS and OPTIONS[name].is_flag)}: {text_of(name)}",
+            WIDTH,
+            initial_indent=indent,
+            subsequent_indent=indent + "    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for name in names
+    )
+
+
+def describes_arguments(door: Door) -> Door:
+    """Replace each line `name: {name}` in the docstring of a function by the description of that argument."""
+
+    def text(line: re.Match[str]) -> str:
+        return lines_of(line[2], indent=line[1])
+
+    door.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, door.__doc__ or "", flags=re.MULTILINE)
+    return door
 
 
 # ndcg/measure/ties.py: Compute the gains at the first ranks of every query, exactly for ties, from arrays of float scores and gains.
@@ -915,6 +1507,513 @@ def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
     return sums
 
 
+# ndcg/measure/options.py: The options of `compute`, checked once and kept in one object, with the names of results and the signature.
+
+__version__ = "1.2.0"
+
+Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDCG@10"
+Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+LONGEST_IDEAL = 10**6  # the most documents in a full ideal
+
+# Options are not checked again if they were used before, as in a loop that scores batch after batch.
+MOST_REMEMBERED = 256
+_REMEMBERED_TYPES = (str, int, bool, type(None))
+_REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
+
+# Arguments that people expect of all methods.
+ELSEWHERE = {
+    **dict.fromkeys(("by", "confidence"), "report and compare have it"),
+    **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over", "resamples"), "compare has it"),
+    **dict.fromkeys(("got", "between"), "explain has it"),
+}
+# Options that methods with an aggregation of their own do not accept.
+AGGREGATION_OPTIONS = ("use_aggregator", "engine")
+
+
+class ChosenOptions(TypedDict, total=False):
+    """The options that a score depends on, for type checkers."""
+
+    ignore_ties: bool
+    gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
+    discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
+    log_base: float | None
+    ideal: Literal["judged", "truncated", "retrieved", "full"] | None
+    score_dtype: Literal["given", "float32"] | None
+    ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
+    zero_division: float | Literal["perfect_if_empty"] | None
+    negative_relevance: Literal["raise", "clip", "keep"] | None
+    judged_only: bool
+
+
+class ScoringOptions(ChosenOptions, total=False):
+    """The options of every method that scores."""
+
+    measures: Measure | str | Sequence[Measure | str]
+    convention: str
+
+
+class ExplainOptions(ChosenOptions, total=False):
+    """The options of `explain`."""
+
+    ignore_index: float | None
+    missing: Literal["empty", "skip", "raise"] | None
+
+
+class QueryOptions(ScoringOptions, ExplainOptions, total=False):
+    """The options of methods that read whole queries."""
+
+
+class ComputeOptions(QueryOptions, total=False):
+    """The options of `compute`."""
+
+    use_aggregator: bool
+    engine: Literal["numpy", "sklearn"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Checked options: how to read and score rankings, and how to return the values."""
+
+    with_cutoffs: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
+    gain: Gain
+    discount: Discount
+    log_base: float
+    ideal: str
+    score_dtype: str
+    ties: str
+    zero_division: float | str
+    negative_relevance: str
+    judged_only: bool
+    ignore_index: float | None
+    missing: str
+    use_aggregator: bool
+    engine: str
+    measures: tuple[str, ...] = field(init=False, repr=False, compare=False)  # without cutoffs
+    cutoffs: tuple[int | None, ...] = field(init=False, repr=False, compare=False)  # the cutoffs of all measures
+    # the name of each result, its measure, and the index of its cutoff
+    results: tuple[tuple[str, str, int], ...] = field(init=False, repr=False, compare=False)
+    reading: dict[str, Any] = field(init=False, repr=False, compare=False)  # keyword arguments of `rankings.read`
+    scoring: dict[str, Any] = field(init=False, repr=False, compare=False)  # and of `scoring.score_queries`
+
+    @classmethod
+    def parse(cls, **given: Any) -> "Options":
+        """Check the options of `compute`; None means the convention's choice.
+
+        Raises:
+            ValueError: a value is not allowed; names the option, the value and the allowed values.
+            TypeError: an option does not exist.
+        """
+        # no floats, since 0.0 and -0.0 would be the same key, and nothing that may change
+        if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
+            return _parsed_options(given)
+        key = tuple((name, type(value), value) for name, value in given.items())
+        if (parsed := _REMEMBERED.get(key)) is None:
+            parsed = _parsed_options(given)
+            if len(_REMEMBERED) >= MOST_REMEMBERED:
+                _REMEMBERED.clear()
+            _REMEMBERED[key] = parsed
+        return parsed
+
+    @classmethod
+    def of_method(
+        cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = AGGREGATION_OPTIONS
+    ) -> "Options":
+        """Check the options of a method that accepts those of `compute`, except some, in addition to its own.
+
+        Raises:
+            ValueError: as in `parse`.
+            TypeError: the method does not have an option; names the nearest, or all that it has.
+        """
+        refuse_unknown(options, method, lacks)
+        return cls.parse(k=k, **options)
+
+    def __post_init__(self) -> None:
+        """Derive the other fields, once for all queries that are scored with these options."""
+        measures = tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
+        cutoffs = tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
+        results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.with_cutoffs)
+        by_docid = self.ties == "docid"
+        reading = {
+            "judged_only": self.judged_only,
+            "ignore_index": self.ignore_index,
+            "by_docid": by_docid,
+            "score_dtype": self.score_dtype,
+        }
+        scoring = {
+            "measures": measures,
+            "cutoffs": cutoffs,
+            "gain": self.gain,
+            "discount": self.discount,
+            "log_base": self.log_base,
+            "ideal": self.ideal,
+            "ties": "last" if by_docid else self.ties,  # documents are read in ascending order of ids
+            "zero_division": self.zero_division,
+            "negative_relevance": self.negative_relevance,
+        }
+        derived = {"measures": measures, "cutoffs": cutoffs, "results": results, "reading": reading, "scoring": scoring}
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all results."""
+        return [name for name, _, _ in self.results]
+
+    def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
+        """Return every option that the scores depend on, in one line."""
+        gain, discount = _function_name("gain", self.gain, LABELS), _function_name("discount", self.discount, RANKS)
+        unjudged = "removed" if self.judged_only else "0"
+        parts: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
+        if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
+            del parts["log_base"]
+        choices = {
+            option.said_as: each if isinstance(each, str) else _number(each)
+            for name, option in OPTIONS.items()
+            if option.said_as and (each := parts.get(name)) is not None and each not in option.unsaid
+        }
+        choices |= {"v": __version__, **dict.fromkeys(["weights"] * weighted + ["excluded"] * excluding, "given")}
+        return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
+
+
+def _parsed_options(given: Mapping[str, Any]) -> Options:
+    """Check options: the convention, each option by itself in the order of the table, then all together."""
+    if unknown := [name for name in given if name not in OPTIONS]:
+        raise TypeError(f"unknown option {unknown[0][:100]}; the options are {', '.join(OPTIONS)}")
+    values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+    convention = CONVENTIONS[_checked_option("convention", values["convention"])]
+    checked = {
+        name: _checked_option(name, getattr(convention, name, option.usual) if values[name] is None else values[name])
+        for name, option in OPTIONS.items()
+    }
+    cutoffs, measures = checked.pop("k"), checked.pop("measures")
+    if values["k"] is not None and all("@" in name for name in measures):
+        both = f"k={shown(values['k'])} and measures={shown(values['measures'])}"
+        raise ValueError(f"{both} both give cutoffs; give one of the two")
+    if checked.pop("ignore_ties"):
+        if values["ties"] not in (None, "last"):
+            both = f'ignore_ties=True means ties="last", but ties={shown(values["ties"])} was given too'
+            raise ValueError(f"{both}; give one of the two")
+        checked["ties"] = "last"
+    _refuse_base(checked["log_base"], checked["discount"])
+    del checked["convention"]
+    options = Options(with_cutoffs=_with_cutoffs(measures, cutoffs), **checked)
+    if options.ideal == "full":
+        setting = f'convention="{values["convention"]}"' if values["ideal"] is None else 'ideal="full"'
+        _refuse_endless_ideal(options.cutoffs, setting)
+    if options.engine == "sklearn":
+        _refuse_what_sklearn_lacks(values, options)
+    return options
+
+
+def _checked_option(name: str, value: Any) -> Any:
+    """Return the checked value of an option."""
+    if name in _CHECKS:
+        return _CHECKS[name](value)
+    option = OPTIONS[name]
+    return _flag(name, value) if option.is_flag else choice(name, value, tuple(option.words))
+
+
+OF_COMPUTE = tuple(OPTIONS)  # the names of all options
+
+
+def signature(
+    k: Cutoffs = None, *, sample_weight: Any = None, exclude: Any = None, **options: Unpack[ComputeOptions]
+) -> str:
+    """Return every option that a score depends on, in one line: scores with other signatures are not comparable.
+
+    Args:
+        k: the cutoff or cutoffs, as in `compute`.
+        sample_weight: the weights of the queries; the signature records whether there are any.
+        exclude: documents to exclude; the signature records whether there are any.
+        **options: the options of `compute`.
+
+    >>> signature(k=10)
+    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.2.0'
+    """
+    return Options.of_method(signature, k, options, lacks=()).signature(
+        weighted=sample_weight is not None, excluding=exclude is not None
+    )
+
+
+def shows_options(function: Function) -> Function:
+    """Show the options of `compute` in the signature of a function that accepts them as `**options`."""
+    own = inspect.signature(function)
+    named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=Any)
+        for name, option in OPTIONS.items()
+        if name not in named
+    ]
+    vars(function)["__signature__"] = own.replace(parameters=[*named.values(), *options])
+    return function
+
+
+def result_name(measure: str, k: int | None) -> str:
+    """Return the name of a measure at a cutoff.
+
+    >>> result_name("nDCG", 10), result_name("nDCG", None)
+    ('nDCG@10', 'nDCG')
+    """
+    return measure if k is None else f"{measure}@{k}"
+
+
+def measure_of(name: str) -> str:
+    """Return the measure of a result by its name.
+
+    >>> measure_of("nDCG@10")
+    'nDCG'
+    """
+    return name.partition("@")[0]
+
+
+def choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return a value that is one of several words.
+
+    Raises:
+        ValueError: it is not one of them; names the nearest.
+    """
+    if not isinstance(value, str) or value not in choices:
+        near = nearest(value, choices) if isinstance(value, str) else ""
+        hint = f'; did you mean "{near}"?' if near else ""
+        allowed = ", ".join(f'"{each}"' for each in choices)
+        raise ValueError(f"{name} must be one of {allowed}; got {shown(value)}{hint}")
+    return str(value)
+
+
+def is_real(value: Any) -> bool:
+    """Return whether a value is a number in the range of float64; a bool is not."""
+    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def between_0_and_1(name: str, value: Any, example: float) -> float:
+    """Return a level, such as that of an interval.
+
+    Raises:
+        ValueError: it is not a number between 0 and 1, or is too close to 1 for float64.
+    """
+    if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
+        raise ValueError(f"{name} must be between 0 and 1, such as {example}; got {shown(value)}")
+    return float(value)
+
+
+def in_units(name: str, value: Any) -> float:
+    """Return an amount in units of the measure.
+
+    Raises:
+        ValueError: it is not a finite number, at least 0.
+    """
+    if not is_real(value) or not 0 <= float(value) < math.inf:
+        raise ValueError(f"{name} must be a finite number, at least 0, in units of the measure; got {shown(value)}")
+    return float(value)
+
+
+def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
+    """Return an integer.
+
+    Raises:
+        ValueError: it is not an integer from the least to the most.
+    """
+    if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
+        upper = "" if most == math.inf else f" and at most {most:,}"
+        raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
+    return int(value)
+
+
+def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
+    """Raise an error for cutoffs for which an ideal of k documents has no end or takes too much memory."""
+    if None in cutoffs:
+        raise ValueError(f"k must be given for {option}, since its ideal has k documents of the highest gain")
+    if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
+        raise ValueError(
+            f"k must be at most {LONGEST_IDEAL:,} for {option}, since its ideal has k documents; got {longest}"
+        )
+
+
+def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
+    """Raise a TypeError for an option that a method does not have; it names the nearest, or all that it has."""
+    for name in options:
+        if name not in OF_COMPUTE or name in lacks:
+            raise _unknown_option(name, method, lacks)
+
+
+def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:
+    """Return the error for an option that a method does not have."""
+    own = [own for own, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
+    of_compute = [each for each in OF_COMPUTE if each not in lacks]
+    known = list(dict.fromkeys([*own, *of_compute]))
+    near = "" if name in lacks else nearest(name, known)
+    hint = f"did you mean {near}?" if near else ELSEWHERE.get(name) or f"it has {', '.join(known)}"
+    return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
+
+
+def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
+    """Raise an error for an option that is set but that `sklearn.metrics.ndcg_score` does not have."""
+    for name, value in values.items():
+        kept = getattr(options, name, value)
+        usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
+        is_given = value is not None if usual is None else kept != usual
+        if is_given and name not in ("k", "ignore_ties", "engine"):
+            raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}')
+
+
+def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Check one value or each of a sequence; return them without repeats."""
+    if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
+        return (check(value),)
+    if not len(value):
+        raise ValueError(f"{name} is empty; give at least one value")
+    return tuple(dict.fromkeys(map(check, value)))
+
+
+def _cutoff(k: Any) -> int | None:
+    if k is not None and (not is_real(k) or not isinstance(k, Integral) or int(k) < 1):
+        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {shown(k)}")
+    return None if k is None else int(k)
+
+
+def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[tuple[str, int | None], ...]:
+    """Return each measure with every cutoff, or with the one in its name."""
+    pairs = []
+    for name in names:
+        measure, _, own = name.partition("@")
+        pairs += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
+    return tuple(dict.fromkeys(pairs))
+
+
+def _measure(name: Any) -> str:
+    measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
+    if not at:
+        if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as in trec_eval
+            raise ValueError(f"measures: {name} is nDCG@{cut[1]} here")
+        return choice("measures", name, MEASURES)
+    if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
+        raise ValueError(f"measures must have a positive integer after the @, as in nDCG@10; got {shown(name)}")
+    return result_name(choice("measures", measure, MEASURES), int(cutoff))
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {shown(value)}")
+    return bool(value)
+
+
+def _log_base(value: Any) -> float:
+    if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
+        raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
+    return float(value)
+
+
+def _refuse_base(base: float, discount: Any) -> None:
+    """Raise an error for a base of the logarithm that a discount cannot have."""
+    above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
+    if above is not None and base <= above:
+        raise ValueError(f'log_base must be above {above:g} for discount="{discount}"; got {shown(base)}')
+
+
+def _zero_division(value: Any) -> float | str:
+    if isinstance(value, str) and value == PERFECT_IF_EMPTY:
+        return value
+    if not is_real(value) or math.isinf(float(value)):
+        meaning = (
+            f'a finite number, nan to exclude queries with no relevant documents from the mean, or "{PERFECT_IF_EMPTY}"'
+        )
+        raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
+    return float(value)
+
+
+def _ignore_index(value: Any) -> float | None:
+    if value is not None and (not is_real(value) or not math.isfinite(value)):
+        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {shown(value)}")
+    if value is None or isinstance(value, Integral):
+        return None if value is None else int(value)
+    return float(value)
+
+
+def _gain(value: Any) -> Gain:
+    if isinstance(value, str):
+        return choice("gain", value, tuple(GAINS))
+    if callable(value):
+        function: Callable[[NDArray[np.float64]], Any] = value
+        return function
+    table = _listed_numbers(value)
+    if table is None:
+        meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
+        raise ValueError(f"gain must be {meaning}; got {shown(value)}")
+    return table
+
+
+def _discount(value: Any) -> Discount:
+    if isinstance(value, str):
+        return choice("discount", value, tuple(DISCOUNTS))
+    if callable(value):
+        function: Callable[[NDArray[np.int64]], Any] = value
+        return function
+    listed = _listed_numbers(value)
+    if listed is None or (problem := not_discounts(listed)):
+        words = ", ".join(f'"{each}"' for each in DISCOUNTS)
+        meaning = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
+        reason = "" if listed is None else f", which {problem}"
+        raise ValueError(f"discount must be {meaning}; got {shown(value)}{reason}")
+    return listed
+
+
+def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
+    """Return a list of finite numbers as an array; None for anything else."""
+    sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    table = np.array(value, np.float64) if sequence and all(map(is_real, value)) else np.empty(0)
+    return table if table.size and np.isfinite(table).all() else None
+
+
+def _number(value: float) -> str:
+    return repr(float(value)).removesuffix(".0")
+
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {  # other options are flags, or one of the words in their row
+    "k": partial(_several, "k", check=_cutoff),
+    "measures": partial(_several, "measures", check=_measure),
+    "convention": partial(choice, "convention", choices=tuple(CONVENTIONS)),
+    "gain": _gain,
+    "discount": _discount,
+    "log_base": _log_base,
+    "zero_division": _zero_division,
+    "ignore_index": _ignore_index,
+}
+
+LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))])
+RANKS = np.array([*range(1, 33), 100, 1000])
+
+
+def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -> str:
+    """Return a name that equal gains or discounts share; a function is named by its results for some values."""
+    if isinstance(value, str):
+        return value
+    if not callable(value):
+        return ",".join(map(_number, value))
+    answers: list[str] = []
+    answered = False
+    with np.errstate(all="ignore"):
+        for at in range(len(samples)):
+            try:
+                answers.append(repr(np.asarray(value(samples[at : at + 1]), np.float64).tolist()))
+                answered = True
+            except Exception as error:  # noqa: BLE001 - whatever it raises, this value has no result
+                answers.append(type(error).__name__)
+    if not answered:
+        known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
+        raise ValueError(
+            f"{option} {shown(value)} has no value for any of the {known}, ..., which a signature needs to name it"
+        )
+    return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
+
+
 # ndcg/inputs/sources.py: Convert the values of any library to lists, and to NumPy and Arrow arrays.
 
 ARROW = (pa.Array, pa.ChunkedArray)
@@ -1611,277 +2710,7 @@ def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
     return np.concatenate(hashes)
 
 
-# ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from both sides: they have no rank and are in no ideal.
-
-IdMapping = Mapping[Any, Mapping[Any, Any]]
-Rows = tuple[Ids, Ids]  # the query and the document of each row
-
-
-class Pairs(NamedTuple):
-    """Documents to exclude, a row each, as columns of any library.
-
-    Attributes:
-        query_ids: the id of each row's query.
-        document_ids: the id of each row's document.
-    """
-
-    query_ids: Any
-    document_ids: Any
-
-
-class NothingExcludedError(ValueError):
-    """No query of `exclude` is in the references, although their ids have the same type."""
-
-
-def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Return both sides, mappings or files, without the excluded documents.
-
-    Args:
-        exclude: ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
-        predictions: the scores, by query id and document id.
-        references: the relevance, by query id and document id.
-
-    Raises:
-        ValueError: `exclude` has another format, its ids cannot be read or have another type than the ids of the
-            rankings, or no query is in common.
-
-    >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
-    ({'q': {'b': 0.1}}, {'q': {'b': 1}})
-    """
-    sides = predictions, references
-    by_query = _by_query(exclude) if any(isinstance(side, Mapping) for side in (exclude, *sides)) else {}
-    own = next((side for side in sides if isinstance(side, Columns)), None)
-    rows = None if own is None else _excluded_rows_of(exclude, own.query_ids, own.document)
-    judged = references.query_ids.to_pylist() if isinstance(references, Columns) else references
-    _check_queries(_queries(exclude, rows, by_query), judged, isinstance(exclude, Columns))
-    if rows is None:
-        _check_documents(by_query, _one_of_each_kind(sides))
-    predictions, references = (
-        _of_mapping(side, by_query) if rows is None or isinstance(side, Mapping) else _of_columns(side, rows)
-        for side in sides
-    )
-    return predictions, references
-
-
-def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[np.int64]:
-    """Return how many documents `without` removed for each query of the references, a column for each side.
-
-    >>> before = {"q": {"a": 0.9}}, {"q": {"a": 1, "b": 1}, "r": {}}
-    >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
-    [[1, 1], [0, 0]]
-    """
-    queries = list(_document_counts(before[1]))
-    columns = []
-    for side, left in zip(before, after, strict=True):
-        had, has = _document_counts(side), _document_counts(left)
-        columns.append([had.get(query, 0) - has.get(query, 0) for query in queries])
-    return np.array(columns, np.int64).T
-
-
-def _document_counts(side: Any) -> dict[Any, int]:
-    """Return how many documents each query of a mapping or a file has."""
-    if isinstance(side, Mapping):
-        return {query: len(documents) for query, documents in side.items()}
-    counts = np.bincount(side.query, minlength=len(side.query_ids)).tolist()
-    return dict(zip(side.query_ids.to_pylist(), counts, strict=True))
-
-
-def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
-    """Return a mask of the rows to exclude, by their queries and documents.
-
-    Raises:
-        ValueError: as in `without`.
-    """
-    rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
-    _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
-    return _are_among((queries, documents), rows)
-
-
-def are_excluded(columns: Columns, exclude: Any) -> Mask:
-    """Return which rows of a file are to be excluded.
-
-    Raises:
-        ValueError: as in `without`.
-    """
-    return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
-
-
-def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
-    """Return a mapping without the documents to exclude of each query."""
-    return {
-        query: {each: value for each, value in documents.items() if each not in excluded.get(query, ())}
-        for query, documents in side.items()
-    }
-
-
-def _of_columns(side: Columns, excluded: Rows) -> Columns:
-    """Return a file's columns without the rows to exclude."""
-    return side.only(~_are_among(_rows_of(side), excluded))
-
-
-def _rows_of(columns: Columns) -> Rows:
-    """Return the ids of a file's rows."""
-    return Ids(columns.query_ids, columns.query), read_ids("document_ids", columns.document)
-
-
-def _are_among(rows: Rows, excluded: Rows) -> Mask:
-    """Return which rows have the query and the document of a row to exclude."""
-    (queries, documents), (query, document) = rows, excluded
-    of_query = _index_among("queries", query.distinct, queries.distinct)[query.codes]
-    of_document = _index_among("documents", document.distinct, documents.distinct)[document.codes]
-    known = (of_query >= 0) & (of_document >= 0)
-    pairs = of_query[known] * len(documents.distinct) + of_document[known]
-    return np.isin(queries.codes * len(documents.distinct) + documents.codes, pairs)
-
-
-def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return the index of each id among the ids of the rankings; -1 if it is not among them.
-
-    Raises:
-        ValueError: the ids have another kind (text, bytes, integers, dates or times) than the ids of the rankings.
-    """
-    if len(ids) and len(among) and family(ids.type) != family(among.type):
-        raise _another_type(side, ids[0].as_py(), among[0].as_py())
-    return index_among(ids, among)
-
-
-def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> Rows:
-    """Return the rows of documents to exclude; for a mapping, only ids that columns of the rankings' types can hold."""
-    if isinstance(exclude, Columns):
-        return _rows_of(exclude)
-    if not isinstance(exclude, Pairs):
-        exclude = _pairs(_by_query(exclude), queries, documents)
-    # a column without rows may have a type that is not one of ids
-    query, document = (read_ids("exclude", ids if len(ids) else []) for ids in settled(**exclude._asdict()))
-    if query.rows != document.rows:
-        lengths = f"{query.rows} query ids and {document.rows} document ids"
-        raise ValueError(f"exclude: has {lengths}; give both in each row")
-    return query, document
-
-
-def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
-    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold.
-
-    Raises:
-        ValueError: the documents have another kind of ids than the documents of the rankings.
-    """
-    _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
-    held = _those_held_by(queries.type, by_query)
-    rows = [(query, each) for query in held for each in _those_held_by(documents.type, by_query[query])]
-    return Pairs([query for query, _ in rows], [document for _, document in rows])
-
-
-def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
-    """Return the ids that a column of a type can hold: ids of its kind, and integers within its range."""
-    alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
-    if id_kind(kind) != "integers":
-        return alike
-    limits = np.iinfo(kind.to_pandas_dtype())
-    return [each for each in alike if limits.min <= each <= limits.max]
-
-
-def _queries(exclude: Any, rows: Rows | None, by_query: Mapping[Any, Any] | None = None) -> Iterable[Any]:
-    """Return the ids of queries that have documents to exclude."""
-    if isinstance(exclude, Mapping) or rows is None:
-        by_query = _by_query(exclude) if by_query is None else by_query
-        return filter(by_query.get, by_query)
-    return list(rows[0].distinct.to_pylist())
-
-
-def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
-    """Return the documents to exclude of each query."""
-    if isinstance(exclude, Mapping):
-        check_ids("exclude", exclude, nested=False)
-        return {query: _ids(query, documents) for query, documents in exclude.items()}
-    if not isinstance(exclude, (Pairs, Columns)):
-        forms = "{query: ids}, a file, or, together with data, a DataFrame with columns of the same names"
-        raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
-    rows = _excluded_rows_of(exclude)
-    excluded_ids: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
-    columns = (ids.distinct.take(pa.array(ids.codes)).to_pylist() for ids in rows)
-    for of_query, of_document in zip(*columns, strict=True):
-        excluded_ids[of_query].add(of_document)
-    return excluded_ids
-
-
-def by_position(exclude: Any, queries: int) -> dict[int, Any]:
-    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query.
-
-    Raises:
-        ValueError: it is not a list with an entry for each query.
-    """
-    rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
-    if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
-        given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
-        problem = f"got {given}, but the predictions are ranked ids by position"
-        raise ValueError(f"exclude: {problem}; give a list or a set of ids for each query, in the same order")
-    if len(rows) != queries:
-        raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
-    return dict(enumerate(rows))
-
-
-def _ids(query: Any, documents: Any) -> Set[Any]:
-    """Return the ids of a query's documents."""
-    found = documents
-    if not isinstance(found, (list, tuple, Set, Mapping, str, bytes)):
-        found = plain("exclude", found)
-        found = found.to_pylist() if isinstance(found, ARROW) else found
-        found = found.tolist() if isinstance(found, np.ndarray) else found
-    if not isinstance(found, (list, tuple, Set, Mapping)):
-        raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {shown(documents)}")
-    if wrong := types_of_no_ids(found):
-        other = next(each for each in found if type(each) in wrong)
-        raise ValueError(f"exclude: query {shown(query)}: must hold ids, text or integers; got {shown(other)}")
-    return frozenset(found)
-
-
-def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
-    """Raise an error if no excluded query is in the rankings.
-
-    Raises:
-        NothingExcludedError: the ids have the same type, so other rankings may have these queries.
-        ValueError: the ids are of another type.
-    """
-    excluded_queries, own_queries = dict.fromkeys(excluded), dict.fromkeys(own)
-    if excluded_queries and own_queries and excluded_queries.keys().isdisjoint(own_queries):
-        one, other = next(iter(excluded_queries)), next(iter(own_queries))
-        ids = f"{shown(one)} in exclude, {shown(other)} in the references"
-        different = id_kind(type(one)) != id_kind(type(other))
-        hint = "; give both the same type" * different
-        hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
-        kind = ValueError if different else NothingExcludedError
-        raise kind(f"exclude: no query is in the references; ids are such as {ids}{hint}")
-
-
-def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
-    """Raise an error for documents with another kind of ids than in the rankings, the same for any order of a set.
-
-    Args:
-        excluded: the documents to exclude of each query.
-        own: for each kind of document ids in the rankings, one such id.
-    """
-    types = set(map(type, chain.from_iterable(excluded.values())))
-    if own and (wrong := {each for each in types if id_kind(each) not in own}):
-        others = [each for each in chain.from_iterable(excluded.values()) if type(each) in wrong]
-        raise _another_type("documents", min(others, key=shown), next(iter(own.values())))
-
-
-def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
-    """Return, for each kind of document ids in mappings, the first id of that kind."""
-    examples: dict[str, Any] = {}
-    for documents in chain.from_iterable(side.values() for side in sides):
-        for kind in set(map(type, documents)):
-            if id_kind(kind) not in examples:
-                examples[id_kind(kind)] = next(each for each in documents if type(each) is kind)
-    return examples
-
-
-def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
-    ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
-    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give both the same type")
-
-
-# ndcg/inputs/file_content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
+# ndcg/files/content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -2251,7 +3080,7 @@ def shown_cell(cell: Any) -> str:
     return repr(text if len(text) <= 100 else text[:99] + "…")
 
 
-# ndcg/inputs/file_lines.py: Read rows from lines: TREC, CSV and TSV.
+# ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV.
 
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # as Arrow's parser accepts it, finite or not
@@ -2494,7 +3323,7 @@ def _problem(row: bytes, layout: _Layout) -> str:
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 
-# ndcg/inputs/file_tables.py: Read rows from objects and tables: JSON, JSONL, Parquet and Arrow.
+# ndcg/files/tables.py: Read rows from objects and tables: JSON, JSONL, Parquet and Arrow.
 
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 NUMBER_TYPES = (
@@ -2799,7 +3628,7 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -
     return part._replace(table=part.table[:row], problem=problem)
 
 
-# ndcg/inputs/files.py: Read files of rankings as columns and mappings, with the format detected from the content.
+# ndcg/files/reader.py: Read files of rankings as columns and mappings, with the format detected from the content.
 
 JSON_BYTES = 5  # how many times as much memory as its text JSON takes as Python objects
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
@@ -3411,6 +4240,276 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
 def _is_narrow(dtype: np.dtype[Any]) -> bool:
     """Return whether it is a float type of JAX or TensorFlow with values that float32 represents exactly."""
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
+
+
+# ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from both sides: they have no rank and are in no ideal.
+
+IdMapping = Mapping[Any, Mapping[Any, Any]]
+Rows = tuple[Ids, Ids]  # the query and the document of each row
+
+
+class Pairs(NamedTuple):
+    """Documents to exclude, a row each, as columns of any library.
+
+    Attributes:
+        query_ids: the id of each row's query.
+        document_ids: the id of each row's document.
+    """
+
+    query_ids: Any
+    document_ids: Any
+
+
+class NothingExcludedError(ValueError):
+    """No query of `exclude` is in the references, although their ids have the same type."""
+
+
+def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
+    """Return both sides, mappings or files, without the excluded documents.
+
+    Args:
+        exclude: ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
+        predictions: the scores, by query id and document id.
+        references: the relevance, by query id and document id.
+
+    Raises:
+        ValueError: `exclude` has another format, its ids cannot be read or have another type than the ids of the
+            rankings, or no query is in common.
+
+    >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
+    ({'q': {'b': 0.1}}, {'q': {'b': 1}})
+    """
+    sides = predictions, references
+    by_query = _by_query(exclude) if any(isinstance(side, Mapping) for side in (exclude, *sides)) else {}
+    own = next((side for side in sides if isinstance(side, Columns)), None)
+    rows = None if own is None else _excluded_rows_of(exclude, own.query_ids, own.document)
+    judged = references.query_ids.to_pylist() if isinstance(references, Columns) else references
+    _check_queries(_queries(exclude, rows, by_query), judged, isinstance(exclude, Columns))
+    if rows is None:
+        _check_documents(by_query, _one_of_each_kind(sides))
+    predictions, references = (
+        _of_mapping(side, by_query) if rows is None or isinstance(side, Mapping) else _of_columns(side, rows)
+        for side in sides
+    )
+    return predictions, references
+
+
+def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[np.int64]:
+    """Return how many documents `without` removed for each query of the references, a column for each side.
+
+    >>> before = {"q": {"a": 0.9}}, {"q": {"a": 1, "b": 1}, "r": {}}
+    >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
+    [[1, 1], [0, 0]]
+    """
+    queries = list(_document_counts(before[1]))
+    columns = []
+    for side, left in zip(before, after, strict=True):
+        had, has = _document_counts(side), _document_counts(left)
+        columns.append([had.get(query, 0) - has.get(query, 0) for query in queries])
+    return np.array(columns, np.int64).T
+
+
+def _document_counts(side: Any) -> dict[Any, int]:
+    """Return how many documents each query of a mapping or a file has."""
+    if isinstance(side, Mapping):
+        return {query: len(documents) for query, documents in side.items()}
+    counts = np.bincount(side.query, minlength=len(side.query_ids)).tolist()
+    return dict(zip(side.query_ids.to_pylist(), counts, strict=True))
+
+
+def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
+    """Return a mask of the rows to exclude, by their queries and documents.
+
+    Raises:
+        ValueError: as in `without`.
+    """
+    rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
+    _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
+    return _are_among((queries, documents), rows)
+
+
+def are_excluded(columns: Columns, exclude: Any) -> Mask:
+    """Return which rows of a file are to be excluded.
+
+    Raises:
+        ValueError: as in `without`.
+    """
+    return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
+
+
+def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
+    """Return a mapping without the documents to exclude of each query."""
+    return {
+        query: {each: value for each, value in documents.items() if each not in excluded.get(query, ())}
+        for query, documents in side.items()
+    }
+
+
+def _of_columns(side: Columns, excluded: Rows) -> Columns:
+    """Return a file's columns without the rows to exclude."""
+    return side.only(~_are_among(_rows_of(side), excluded))
+
+
+def _rows_of(columns: Columns) -> Rows:
+    """Return the ids of a file's rows."""
+    return Ids(columns.query_ids, columns.query), read_ids("document_ids", columns.document)
+
+
+def _are_among(rows: Rows, excluded: Rows) -> Mask:
+    """Return which rows have the query and the document of a row to exclude."""
+    (queries, documents), (query, document) = rows, excluded
+    of_query = _index_among("queries", query.distinct, queries.distinct)[query.codes]
+    of_document = _index_among("documents", document.distinct, documents.distinct)[document.codes]
+    known = (of_query >= 0) & (of_document >= 0)
+    pairs = of_query[known] * len(documents.distinct) + of_document[known]
+    return np.isin(queries.codes * len(documents.distinct) + documents.codes, pairs)
+
+
+def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
+    """Return the index of each id among the ids of the rankings; -1 if it is not among them.
+
+    Raises:
+        ValueError: the ids have another kind (text, bytes, integers, dates or times) than the ids of the rankings.
+    """
+    if len(ids) and len(among) and family(ids.type) != family(among.type):
+        raise _another_type(side, ids[0].as_py(), among[0].as_py())
+    return index_among(ids, among)
+
+
+def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> Rows:
+    """Return the rows of documents to exclude; for a mapping, only ids that columns of the rankings' types can hold."""
+    if isinstance(exclude, Columns):
+        return _rows_of(exclude)
+    if not isinstance(exclude, Pairs):
+        exclude = _pairs(_by_query(exclude), queries, documents)
+    # a column without rows may have a type that is not one of ids
+    query, document = (read_ids("exclude", ids if len(ids) else []) for ids in settled(**exclude._asdict()))
+    if query.rows != document.rows:
+        lengths = f"{query.rows} query ids and {document.rows} document ids"
+        raise ValueError(f"exclude: has {lengths}; give both in each row")
+    return query, document
+
+
+def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
+    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold.
+
+    Raises:
+        ValueError: the documents have another kind of ids than the documents of the rankings.
+    """
+    _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
+    held = _those_held_by(queries.type, by_query)
+    rows = [(query, each) for query in held for each in _those_held_by(documents.type, by_query[query])]
+    return Pairs([query for query, _ in rows], [document for _, document in rows])
+
+
+def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
+    """Return the ids that a column of a type can hold: ids of its kind, and integers within its range."""
+    alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
+    if id_kind(kind) != "integers":
+        return alike
+    limits = np.iinfo(kind.to_pandas_dtype())
+    return [each for each in alike if limits.min <= each <= limits.max]
+
+
+def _queries(exclude: Any, rows: Rows | None, by_query: Mapping[Any, Any] | None = None) -> Iterable[Any]:
+    """Return the ids of queries that have documents to exclude."""
+    if isinstance(exclude, Mapping) or rows is None:
+        by_query = _by_query(exclude) if by_query is None else by_query
+        return filter(by_query.get, by_query)
+    return list(rows[0].distinct.to_pylist())
+
+
+def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
+    """Return the documents to exclude of each query."""
+    if isinstance(exclude, Mapping):
+        check_ids("exclude", exclude, nested=False)
+        return {query: _ids(query, documents) for query, documents in exclude.items()}
+    if not isinstance(exclude, (Pairs, Columns)):
+        forms = "{query: ids}, a file, or, together with data, a DataFrame with columns of the same names"
+        raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
+    rows = _excluded_rows_of(exclude)
+    excluded_ids: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
+    columns = (ids.distinct.take(pa.array(ids.codes)).to_pylist() for ids in rows)
+    for of_query, of_document in zip(*columns, strict=True):
+        excluded_ids[of_query].add(of_document)
+    return excluded_ids
+
+
+def by_position(exclude: Any, queries: int) -> dict[int, Any]:
+    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query.
+
+    Raises:
+        ValueError: it is not a list with an entry for each query.
+    """
+    rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
+    if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
+        given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
+        problem = f"got {given}, but the predictions are ranked ids by position"
+        raise ValueError(f"exclude: {problem}; give a list or a set of ids for each query, in the same order")
+    if len(rows) != queries:
+        raise ValueError(f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each")
+    return dict(enumerate(rows))
+
+
+def _ids(query: Any, documents: Any) -> Set[Any]:
+    """Return the ids of a query's documents."""
+    found = documents
+    if not isinstance(found, (list, tuple, Set, Mapping, str, bytes)):
+        found = plain("exclude", found)
+        found = found.to_pylist() if isinstance(found, ARROW) else found
+        found = found.tolist() if isinstance(found, np.ndarray) else found
+    if not isinstance(found, (list, tuple, Set, Mapping)):
+        raise ValueError(f"exclude: query {shown(query)}: must be a list or a set of ids; got {shown(documents)}")
+    if wrong := types_of_no_ids(found):
+        other = next(each for each in found if type(each) in wrong)
+        raise ValueError(f"exclude: query {shown(query)}: must hold ids, text or integers; got {shown(other)}")
+    return frozenset(found)
+
+
+def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
+    """Raise an error if no excluded query is in the rankings.
+
+    Raises:
+        NothingExcludedError: the ids have the same type, so other rankings may have these queries.
+        ValueError: the ids are of another type.
+    """
+    excluded_queries, own_queries = dict.fromkeys(excluded), dict.fromkeys(own)
+    if excluded_queries and own_queries and excluded_queries.keys().isdisjoint(own_queries):
+        one, other = next(iter(excluded_queries)), next(iter(own_queries))
+        ids = f"{shown(one)} in exclude, {shown(other)} in the references"
+        different = id_kind(type(one)) != id_kind(type(other))
+        hint = "; give both the same type" * different
+        hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
+        kind = ValueError if different else NothingExcludedError
+        raise kind(f"exclude: no query is in the references; ids are such as {ids}{hint}")
+
+
+def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
+    """Raise an error for documents with another kind of ids than in the rankings, the same for any order of a set.
+
+    Args:
+        excluded: the documents to exclude of each query.
+        own: for each kind of document ids in the rankings, one such id.
+    """
+    types = set(map(type, chain.from_iterable(excluded.values())))
+    if own and (wrong := {each for each in types if id_kind(each) not in own}):
+        others = [each for each in chain.from_iterable(excluded.values()) if type(each) in wrong]
+        raise _another_type("documents", min(others, key=shown), next(iter(own.values())))
+
+
+def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
+    """Return, for each kind of document ids in mappings, the first id of that kind."""
+    examples: dict[str, Any] = {}
+    for documents in chain.from_iterable(side.values() for side in sides):
+        for kind in set(map(type, documents)):
+            if id_kind(kind) not in examples:
+                examples[id_kind(kind)] = next(each for each in documents if type(each) is kind)
+    return examples
+
+
+def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
+    ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
+    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give both the same type")
 
 
 # ndcg/inputs/rankings.py: Rankings as the input of the kernel: relevances and scores, query after query, and the names of queries.
@@ -4435,1105 +5534,6 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
         raise ValueError(f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges") from None
 
 
-# ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
-
-# The options that a convention sets.
-CHOICES = ("gain", "discount", "ideal", "score_dtype", "ties", "zero_division", "negative_relevance", "missing")
-
-
-class Convention(NamedTuple):
-    """The definition of nDCG in a library.
-
-    Attributes:
-        library: the library and its function, as people call them.
-        meaning: one sentence on the effect of its options.
-        gain: the gain, with the same values as in ``compute``, like the following options.
-        discount: the discount.
-        ideal: the documents in the ideal ranking.
-        score_dtype: the type in which scores are compared.
-        ties: the order of documents with equal scores.
-        zero_division: the nDCG of a query with no relevant documents; nan excludes it from the mean.
-        negative_relevance: how a negative relevance is treated.
-        missing: how a judged query that is missing from the run is treated.
-        quirks: behavior that the options cannot express.
-    """
-
-    library: str
-    meaning: str
-    gain: str = "linear"
-    discount: str = "log"
-    ideal: str = "judged"
-    score_dtype: str = "given"
-    ties: str = "average"
-    zero_division: float | str = 0.0
-    negative_relevance: str = "raise"
-    missing: str = "empty"
-    quirks: str = ""
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of ``compute`` that it sets.
-
-        >>> CONVENTIONS["lightgbm"].options  # doctest: +NORMALIZE_WHITESPACE
-        {'gain': 'exponential', 'discount': 'log', 'ideal': 'judged', 'score_dtype': 'given', 'ties': 'first',
-         'zero_division': 1.0, 'negative_relevance': 'raise', 'missing': 'empty'}
-        """
-        return {name: getattr(self, name) for name in CHOICES}
-
-
-CONVENTIONS: dict[str, Convention] = {
-    "sklearn": Convention(
-        "scikit-learn `ndcg_score`",
-        "Tied documents share their ranks, so the order of the input does not matter. A query with no relevant "
-        "documents lowers the mean.",
-        quirks="It rejects queries with one document, and `ignore_ties=True` orders ties in no fixed way. A query with "
-        "no relevant documents counts as 0 up to version 1.9. A later version may skip it (`zero_division=nan`).",
-    ),
-    "trec_eval": Convention(
-        "trec_eval `-c` `ndcg`, `ndcg_cut` (ir_measures)",
-        "Tied documents are ordered by their ids, the highest first: an arbitrary order, but the same for everyone.",
-        score_dtype="float32",
-        ties="docid",
-        negative_relevance="clip",
-        quirks="Up to version 9.0.8 scores are stored as 32-bit floats. From version 10.0 on they are 64-bit floats "
-        '(`score_dtype="given"`). With `-c`, queries that are missing from the run count as 0. Without it they are '
-        'skipped (`missing="skip"`), and version 10.0 fails.',
-    ),
-    "pytrec_eval": Convention(
-        "pytrec_eval `ndcg`, `ndcg_cut`, averaged over the queries that it returns",
-        "As in trec_eval, but queries that are missing from the run are skipped, so a run with only the easy queries "
-        "has a high score.",
-        score_dtype="float32",
-        ties="docid",
-        negative_relevance="clip",
-        missing="skip",
-    ),
-    "beir": Convention(
-        "BEIR `EvaluateRetrieval.evaluate`",
-        "pytrec_eval's score, rounded to five digits.",
-        score_dtype="float32",
-        ties="docid",
-        negative_relevance="clip",
-        missing="skip",
-        quirks="A document with the same id as the query has no rank: use `exclude={query: [query] for query in run}`, "
-        "if such documents are not judged relevant.",
-    ),
-    "mteb": Convention(
-        "MTEB retrieval tasks, `ndcg_at_k`",
-        "pytrec_eval's score, rounded to five digits.",
-        score_dtype="float32",
-        ties="docid",
-        negative_relevance="clip",
-        missing="skip",
-        quirks="Tasks with `ignore_identical_ids` drop a document with the same id as the query, as in BEIR.",
-    ),
-    "gdeval": Convention(
-        "gdeval.pl `ndcg@k` of TREC's web tracks",
-        "trec_eval's order of ties, with exponential gain. Queries with no relevant documents are skipped, and so are "
-        "queries that are missing from the run.",
-        gain="exponential",
-        ties="docid",
-        zero_division=math.nan,
-        negative_relevance="clip",
-        missing="skip",
-        quirks="It prints five digits, and rejects a relevance above 4.",
-    ),
-    "ranx": Convention(
-        "ranx `ndcg`",
-        "Tied documents stay in the order of the run, so it depends on the program that wrote the run.",
-        ties="first",
-        negative_relevance="clip",
-        quirks="A relevance counts as its integer part. Lists of 16 or more documents are sorted with an unstable "
-        "algorithm, so their ties are in no fixed order.",
-    ),
-    "ranx_burges": Convention(
-        "ranx `ndcg_burges`",
-        "The gain is exponential, so highly relevant documents count far more than the others.",
-        gain="exponential",
-        ties="first",
-        negative_relevance="clip",
-        quirks="Otherwise the same as ranx `ndcg`.",
-    ),
-    "torchmetrics": Convention(
-        "TorchMetrics `RetrievalNormalizedDCG`",
-        "scikit-learn's definition, with an option for queries with no relevant documents: `empty_target_action` "
-        '`"neg"` is `zero_division=0` (the default), `"pos"` is 1, and `"skip"` is nan.',
-        score_dtype="float32",
-        negative_relevance="keep",
-        quirks="It computes in 32-bit floats. A query with relevance values that add up to 0 counts as having no "
-        "relevant documents. If the ideal DCG is negative, it divides by it.",
-    ),
-    "ignite": Convention(
-        "PyTorch-Ignite `NDCG`",
-        "Queries with no relevant documents are skipped, so the mean covers fewer queries than the data.",
-        gain="exponential",
-        ties="first",
-        zero_division=math.nan,
-        negative_relevance="clip",
-        quirks="A relevance below 1 counts as 0. It computes in 32-bit floats, but compares scores as given.",
-    ),
-    "rax": Convention(
-        "Rax `ndcg_metric`",
-        "The gain is exponential, and tied documents stay in the order of the input.",
-        gain="exponential",
-        score_dtype="float32",
-        ties="first",
-        negative_relevance="keep",
-        missing="skip",
-        quirks="It computes in 32-bit floats. With `jax_enable_x64` it compares scores as given "
-        '(`score_dtype="given"`). If the ideal DCG is negative, it divides by it. Fully masked lists are skipped '
-        '(`missing="skip"`).',
-    ),
-    "lightgbm": Convention(
-        "LightGBM `ndcg`",
-        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
-        gain="exponential",
-        ties="first",
-        zero_division=1.0,
-        quirks="Labels are the integers 0 to 30; `label_gain` sets other gains.",
-    ),
-    "xgboost": Convention(
-        "XGBoost `ndcg`",
-        "As in LightGBM, a query with no relevant documents counts as perfect; `ndcg@10-` is `zero_division=0`.",
-        gain="exponential",
-        score_dtype="float32",
-        ties="first",
-        zero_division=1.0,
-        quirks="`ndcg` without a cutoff may stop at rank 32, the number of pairs that its ranking objectives sample by "
-        'default: set `k=32`. `ndcg_exp_gain=False` is `gain="linear"`.',
-    ),
-    "tf_ranking": Convention(
-        "TensorFlow Ranking `NDCGMetric`",
-        "The gain is exponential, and tied documents are in random order; the mean over all orders is its expectation.",
-        gain="exponential",
-        score_dtype="float32",
-        missing="skip",
-        quirks="It computes in 32-bit floats. A label below 0 is padding: pass it as `ignore_index`. Lists that are "
-        'all padding are skipped (`missing="skip"`).',
-    ),
-    "allrank": Convention(
-        "allRank `ndcg`",
-        "A query with no relevant documents counts as perfect, so many such queries raise the mean.",
-        gain="exponential",
-        score_dtype="float32",
-        ties="first",
-        zero_division=1.0,
-        quirks="A label of -1 is padding: set `ignore_index=-1`. Its models score in 32-bit floats, in which it "
-        'computes; a tensor of 64-bit floats is compared as given (`score_dtype="given"`). Lists of more than 16 '
-        "documents are sorted with an unstable algorithm, so their ties are in no fixed order.",
-    ),
-    "catboost": Convention(
-        "CatBoost `NDCG`",
-        "The least relevant of several tied documents ranks first, so ties never help. A query with no relevant "
-        "documents counts as perfect.",
-        ties="worst",
-        zero_division=1.0,
-        negative_relevance="keep",
-        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevance is stored as 32-bit floats.',
-    ),
-    "sentence_transformers": Convention(
-        "sentence-transformers `InformationRetrievalEvaluator`",
-        "Relevance is binary, and queries with no relevant documents are skipped.",
-        gain="binary",
-        ties="first",
-        zero_division=math.nan,
-        negative_relevance="clip",
-        quirks="From version 6 on, tied documents rank by ascending id: list them in that order. It scores rerankers "
-        "with scikit-learn.",
-    ),
-    "spark": Convention(
-        "Spark `RankingMetrics.ndcgAt`",
-        "Relevance is binary. The input is ranked ids, so their order has already resolved the ties.",
-        gain="binary",
-        ties="first",
-        negative_relevance="clip",
-        quirks="PySpark accepts relevance values as a third column, but they do not change the score. With relevance "
-        "values in Scala, the gain is exponential, and the ideal is the order in which relevant documents are listed.",
-    ),
-    "elasticsearch": Convention(
-        "Elasticsearch `_rank_eval` `dcg` with `normalize`",
-        "The gain is exponential, over the hits in the engine's order.",
-        gain="exponential",
-        ideal="truncated",
-        ties="first",
-        quirks="Unjudged documents have gain 0, or the gain of `unknown_doc_rating`.",
-    ),
-    "mlflow": Convention(
-        "MLflow `ndcg_at_k`",
-        "The ideal is no longer than the result list, so a short result list scores higher. An empty list for a query "
-        "with no relevant documents is perfect.",
-        gain="binary",
-        ideal="truncated",
-        ties="first",
-        zero_division="perfect_if_empty",
-        quirks="A duplicate document counts twice, as two documents.",
-    ),
-    "haystack": Convention(
-        "Haystack `DocumentNDCGEvaluator`",
-        "The gains are the scores of the expected documents; the retrieved documents set the order.",
-        ties="first",
-        negative_relevance="keep",
-        quirks="There is no cutoff: all retrieved documents count.",
-    ),
-    "llama_index": Convention(
-        "LlamaIndex `NDCG`",
-        "Relevance is binary (expected or not), and all retrieved documents count.",
-        gain="binary",
-        ties="first",
-        quirks="It has no cutoff: do not set `k`. It rejects a query with no expected or no retrieved documents.",
-    ),
-    "lenskit": Convention(
-        "LensKit `NDCG`",
-        "It uses the original discount, which is the same for the first two ranks. Users without recommendations are "
-        "skipped.",
-        gain="binary",
-        discount="jarvelin",
-        ties="first",
-        missing="skip",
-        quirks="A user without test items has no nDCG, and `RunAnalysis` counts it as 0. "
-        '`gain="rating"` is `gain="linear"`; without it, an item rated 0 also counts as relevant.',
-    ),
-    "recommenders": Convention(
-        "Recommenders `ndcg_at_k`",
-        "Relevance is binary: every rated item is relevant. Users without rated items are skipped.",
-        gain="binary",
-        ties="first",
-        zero_division=math.nan,
-        quirks='`score_type="raw"` is `gain="linear"`, `"exp"` is `"exponential"`. The base of its logarithm does not '
-        "matter. An item rated 0 also counts as relevant.",
-    ),
-    "recbole": Convention(
-        "RecBole `NDCG`",
-        "Relevance is binary.",
-        gain="binary",
-        ties="first",
-        quirks="It receives the best k of all items, so every user has k of them. Version 1.2.1 uses `np.float`, which "
-        "NumPy 1.24 removed.",
-    ),
-    "cornac": Convention(
-        "Cornac `NDCG`",
-        "Relevance is binary, and users without relevant items are skipped.",
-        gain="binary",
-        ties="first",
-        zero_division=math.nan,
-    ),
-    "rectools": Convention(
-        "RecTools `NDCG`",
-        "The ideal has k relevant items even if there are fewer, so few users can reach 1. Users without relevant "
-        "items are skipped.",
-        gain="binary",
-        ideal="full",
-        ties="first",
-        zero_division=math.nan,
-        quirks='`divide_by_achievable=True` is `ideal="judged"`.',
-    ),
-    "evidently": Convention(
-        "Evidently `NDCG`",
-        "Users without relevant items are skipped.",
-        zero_division=math.nan,
-        negative_relevance="keep",
-        quirks="Tied items share the same rank, the mean of their ranks rounded down, which no order of ties gives.",
-    ),
-}
-
-
-def convention_table(values: Mapping[str, float]) -> str:
-    """Return a Markdown table of the options that each convention sets, and its score for one example.
-
-    Args:
-        values: the nDCG of the example under the name of each convention.
-
-    >>> print(convention_table({"sklearn": .5921}).splitlines()[2])
-    | `"sklearn"` | scikit-learn `ndcg_score` | 0.5921 | linear | log | judged | given | average | 0 | raise | empty |
-    """
-    heads = ("gain", "discount", "ideal", "scores", "ties", "no relevant documents", "negative", "missing")
-    lines = [f"| `convention=` | library | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
-    for name, value in values.items():
-        chosen = {**CONVENTIONS[name].options, "zero_division": empty_text(CONVENTIONS[name].zero_division)}
-        settings = " | ".join(chosen.values())
-        lines.append(f'| `"{name}"` | {CONVENTIONS[name].library} | {value:.4f} | {settings} |')
-    return "\n".join(lines)
-
-
-def empty_text(zero_division: float | str) -> str:
-    """Return in words the nDCG of a query with no relevant documents.
-
-    >>> empty_text(math.nan), empty_text(1.0), empty_text("perfect_if_empty")
-    ('skipped', '1', '1 if nothing was retrieved, else 0')
-    """
-    if isinstance(zero_division, str):
-        return "1 if nothing was retrieved, else 0"
-    return "skipped" if math.isnan(zero_division) else f"{zero_division:g}"
-
-
-def convention_notes() -> str:
-    """Return a Markdown list with the meaning and the quirks of each convention.
-
-    >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
-    - `"evidently"`: Users without relevant items
-    """
-    return "\n".join(
-        f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
-    )
-
-
-# ndcg/measure/arguments.py: Every argument and option of the public functions, described once.
-
-Door = TypeVar("Door", bound=Callable[..., Any])
-
-WIDTH = 108  # the width of lines in docstrings
-
-
-class NamedDiscount(NamedTuple):
-    """A discount that has a name: the factor of the gain at rank i.
-
-    Attributes:
-        formula: the discount of rank i, with b for the base of the logarithm.
-        base_above: a bound that the base must exceed; None if the formula has no logarithm.
-    """
-
-    formula: str
-    base_above: float | None = None
-
-
-class Option(NamedTuple):
-    """An option of `compute`.
-
-    Attributes:
-        meaning: a phrase on the effect of the option.
-        words: the words it accepts, each with its meaning.
-        others: the other values it accepts.
-        default: the default in Python; None if the convention chooses the value.
-        usual: the value that None means, if no convention chooses it.
-        said_as: its name in the signature of a score; empty if it is not part of the signature.
-        unsaid: the values that the signature omits.
-    """
-
-    meaning: str
-    words: Mapping[str, str] = {}
-    others: str = ""
-    default: Any = None
-    usual: Any = None
-    said_as: str = ""
-    unsaid: tuple[Any, ...] = ()
-
-    @property
-    def is_flag(self) -> bool:
-        """Whether the option is True or False."""
-        return isinstance(self.default, bool)
-
-
-# A new discount is a row here and a function of the same name in scoring.py.
-DISCOUNTS = {
-    "log": NamedDiscount("1 / log_b(i + 1)", base_above=0),
-    "reciprocal": NamedDiscount("1 / i"),
-    "jarvelin": NamedDiscount("1 / max(1, log_b(i))", base_above=1),
-}
-GAINS = {"linear": "r", "exponential": "2^r - 1", "binary": "1 if r > 0, else 0"}
-MEASURES = ("nDCG", "DCG", "IDCG", "CG")
-IDEALS = {
-    "judged": "all judged documents",
-    "truncated": "the best of these, as many as were retrieved",
-    "retrieved": "only retrieved documents",
-    "full": "a document with the highest gain of the query at every rank up to the cutoff",
-}
-TIES = {
-    "average": "the expected value over all their orders",
-    "first": "the first in the input ranks first",
-    "last": "the last in the input ranks first",
-    "best": "the order with the highest value",
-    "worst": "the order with the lowest value",
-}
-PERFECT_IF_EMPTY = "perfect_if_empty"
-
-OPTIONS: dict[str, Option] = {
-    "k": Option("the cutoff: how many ranks count; a list gives several; `None` (default) for the whole list"),
-    "ignore_ties": Option(
-        "rank documents with equal scores by position, the last first, instead of averaging over their orders: the "
-        'same as `ties="last"`',
-        default=False,
-    ),
-    "measures": Option(
-        "one or several measures to compute",
-        dict.fromkeys(MEASURES, ""),
-        'each also with a cutoff of its own, such as `"nDCG@10"`',
-        default="nDCG",
-    ),
-    "convention": Option(
-        'which library\'s definition of nDCG to use: `"sklearn"` (default), `"trec_eval"`, `"ranx"`, `"lightgbm"`, ... '
-        "(docs/conventions.md lists them). It sets `gain`, `discount`, `ideal`, `score_dtype`, `ties`, "
-        "`zero_division`, `negative_relevance` and `missing`, unless you set them; the defaults below are "
-        "scikit-learn's",
-        default="sklearn",
-    ),
-    "gain": Option(
-        "the gain of a document with relevance r",
-        GAINS,
-        "a list of the gains of label 0, 1, 2, ..., or a function from an array of relevances to their gains",
-        said_as="gain",
-    ),
-    "discount": Option(
-        "the factor of the gain at rank i",
-        {name: discount.formula for name, discount in DISCOUNTS.items()},
-        "a list of the discounts of rank 1, 2, 3, ..., or a function from an array of ranks to their discounts",
-        said_as="discount",
-        unsaid=("log",),
-    ),
-    "log_base": Option("the base b of the discount's logarithm; default 2", usual=2.0, said_as="log"),
-    "ideal": Option("the documents in the ideal ranking", IDEALS, said_as="ideal", unsaid=("judged",)),
-    "score_dtype": Option(
-        "the type in which scores are compared",
-        {
-            "given": "the type in which they are given",
-            "float32": "32-bit floats, in which close scores are tied, as in pytrec_eval, XGBoost and TorchMetrics",
-        },
-        said_as="scores",
-        unsaid=("given",),
-    ),
-    "ties": Option(
-        "the order of documents with equal scores",
-        TIES
-        | {
-            "docid": "descending document ids, as in trec_eval; lists without ids are ranked as by `last`; flat inputs "
-            "with `query_ids` are rejected if a tie matters and `document_ids` are missing"
-        },
-        said_as="ties",
-    ),
-    "zero_division": Option(
-        "the nDCG of a query with no relevant documents (its ideal DCG is 0): a value (default 0.0); `nan` excludes "
-        f'such queries from the mean; `"{PERFECT_IF_EMPTY}"` gives 1 if no judged document has a gain above 0 and '
-        "nothing was retrieved, else 0",
-        said_as="empty",
-    ),
-    "negative_relevance": Option(
-        "how to treat a negative relevance",
-        {"raise": "an error", "clip": "gain 0", "keep": "used as it is"},
-        said_as="negative",
-    ),
-    "judged_only": Option(
-        "remove unjudged documents, before ranking; otherwise they keep their ranks and have gain 0",
-        default=False,
-        said_as="unjudged",
-    ),
-    "ignore_index": Option(
-        "the reference that marks padding, for example -100; default: none", said_as="ignored", unsaid=(None,)
-    ),
-    "missing": Option(
-        "how to score a judged query that is missing from the predictions, or that has no scores in them",
-        {
-            "empty": "as if nothing was retrieved",
-            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries without documents, such as "
-            "fully padded lists",
-            "raise": "an error",
-        },
-        said_as="missing",
-        unsaid=("empty", "raise"),
-    ),
-    "use_aggregator": Option(
-        "the mean over queries (default), or with False a list of the value of each query", default=True
-    ),
-    "engine": Option(
-        "the implementation",
-        {"numpy": "this metric", "sklearn": "`sklearn.metrics.ndcg_score` itself, which has only its own options"},
-        default="numpy",
-    ),
-}
-
-ARGUMENTS = {
-    "predictions": (
-        "the score of each document of each query; higher scores rank first. Nested lists (ragged too), a 2-D array or "
-        "tensor (masked arrays too), a list of 1-D arrays, a column of lists (Arrow, datasets, Polars, pandas, "
-        "DuckDB), flat scores with `query_ids`, a mapping `{query: {document: score}}`, the path of a run file, or a "
-        "list of document ids for each query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` "
-        "marks a document that was not retrieved: it has no rank, but counts in the ideal."
-    ),
-    "references": (
-        "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "
-        "`{query: {document: relevance}}`, the path of a qrels file, or the ids of the relevant documents of each "
-        "query (a list, a set, or `{id: relevance}`; also by query). `None`, a masked value or a missing id marks a "
-        "document that was not judged: it has a rank, with gain 0, and does not count in the ideal."
-    ),
-    "sample_weight": "the weight of each query in the mean, not negative; by default all queries count the same.",
-    "query_ids": "the query of each document, for flat predictions and references.",
-    "document_ids": (
-        'the id of each document, next to `query_ids`, for `ties="docid"`; a query may have each document only once.'
-    ),
-    "data": (
-        "a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation or a Hugging Face Dataset; the "
-        "arguments that hold rankings or weights may then be names of its columns."
-    ),
-    "exclude": (
-        "documents to remove from rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
-        "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
-        "in `data`, or the path of a file."
-    ),
-    "by": (
-        "the slice of each query (text, an integer or a boolean; None for none), such as its language: queries with "
-        "the same value are also scored as a slice. In the order of the queries, or `{query: value}`."
-    ),
-}
-
-
-def default_of(name: str) -> Any:
-    """Return the value of an option that is not set.
-
-    >>> default_of("ties"), default_of("log_base"), default_of("k")
-    ('average', 2.0, None)
-    """
-    option = OPTIONS[name]
-    return getattr(CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual)
-
-
-def text_of(name: str) -> str:
-    """Return the description of an argument or an option.
-
-    >>> text_of("negative_relevance")
-    'how to treat a negative relevance: `"raise"` (default, an error), `"clip"` (gain 0), `"keep"` (used as it is).'
-    """
-    if name in ARGUMENTS:
-        return ARGUMENTS[name]
-    option = OPTIONS[name]
-    words = []
-    for word, stands_for in option.words.items():
-        notes = [note for note in ("default" * (word == default_of(name)), stands_for) if note]
-        words.append(f'`"{word}"`' + f" ({'; '.join(notes) if ';' in stands_for else ', '.join(notes)})" * bool(notes))
-    listed = ", ".join([*words, *([option.others] if option.others else [])])
-    flag = f"; default {option.default}" if option.default is False else ""
-    return f"{option.meaning}{': ' if listed else ''}{listed}{flag}."
-
-
-def lines_of(*names: str, indent: str = "    ") -> str:
-    """Return a paragraph for each argument or option, as docstrings have them under `Args:`."""
-    return "\n".join(
-        textwrap.fill(
-            f"{name}{' (`bool`)' * (name in OPTIONS and OPTIONS[name].is_flag)}: {text_of(name)}",
-            WIDTH,
-            initial_indent=indent,
-            subsequent_indent=indent + "    ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for name in names
-    )
-
-
-def describes_arguments(door: Door) -> Door:
-    """Replace each line `name: {name}` in the docstring of a function by the description of that argument."""
-
-    def text(line: re.Match[str]) -> str:
-        return lines_of(line[2], indent=line[1])
-
-    door.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, door.__doc__ or "", flags=re.MULTILINE)
-    return door
-
-
-# ndcg/measure/options.py: The options of `compute`, checked once and kept in one object, with the names of results and the signature.
-
-__version__ = "1.2.0"
-
-Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDCG@10"
-Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-LONGEST_IDEAL = 10**6  # the most documents in a full ideal
-
-# Options are not checked again if they were used before, as in a loop that scores batch after batch.
-MOST_REMEMBERED = 256
-_REMEMBERED_TYPES = (str, int, bool, type(None))
-_REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
-
-# Arguments that people expect of all methods.
-ELSEWHERE = {
-    **dict.fromkeys(("by", "confidence"), "report and compare have it"),
-    **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over", "resamples"), "compare has it"),
-    **dict.fromkeys(("got", "between"), "explain has it"),
-}
-# Options that methods with an aggregation of their own do not accept.
-AGGREGATION_OPTIONS = ("use_aggregator", "engine")
-
-
-class ChosenOptions(TypedDict, total=False):
-    """The options that a score depends on, for type checkers."""
-
-    ignore_ties: bool
-    gain: Literal["linear", "exponential", "binary"] | Sequence[float] | Callable[[NDArray[np.float64]], Any] | None
-    discount: Literal["log", "reciprocal", "jarvelin"] | Sequence[float] | Callable[[NDArray[np.int64]], Any] | None
-    log_base: float | None
-    ideal: Literal["judged", "truncated", "retrieved", "full"] | None
-    score_dtype: Literal["given", "float32"] | None
-    ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
-    zero_division: float | Literal["perfect_if_empty"] | None
-    negative_relevance: Literal["raise", "clip", "keep"] | None
-    judged_only: bool
-
-
-class ScoringOptions(ChosenOptions, total=False):
-    """The options of every method that scores."""
-
-    measures: Measure | str | Sequence[Measure | str]
-    convention: str
-
-
-class ExplainOptions(ChosenOptions, total=False):
-    """The options of `explain`."""
-
-    ignore_index: float | None
-    missing: Literal["empty", "skip", "raise"] | None
-
-
-class QueryOptions(ScoringOptions, ExplainOptions, total=False):
-    """The options of methods that read whole queries."""
-
-
-class ComputeOptions(QueryOptions, total=False):
-    """The options of `compute`."""
-
-    use_aggregator: bool
-    engine: Literal["numpy", "sklearn"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """Checked options: how to read and score rankings, and how to return the values."""
-
-    with_cutoffs: tuple[tuple[str, int | None], ...]  # measures with their cutoffs
-    gain: Gain
-    discount: Discount
-    log_base: float
-    ideal: str
-    score_dtype: str
-    ties: str
-    zero_division: float | str
-    negative_relevance: str
-    judged_only: bool
-    ignore_index: float | None
-    missing: str
-    use_aggregator: bool
-    engine: str
-    measures: tuple[str, ...] = field(init=False, repr=False, compare=False)  # without cutoffs
-    cutoffs: tuple[int | None, ...] = field(init=False, repr=False, compare=False)  # the cutoffs of all measures
-    # the name of each result, its measure, and the index of its cutoff
-    results: tuple[tuple[str, str, int], ...] = field(init=False, repr=False, compare=False)
-    reading: dict[str, Any] = field(init=False, repr=False, compare=False)  # keyword arguments of `rankings.read`
-    scoring: dict[str, Any] = field(init=False, repr=False, compare=False)  # and of `scoring.score_queries`
-
-    @classmethod
-    def parse(cls, **given: Any) -> "Options":
-        """Check the options of `compute`; None means the convention's choice.
-
-        Raises:
-            ValueError: a value is not allowed; names the option, the value and the allowed values.
-            TypeError: an option does not exist.
-        """
-        # no floats, since 0.0 and -0.0 would be the same key, and nothing that may change
-        if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
-            return _parsed_options(given)
-        key = tuple((name, type(value), value) for name, value in given.items())
-        if (parsed := _REMEMBERED.get(key)) is None:
-            parsed = _parsed_options(given)
-            if len(_REMEMBERED) >= MOST_REMEMBERED:
-                _REMEMBERED.clear()
-            _REMEMBERED[key] = parsed
-        return parsed
-
-    @classmethod
-    def of_method(
-        cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = AGGREGATION_OPTIONS
-    ) -> "Options":
-        """Check the options of a method that accepts those of `compute`, except some, in addition to its own.
-
-        Raises:
-            ValueError: as in `parse`.
-            TypeError: the method does not have an option; names the nearest, or all that it has.
-        """
-        refuse_unknown(options, method, lacks)
-        return cls.parse(k=k, **options)
-
-    def __post_init__(self) -> None:
-        """Derive the other fields, once for all queries that are scored with these options."""
-        measures = tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
-        cutoffs = tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
-        results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.with_cutoffs)
-        by_docid = self.ties == "docid"
-        reading = {
-            "judged_only": self.judged_only,
-            "ignore_index": self.ignore_index,
-            "by_docid": by_docid,
-            "score_dtype": self.score_dtype,
-        }
-        scoring = {
-            "measures": measures,
-            "cutoffs": cutoffs,
-            "gain": self.gain,
-            "discount": self.discount,
-            "log_base": self.log_base,
-            "ideal": self.ideal,
-            "ties": "last" if by_docid else self.ties,  # documents are read in ascending order of ids
-            "zero_division": self.zero_division,
-            "negative_relevance": self.negative_relevance,
-        }
-        derived = {"measures": measures, "cutoffs": cutoffs, "results": results, "reading": reading, "scoring": scoring}
-        for name, value in derived.items():
-            object.__setattr__(self, name, value)
-
-    @property
-    def names(self) -> list[str]:
-        """The names of all results."""
-        return [name for name, _, _ in self.results]
-
-    def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
-        """Return every option that the scores depend on, in one line."""
-        gain, discount = _function_name("gain", self.gain, LABELS), _function_name("discount", self.discount, RANKS)
-        unjudged = "removed" if self.judged_only else "0"
-        parts: dict[str, Any] = {**vars(self), "gain": gain, "discount": discount, "judged_only": unjudged}
-        if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
-            del parts["log_base"]
-        choices = {
-            option.said_as: each if isinstance(each, str) else _number(each)
-            for name, option in OPTIONS.items()
-            if option.said_as and (each := parts.get(name)) is not None and each not in option.unsaid
-        }
-        choices |= {"v": __version__, **dict.fromkeys(["weights"] * weighted + ["excluded"] * excluding, "given")}
-        return "|".join(["+".join(self.names), *(f"{a}:{b}" for a, b in choices.items())])
-
-
-def _parsed_options(given: Mapping[str, Any]) -> Options:
-    """Check options: the convention, each option by itself in the order of the table, then all together."""
-    if unknown := [name for name in given if name not in OPTIONS]:
-        raise TypeError(f"unknown option {unknown[0][:100]}; the options are {', '.join(OPTIONS)}")
-    values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
-    convention = CONVENTIONS[_checked_option("convention", values["convention"])]
-    checked = {
-        name: _checked_option(name, getattr(convention, name, option.usual) if values[name] is None else values[name])
-        for name, option in OPTIONS.items()
-    }
-    cutoffs, measures = checked.pop("k"), checked.pop("measures")
-    if values["k"] is not None and all("@" in name for name in measures):
-        both = f"k={shown(values['k'])} and measures={shown(values['measures'])}"
-        raise ValueError(f"{both} both give cutoffs; give one of the two")
-    if checked.pop("ignore_ties"):
-        if values["ties"] not in (None, "last"):
-            both = f'ignore_ties=True means ties="last", but ties={shown(values["ties"])} was given too'
-            raise ValueError(f"{both}; give one of the two")
-        checked["ties"] = "last"
-    _refuse_base(checked["log_base"], checked["discount"])
-    del checked["convention"]
-    options = Options(with_cutoffs=_with_cutoffs(measures, cutoffs), **checked)
-    if options.ideal == "full":
-        setting = f'convention="{values["convention"]}"' if values["ideal"] is None else 'ideal="full"'
-        _refuse_endless_ideal(options.cutoffs, setting)
-    if options.engine == "sklearn":
-        _refuse_what_sklearn_lacks(values, options)
-    return options
-
-
-def _checked_option(name: str, value: Any) -> Any:
-    """Return the checked value of an option."""
-    if name in _CHECKS:
-        return _CHECKS[name](value)
-    option = OPTIONS[name]
-    return _flag(name, value) if option.is_flag else choice(name, value, tuple(option.words))
-
-
-OF_COMPUTE = tuple(OPTIONS)  # the names of all options
-
-
-def signature(
-    k: Cutoffs = None, *, sample_weight: Any = None, exclude: Any = None, **options: Unpack[ComputeOptions]
-) -> str:
-    """Return every option that a score depends on, in one line: scores with other signatures are not comparable.
-
-    Args:
-        k: the cutoff or cutoffs, as in `compute`.
-        sample_weight: the weights of the queries; the signature records whether there are any.
-        exclude: documents to exclude; the signature records whether there are any.
-        **options: the options of `compute`.
-
-    >>> signature(k=10)
-    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.2.0'
-    """
-    return Options.of_method(signature, k, options, lacks=()).signature(
-        weighted=sample_weight is not None, excluding=exclude is not None
-    )
-
-
-def shows_options(function: Function) -> Function:
-    """Show the options of `compute` in the signature of a function that accepts them as `**options`."""
-    own = inspect.signature(function)
-    named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
-    options = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=Any)
-        for name, option in OPTIONS.items()
-        if name not in named
-    ]
-    vars(function)["__signature__"] = own.replace(parameters=[*named.values(), *options])
-    return function
-
-
-def result_name(measure: str, k: int | None) -> str:
-    """Return the name of a measure at a cutoff.
-
-    >>> result_name("nDCG", 10), result_name("nDCG", None)
-    ('nDCG@10', 'nDCG')
-    """
-    return measure if k is None else f"{measure}@{k}"
-
-
-def measure_of(name: str) -> str:
-    """Return the measure of a result by its name.
-
-    >>> measure_of("nDCG@10")
-    'nDCG'
-    """
-    return name.partition("@")[0]
-
-
-def choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return a value that is one of several words.
-
-    Raises:
-        ValueError: it is not one of them; names the nearest.
-    """
-    if not isinstance(value, str) or value not in choices:
-        near = nearest(value, choices) if isinstance(value, str) else ""
-        hint = f'; did you mean "{near}"?' if near else ""
-        allowed = ", ".join(f'"{each}"' for each in choices)
-        raise ValueError(f"{name} must be one of {allowed}; got {shown(value)}{hint}")
-    return str(value)
-
-
-def is_real(value: Any) -> bool:
-    """Return whether a value is a number in the range of float64; a bool is not."""
-    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, Real):
-        return False
-    try:
-        float(value)
-    except OverflowError:
-        return False
-    return True
-
-
-def between_0_and_1(name: str, value: Any, example: float) -> float:
-    """Return a level, such as that of an interval.
-
-    Raises:
-        ValueError: it is not a number between 0 and 1, or is too close to 1 for float64.
-    """
-    if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
-        raise ValueError(f"{name} must be between 0 and 1, such as {example}; got {shown(value)}")
-    return float(value)
-
-
-def in_units(name: str, value: Any) -> float:
-    """Return an amount in units of the measure.
-
-    Raises:
-        ValueError: it is not a finite number, at least 0.
-    """
-    if not is_real(value) or not 0 <= float(value) < math.inf:
-        raise ValueError(f"{name} must be a finite number, at least 0, in units of the measure; got {shown(value)}")
-    return float(value)
-
-
-def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
-    """Return an integer.
-
-    Raises:
-        ValueError: it is not an integer from the least to the most.
-    """
-    if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
-        upper = "" if most == math.inf else f" and at most {most:,}"
-        raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
-    return int(value)
-
-
-def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
-    """Raise an error for cutoffs for which an ideal of k documents has no end or takes too much memory."""
-    if None in cutoffs:
-        raise ValueError(f"k must be given for {option}, since its ideal has k documents of the highest gain")
-    if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
-        raise ValueError(
-            f"k must be at most {LONGEST_IDEAL:,} for {option}, since its ideal has k documents; got {longest}"
-        )
-
-
-def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
-    """Raise a TypeError for an option that a method does not have; it names the nearest, or all that it has."""
-    for name in options:
-        if name not in OF_COMPUTE or name in lacks:
-            raise _unknown_option(name, method, lacks)
-
-
-def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str]) -> TypeError:
-    """Return the error for an option that a method does not have."""
-    own = [own for own, each in inspect.signature(method).parameters.items() if each.kind != each.VAR_KEYWORD]
-    of_compute = [each for each in OF_COMPUTE if each not in lacks]
-    known = list(dict.fromkeys([*own, *of_compute]))
-    near = "" if name in lacks else nearest(name, known)
-    hint = f"did you mean {near}?" if near else ELSEWHERE.get(name) or f"it has {', '.join(known)}"
-    return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
-
-
-def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
-    """Raise an error for an option that is set but that `sklearn.metrics.ndcg_score` does not have."""
-    for name, value in values.items():
-        kept = getattr(options, name, value)
-        usual = ("nDCG",) if name == "measures" else OPTIONS[name].default
-        is_given = value is not None if usual is None else kept != usual
-        if is_given and name not in ("k", "ignore_ties", "engine"):
-            raise ValueError(f'engine="sklearn": sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}')
-
-
-def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Check one value or each of a sequence; return them without repeats."""
-    if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
-        return (check(value),)
-    if not len(value):
-        raise ValueError(f"{name} is empty; give at least one value")
-    return tuple(dict.fromkeys(map(check, value)))
-
-
-def _cutoff(k: Any) -> int | None:
-    if k is not None and (not is_real(k) or not isinstance(k, Integral) or int(k) < 1):
-        raise ValueError(f"k must be a positive integer, None for the whole list, or a list of these; got {shown(k)}")
-    return None if k is None else int(k)
-
-
-def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[tuple[str, int | None], ...]:
-    """Return each measure with every cutoff, or with the one in its name."""
-    pairs = []
-    for name in names:
-        measure, _, own = name.partition("@")
-        pairs += [(measure, cutoff) for cutoff in ([int(own)] if own else cutoffs)]
-    return tuple(dict.fromkeys(pairs))
-
-
-def _measure(name: Any) -> str:
-    measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
-    if not at:
-        if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as in trec_eval
-            raise ValueError(f"measures: {name} is nDCG@{cut[1]} here")
-        return choice("measures", name, MEASURES)
-    if not cutoff.isdecimal() or not cutoff.isascii() or len(cutoff) > 18 or int(cutoff) < 1:
-        raise ValueError(f"measures must have a positive integer after the @, as in nDCG@10; got {shown(name)}")
-    return result_name(choice("measures", measure, MEASURES), int(cutoff))
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {shown(value)}")
-    return bool(value)
-
-
-def _log_base(value: Any) -> float:
-    if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
-        raise ValueError(f"log_base must be a positive number other than 1; got {shown(value)}")
-    return float(value)
-
-
-def _refuse_base(base: float, discount: Any) -> None:
-    """Raise an error for a base of the logarithm that a discount cannot have."""
-    above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
-    if above is not None and base <= above:
-        raise ValueError(f'log_base must be above {above:g} for discount="{discount}"; got {shown(base)}')
-
-
-def _zero_division(value: Any) -> float | str:
-    if isinstance(value, str) and value == PERFECT_IF_EMPTY:
-        return value
-    if not is_real(value) or math.isinf(float(value)):
-        meaning = (
-            f'a finite number, nan to exclude queries with no relevant documents from the mean, or "{PERFECT_IF_EMPTY}"'
-        )
-        raise ValueError(f"zero_division must be {meaning}; got {shown(value)}")
-    return float(value)
-
-
-def _ignore_index(value: Any) -> float | None:
-    if value is not None and (not is_real(value) or not math.isfinite(value)):
-        raise ValueError(f"ignore_index must be a finite number, the reference of padding, or None; got {shown(value)}")
-    if value is None or isinstance(value, Integral):
-        return None if value is None else int(value)
-    return float(value)
-
-
-def _gain(value: Any) -> Gain:
-    if isinstance(value, str):
-        return choice("gain", value, tuple(GAINS))
-    if callable(value):
-        function: Callable[[NDArray[np.float64]], Any] = value
-        return function
-    table = _listed_numbers(value)
-    if table is None:
-        meaning = '"linear", "exponential", "binary", a list of the finite gains of labels 0, 1, 2, ... or a function'
-        raise ValueError(f"gain must be {meaning}; got {shown(value)}")
-    return table
-
-
-def _discount(value: Any) -> Discount:
-    if isinstance(value, str):
-        return choice("discount", value, tuple(DISCOUNTS))
-    if callable(value):
-        function: Callable[[NDArray[np.int64]], Any] = value
-        return function
-    listed = _listed_numbers(value)
-    if listed is None or (problem := not_discounts(listed)):
-        words = ", ".join(f'"{each}"' for each in DISCOUNTS)
-        meaning = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
-        reason = "" if listed is None else f", which {problem}"
-        raise ValueError(f"discount must be {meaning}; got {shown(value)}{reason}")
-    return listed
-
-
-def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
-    """Return a list of finite numbers as an array; None for anything else."""
-    sequence = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
-    table = np.array(value, np.float64) if sequence and all(map(is_real, value)) else np.empty(0)
-    return table if table.size and np.isfinite(table).all() else None
-
-
-def _number(value: float) -> str:
-    return repr(float(value)).removesuffix(".0")
-
-
-_CHECKS: dict[str, Callable[[Any], Any]] = {  # other options are flags, or one of the words in their row
-    "k": partial(_several, "k", check=_cutoff),
-    "measures": partial(_several, "measures", check=_measure),
-    "convention": partial(choice, "convention", choices=tuple(CONVENTIONS)),
-    "gain": _gain,
-    "discount": _discount,
-    "log_base": _log_base,
-    "zero_division": _zero_division,
-    "ignore_index": _ignore_index,
-}
-
-LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1, 50))])
-RANKS = np.array([*range(1, 33), 100, 1000])
-
-
-def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -> str:
-    """Return a name that equal gains or discounts share; a function is named by its results for some values."""
-    if isinstance(value, str):
-        return value
-    if not callable(value):
-        return ",".join(map(_number, value))
-    answers: list[str] = []
-    answered = False
-    with np.errstate(all="ignore"):
-        for at in range(len(samples)):
-            try:
-                answers.append(repr(np.asarray(value(samples[at : at + 1]), np.float64).tolist()))
-                answered = True
-            except Exception as error:  # noqa: BLE001 - whatever it raises, this value has no result
-                answers.append(type(error).__name__)
-    if not answered:
-        known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
-        raise ValueError(
-            f"{option} {shown(value)} has no value for any of the {known}, ..., which a signature needs to name it"
-        )
-    return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
-
-
 # ndcg/scores/queries.py: Compute the value of every query, and their mean.
 
 Values = dict[str, NDArray[np.float64]]
@@ -5954,6 +5954,2934 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
             )
         relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
+
+
+# ndcg/show/tables.py: Tables, remarks and a signature as a person reads them: text, Markdown, HTML, LaTeX, a terminal's tables; and TSV.
+
+LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
+CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
+TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
+LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+
+Table = list[list[str]]  # the header first
+
+
+FOLDED = 8  # characters to which the first column of a terminal's table may be folded
+RICH_PADDING = 3  # characters next to a column of Rich
+
+
+class Readable:
+    """Tables, remarks and the signature of a result, if it has one, in readable formats."""
+
+    signature: str
+
+    def tables(self) -> list[Table]:
+        """Return tables of text, the header first; the first column holds names.
+
+        Characters that do not print, which ids may have, are escaped.
+        """
+        return [[list(map(visible, row)) for row in table] for table in self._tables()]
+
+    def remarks(self) -> list[str]:
+        """Return the sentences below the tables; characters that do not print are escaped."""
+        return list(map(visible, self._remarks()))
+
+    def _tables(self) -> list[Table]:
+        raise NotImplementedError
+
+    def _remarks(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def to_markdown(self) -> str:
+        """Return tables and notes as Markdown."""
+        tables = []
+        for table in self.tables():
+            header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
+            tables.append("\n".join([header, "|---" + "|---:" * (len(table[0]) - 1) + "|", *rows]))
+        remarks = map(markdown_text, self.remarks())
+        signature = [f"Signature: `{visible(self.signature)}`"] if self.signature else []
+        return "\n\n".join([*tables, *remarks, *signature])
+
+    def __str__(self) -> str:
+        tables = []
+        for table in self.tables():
+            tables.append(_plain(table))
+        return "\n\n".join([*tables, "\n".join(_sentences(self))])
+
+    def _repr_html_(self) -> str:
+        """Return the HTML for notebooks."""
+        tables = []
+        for header, *rows in self.tables():
+            cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
+            cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
+            tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
+        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
+        signature = f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>" if self.signature else ""
+        return "".join(tables) + remarks + signature
+
+
+def _plain(table: Table) -> str:
+    """Return a table as plain text."""
+    widths = _widths(table)
+    rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
+    return "\n".join("  ".join(row).rstrip() for row in rows)
+
+
+def _widths(table: Table) -> list[int]:
+    """Return the number of characters of each column."""
+    return [max(map(len, column)) for column in zip(*table, strict=True)]
+
+
+def latex_of(result: Readable) -> str:
+    """Return a tabular for each table, after remarks and signature as comments."""
+    lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
+    for table in result.tables():
+        lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
+    return "\n".join(lines)
+
+
+def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a LaTeX tabular, from the kinds of its columns and rows of LaTeX, the header first."""
+    header, *body = (" & ".join(row) + " \\\\" for row in rows)
+    begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
+    return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
+
+
+def rich_of(result: Readable) -> str:
+    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text.
+
+    Raises:
+        ImportError: Rich is missing.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        for cells in result.tables():
+            first, *others = _widths(cells)
+            if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
+                console.print(Text(f"{_plain(cells)}\n"), soft_wrap=True)
+                continue
+            header, *rows = cells
+            table = RichTable(box=box.SIMPLE_HEAD)
+            for at, name in enumerate(header):
+                table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
+            for row in rows:
+                table.add_row(*map(Text, row))
+            console.print(table)
+        for sentence in _sentences(result):
+            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # a line to copy stays one line
+    return captured.get().rstrip("\n")
+
+
+def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    r"""Return a line for each row, after one with the names of all columns.
+
+    Control characters are escaped, so that `cut` and `sort` see the columns.
+
+    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
+    ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
+    """
+    names = dict.fromkeys(name for row in rows for name in row)
+    lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
+    cells = (["" if each is None else str(each).translate(TSV_ESCAPES) for each in line] for line in lines)
+    return "\n".join(map("\t".join, cells))
+
+
+def _sentences(result: Readable) -> list[str]:
+    """Return the sentences below the tables of plain text."""
+    return [*result.remarks(), *([f"Signature: {visible(result.signature)}"] if result.signature else [])]
+
+
+def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
+    """Return a number as tables show it, with a sign also before positive ones if that is "+".
+
+    >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
+    ('0.5000', '+0.25', '1.5000e+200', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
+
+
+def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
+    """Return an interval, or a range, as tables show it.
+
+    >>> interval_text(0.25, 0.5, 2), interval_text(math.nan, math.nan)
+    ('0.25 – 0.50', '–')
+    """
+    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
+
+
+def level_text(confidence: float) -> str:
+    """Return the name of an interval.
+
+    >>> level_text(0.95)
+    '95% interval'
+    """
+    return f"{100 * confidence:g}% interval"
+
+
+def count_text(value: float | None) -> str:
+    """Return a number of queries or documents as tables show it: it may be an expectation.
+
+    >>> count_text(1234567), count_text(12.25), count_text(None)
+    ('1,234,567', '12.25', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
+
+
+def counted_text(counted: int | None, queries: int) -> str:
+    """Return the number of queries in a mean, with the number of all queries if some are excluded.
+
+    >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
+    ('300', '1,274 of 1,300', '–')
+    """
+    return count_text(counted) + (f" of {count_text(queries)}" if counted not in (None, queries) else "")
+
+
+def p_text(value: float) -> str:
+    """Return a p-value as tables show it.
+
+    >>> p_text(0.04), p_text(0.0001), p_text(0.00009)
+    ('0.0400', '0.0001', '<0.0001')
+    """
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
+    """Return the cell of a number, or of an id, which may also be a number.
+
+    >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
+    ('q7', '7', '0.50', '–')
+    """
+    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
+
+
+def letter_text(index: int) -> str:
+    """Return the letters a, b, ..., z, aa, ab, ...
+
+    >>> [letter_text(index) for index in (0, 25, 26, 701, 702)]
+    ['a', 'z', 'aa', 'zz', 'aaa']
+    """
+    return (letter_text(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
+
+
+def latex_text(text: str) -> str:
+    r"""Return text that LaTeX shows as it is.
+
+    >>> print(latex_text("50%_of $x$"))
+    50\%\_of \$x\$
+    """
+    return "".join(LATEX_SPECIAL.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
+
+
+def markdown_text(text: str) -> str:
+    r"""Return text that Markdown shows as it is.
+
+    >>> print(markdown_text("<b>|_&"))
+    \<b\>\|\_\&
+    """
+    escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
+    return " ".join(escaped.split())
+
+
+# ndcg/explanations/properties.py: Properties that queries have in common on which two definitions of nDCG differ.
+
+SHOWN_PROPERTIES = 2  # other properties often go with these
+TELLING = 0.05  # the highest probability that as many would have a property by chance
+
+
+def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
+    """Return which queries have each property that definitions of nDCG treat differently.
+
+    >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
+    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
+    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
+    """
+    counts, lacking = rankings.counts(), rankings.lacking()
+    retrieved, judged = counts["retrieved"], counts["judged"]
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    known = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
+    relevance = np.where(known, rankings.relevance, 0)
+    highest, lowest = np.full(rankings.queries, -np.inf), np.full(rankings.queries, np.inf)
+    relevant = relevance > 0
+    np.maximum.at(highest, query[relevant], relevance[relevant])
+    np.minimum.at(lowest, query[relevant], relevance[relevant])
+    properties = {
+        "no place in the run": lacking,
+        "no retrieved documents": (retrieved == 0) & ~lacking,
+        "no relevant documents": counts["relevant"] == 0,
+        "documents with equal scores": np.bincount(queries_of_ties(rankings), minlength=rankings.queries) > 0,
+        "unjudged documents": retrieved > counts["retrieved and judged"],
+        "judged documents that were not retrieved": judged > counts["retrieved and judged"],
+        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
+        "grades of relevance": highest > lowest,
+        "a relevance above 1": highest > 1,
+    }
+    if k is not None:
+        properties["more retrieved documents than the cutoff"] = retrieved > k
+        properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
+        properties["more relevant documents than the cutoff"] = counts["relevant"] > k
+    return properties
+
+
+def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
+    """Return the query of every two adjacent retrieved documents with equal scores.
+
+    >>> queries_of_ties(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
+    [0]
+    """
+    retrieved = rankings.score > -np.inf
+    if rankings.retrieved is not None:
+        retrieved &= rankings.retrieved
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))[retrieved]
+    score = rankings.score[retrieved]
+    order = np.lexsort((score, query))
+    query, score = query[order], score[order]
+    return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
+
+
+def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
+    """Yield the properties of those that differ from the nearest definition, in sentences, the most telling first.
+
+    Args:
+        properties: for each property, a mask of the queries that have it.
+        differing: a mask of the queries that differ.
+        noun: the word for them, such as "queries".
+        nearest: the nearest definition.
+    """
+    own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
+    telling = []
+    for name, having in properties.items():
+        with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
+        chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
+        if 2 * with_it > own and chance <= TELLING:
+            have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
+            telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
+    yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
+
+
+def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
+    """Return the probability that as many of those drawn have a property, if they were drawn at random.
+
+    >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
+    0.2222
+    """
+
+    def log_ways(count: int, chosen: int) -> float:
+        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
+
+    lacking = of_all - having
+    numbers = range(max(seen, drawn - lacking), min(drawn, having) + 1)
+    every_way = log_ways(of_all, drawn)
+    return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
+
+
+# ndcg/explanations/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
+
+Documents = Mapping[Any, float]
+
+
+class Query(NamedTuple):
+    """The input of a function that computes nDCG: one query.
+
+    Attributes:
+        run: the score of each retrieved document.
+        qrels: the relevance of each judged document.
+        k: the cutoff; None for the whole list.
+        missing: whether the query is missing from the run, rather than having no documents there.
+    """
+
+    run: Documents
+    qrels: Documents
+    k: int | None
+    missing: bool = False
+
+
+Change = Callable[[Query], Query]
+REMEMBERED_QUERIES = 100  # scores of more would fill the memory, one array for each definition
+
+
+class Term(NamedTuple):
+    """How a slip computes the DCG, or the value that it is divided by.
+
+    Attributes:
+        changes: the changes of the query, one after the other.
+        options: options of `compute`, in place of the convention's.
+        measure: the measure that it uses in place of DCG or IDCG.
+    """
+
+    changes: tuple[Change, ...] = ()
+    options: Mapping[str, Any] = {}
+    measure: str = ""
+
+    def over(self, other: "Term") -> "Term":
+        """Return the two slips combined, the other one first."""
+        options = {**other.options, **self.options}
+        return Term((*other.changes, *self.changes), options, self.measure or other.measure)
+
+
+UNCHANGED = Term()
+
+
+class Slip(NamedTuple):
+    """A way in which nDCG goes wrong.
+
+    Attributes:
+        name: a few words for it.
+        meaning: one sentence on the computation.
+        threads: the threads in which it was reported.
+        both: the computation of both DCG and IDCG.
+        dcg: the computation of the DCG alone.
+        ideal: the computation of the IDCG alone.
+        rule: a function from DCG, IDCG and nDCG of queries to their values; None for DCG / IDCG.
+    """
+
+    name: str
+    meaning: str
+    threads: tuple[str, ...] = ()
+    both: Term = UNCHANGED
+    dcg: Term = UNCHANGED
+    ideal: Term = UNCHANGED
+    rule: Callable[[Sequence[Query], Floats, Floats, Floats], Floats] | None = None
+
+    @property
+    def is_option(self) -> bool:
+        """Whether options of `compute` with plain values give the same result."""
+        words = all(isinstance(value, (str, float, bool, int)) for value in self.both.options.values())
+        return not self.both.changes and self.dcg == self.ideal == UNCHANGED and self.rule is None and words
+
+    @property
+    def reported(self) -> str:
+        """A sentence with the number of reports and an example; empty if there are none."""
+        times = f"{len(self.threads)} times, for example" if len(self.threads) > 1 else "once,"
+        return f" It was reported {times} in {self.threads[0]}." if self.threads else ""
+
+    def over(self, other: "Slip") -> "Slip":
+        """Return two slips as one, the other one first."""
+        return Slip(
+            f"{other.name}; {self.name}",
+            f"{other.meaning} {self.meaning}",
+            both=self.both.over(other.both),
+            dcg=self.dcg.over(other.dcg),
+            ideal=self.ideal.over(other.ideal),
+            rule=self.rule or other.rule,
+        )
+
+    def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
+        """Return the value of each query by options of `compute`, such as a convention, with this slip."""
+        if self.dcg == self.ideal == UNCHANGED and self.rule is None:
+            return queries.scores(options, "nDCG", self.both)
+        dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
+        ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
+        if self.rule is not None:
+            return self.rule(queries.changed(()), dcg, ideal, queries.scores(options, "nDCG", self.both))
+        empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        if isinstance(empty, str):  # 1 if nothing was retrieved
+            empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
+
+
+class Queries:
+    """Queries that are scored by many definitions: changed once for each change, and read once for each way of reading.
+
+    >>> queries = Queries([Query({"a": 2, "b": 1}, {"b": 1}, 2)])
+    >>> queries.scores({"convention": "sklearn"}).round(4).tolist()
+    [0.6309]
+    """
+
+    def __init__(self, queries: Iterable[Query]) -> None:
+        self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
+        self._read: dict[tuple[Any, ...], Rankings] = {}
+        self._scores: dict[tuple[Any, ...], Floats] = {}
+
+    def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
+        """Apply changes to the queries, one after the other."""
+        if changes not in self._changed:
+            self._changed[changes] = [changes[-1](query) for query in self.changed(changes[:-1])]
+        return self._changed[changes]
+
+    def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
+        """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
+        how = {**options, **term.options}
+        definition = (term.measure or measure, term.changes)
+        few = len(self.changed(())) <= REMEMBERED_QUERIES
+        if not few or not all(isinstance(value, Hashable) for value in how.values()):  # a list of gains cannot be a key
+            return self._scored(*definition, how)
+        key = (*definition, *sorted(how.items()))
+        if key not in self._scores:
+            self._scores[key] = self._scored(*definition, how)
+        return self._scores[key]
+
+    def _scored(self, measure: str, changes: tuple[Change, ...], how: Mapping[str, Any]) -> Floats:
+        """Return the value of each query after changes, by options."""
+        queries = self.changed(changes)
+        values = np.full(len(queries), np.nan)
+        for k in {query.k for query in queries}:
+            rows = [row for row, query in enumerate(queries) if query.k == k]
+            cutoff = k
+            if k is None and Options.parse(k=1, **how).ideal == "full":  # which is as long as the longest list then
+                cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
+            parsed = Options.parse(measures=measure, k=cutoff, **how)
+            rankings = self.rankings(rows, changes, parsed)
+            with UserTerms(rankings):
+                values[rows] = next(iter(score_part(rankings, parsed).values()))[0]
+        return values
+
+    def rankings(self, rows: Sequence[int], changes: tuple[Change, ...], options: Options) -> Rankings:
+        """Return some of the queries as rankings, after changes, as some options read them."""
+        key = (changes, *rows, *options.reading.values())
+        if key not in self._read:
+            queries = self.changed(changes)
+            run = {row: queries[row].run for row in rows if queries[row].run or not queries[row].missing}
+            self._read[key] = read(run, {row: queries[row].qrels for row in rows}, **options.reading)
+        return self._read[key]
+
+
+def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG") -> Floats:
+    """Return the value of each query by options of `compute`."""
+    return Queries(queries).scores(options, measure)
+
+
+def in_order(documents: Iterable[Any]) -> dict[Any, float]:
+    """Return scores that fall by 1 from document to document.
+
+    >>> in_order(["b", "a"])
+    {'b': -1.0, 'a': -2.0}
+    """
+    return {document: -float(rank) for rank, document in enumerate(documents, start=1)}
+
+
+def ranked(query: Query) -> list[Any]:
+    """Return the documents of a run, best first; those with equal scores in their order."""
+    return sorted(query.run, key=lambda document: -query.run[document])
+
+
+def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
+    """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
+    run, qrels = (_documents_by_query(side) for side in inputs[:2])
+    for name in names:
+        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
+
+
+def have_ids(inputs: Inputs) -> bool:
+    """Return whether both sides are mappings of scores or files, from which no document is excluded."""
+    sides = inputs.predictions, inputs.references
+    plain = all(
+        isinstance(side, Columns)
+        or (isinstance(side, Mapping) and all(isinstance(documents, Mapping) for documents in side.values()))
+        for side in sides
+    )
+    return plain and inputs.exclude is None
+
+
+def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
+    if isinstance(side, Mapping):
+        return {
+            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
+            for query, documents in side.items()
+        }
+    names = side.query_ids.to_pylist()
+    documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
+    rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
+    for query, document, value in rows:
+        if value > -np.inf:
+            documents[names[query]][document] = value
+    return documents
+
+
+def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
+    """Yield the queries of rankings, with documents by their positions.
+
+    >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
+    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False)]
+    """
+    size = len(rankings.relevance)
+    masks = rankings.judged, rankings.retrieved
+    judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
+    score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
+    for (start, end), missing in zip(pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True):
+        rows = range(start, end)
+        run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
+        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
+
+
+# ndcg/explanations/questions.py: Asking a function of nDCG: small random rankings, the forms that functions accept, and their side effects.
+
+NDCGFunction = Callable[..., Any]
+
+FUNCTION_FORMS = {  # the arguments of each form
+    "mappings": "{document: score}, {document: relevance}, k",
+    "lists": "scores, relevance, k",
+    "arrays": "scores, relevance, k",
+    "ranked": "ids, {document: relevance}, k",
+    "sets": "ids, {relevant ids}, k",
+}
+WITHOUT_SCORES = ("ranked", "sets")
+CUTOFF_NAMES = ("k", "top_k", "topk", "at", "at_k", "cutoff", "n")  # of parameters that are given by keyword
+FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
+NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
+
+
+class Answer(NamedTuple):
+    """The answer of a function for a ranking.
+
+    Attributes:
+        value: the score; nan if there is none.
+        problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
+        returned: the value that is not a score, or the words of the error, as text.
+    """
+
+    value: float
+    problem: str = ""
+    returned: str = ""
+
+
+class Habit(NamedTuple):
+    """A side effect of a function.
+
+    Attributes:
+        times: on how many rankings.
+        size: the number of documents of the smallest of them.
+        example: the result for that ranking, or else its arguments; empty if the ranking does not matter.
+    """
+
+    times: int
+    size: int
+    example: str
+
+
+class Asker:
+    """Asks a function, and records its side effects.
+
+    Attributes:
+        habits: the side effects, in words.
+        relevance_first: whether it takes the relevance before the scores or ids.
+    """
+
+    def __init__(self, function: NDCGFunction, k: int | None) -> None:
+        self.function = function
+        self.habits: dict[str, Habit] = {}
+        self.relevance_first = False
+        self._cutoff = _cutoff_parameter(function, k)
+
+    @property
+    def takes_cutoff(self) -> bool:
+        """Whether it takes a cutoff, rather than only a ranking."""
+        return self._cutoff is not None
+
+    def answer(self, query: Query, form: str) -> Answer:
+        """Ask for one ranking, twice, and count habits."""
+        habits: set[str] = set()
+        first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
+        if not np.array_equal([first.value], [second.value], equal_nan=True):
+            habits.add("gives another answer when it is asked twice")
+        if first.value > 1 + FLOAT32:
+            habits.add("returns a value above 1")
+        if first.value < -FLOAT32:
+            habits.add("returns a value below 0")
+        size = len({*query.run, *query.qrels})
+        for habit in sorted(habits):
+            self._count(habit, size, "")
+        if first.problem:
+            raised = first.problem.startswith("raises")
+            ranking = "" if first.returned and not raised else arguments_text(query, form)
+            self._count(first.problem, size, " for ".join(filter(None, (first.returned, ranking))))
+        return first
+
+    def _count(self, habit: str, size: int, example: str) -> None:
+        known = self.habits.get(habit, Habit(0, size, example))
+        smallest = known if known.size <= size else Habit(0, size, example)
+        self.habits[habit] = smallest._replace(times=known.times + 1)
+
+    def value(self, query: Query, form: str) -> float:
+        """Return the score that it gives a ranking, without counting habits; nan if there is none."""
+        return self._ask(_arguments(query, form), query.k, set()).value
+
+    def counts_duplicates(self, form: str) -> bool:
+        """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
+        relevance = _arguments(Query({}, {"d1": 1, "d2": 0}, 3), form)[1]
+        once, twice = (self._ask((ids, relevance), 3, set()) for ids in (["d1", "d2"], ["d1", "d1", "d2"]))
+        return twice.value > once.value + FLOAT32
+
+    def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
+        """Return the function's result."""
+        first, second = reversed(arguments) if self.relevance_first else arguments
+        if not self.takes_cutoff:
+            return self.function(first, second)
+        return self.function(first, second, **{self._cutoff: k}) if self._cutoff else self.function(first, second, k)
+
+    def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: set[str]) -> Answer:
+        before, printed = copy.deepcopy(arguments), io.StringIO()
+        with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                with np.errstate(all="ignore"):
+                    answer = _read_answer(self._called(arguments, k))
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # an error is also an answer
+                answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
+        if printed.getvalue():
+            habits.add("prints")
+        habits.update(
+            f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})" for each in warned
+        )
+        if not all(map(_are_equal, arguments, before)):
+            habits.add("changes its arguments")
+        return answer
+
+
+def _cutoff_parameter(function: NDCGFunction, k: int | None) -> str | None:
+    """Return the keyword by which a function takes the cutoff, "" for the third place, or None if it takes none."""
+    with suppress(ValueError, TypeError):  # of a built-in function nothing is known
+        signature = inspect.signature(function)
+        for arguments, name in [((None,) * 3, ""), *(((None,) * 2, name) for name in CUTOFF_NAMES)]:
+            with suppress(TypeError):
+                signature.bind(*arguments, **({name: k} if name else {}))
+                return name
+        signature.bind(None, None)
+        return None
+    return None if k is None else ""
+
+
+def _arguments(query: Query, form: str) -> tuple[Any, Any]:
+    """Return a ranking in a form, as new objects."""
+    if form == "mappings":
+        return dict(query.run), dict(query.qrels)
+    if form == "ranked":
+        return ranked(query), dict(query.qrels)
+    if form == "sets":
+        return ranked(query), {document for document, relevance in query.qrels.items() if relevance > 0}
+    sides = [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
+    return (np.array(sides[0]), np.array(sides[1])) if form == "arrays" else sides
+
+
+def arguments_text(query: Query, form: str) -> str:
+    """Return a ranking as the arguments of a function, to paste.
+
+    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
+    'scores = [2.0], relevance = [1], k = 3'
+    """
+    names = {"mappings": ("run", "qrels"), "ranked": ("ids", "relevance"), "sets": ("ids", "relevant")}
+    one, other = names.get(form, ("scores", "relevance"))
+    first, second = _arguments(query, "lists" if form == "arrays" else form)
+    if form == "sets":
+        second = f"{{{', '.join(map(repr, sorted(second)))}}}" if second else "set()"
+    return f"{one} = {first}, {other} = {second}, k = {query.k}"
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other) and (isinstance(one, set) or list(one) == list(other))  # with the order of a mapping
+
+
+def _read_answer(returned: Any) -> Answer:
+    """Read what a function returned."""
+    if returned is None:
+        return Answer(math.nan, "returns None")
+    if isinstance(returned, (str, bytes)):
+        return Answer(math.nan, "returns text", shown(returned))
+    no_number = Answer(math.nan, f"returns a value of type {type(returned).__name__}, which is not a number")
+    if isinstance(returned, (bool, np.bool_)):
+        return no_number._replace(returned=shown(returned))
+    try:
+        value = float(returned)
+    except (TypeError, ValueError):
+        return no_number._replace(returned=shown(returned))
+    if math.isnan(value):
+        return Answer(math.nan, "returns nan")
+    return Answer(value) if math.isfinite(value) else Answer(math.nan, "returns infinity")
+
+
+def random_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> list[Query]:
+    """Return small random rankings that a form can express.
+
+    Some have ties, documents that were not judged or not retrieved, graded relevance, no relevant documents, or more or
+    fewer documents than the cutoff; plain ones have only distinct scores and judged documents.
+
+    >>> random_rankings(1, 2, "lists", 0) == random_rankings(1, 2, "lists", 0)
+    True
+    """
+    rng = np.random.default_rng(seed)
+    return [_random_ranking(rng, k, form, plain) for _ in range(count)]
+
+
+@lru_cache(maxsize=8)
+def first_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> Queries:
+    """Return the first random rankings, which keep their scores by each definition for the next function."""
+    return Queries(random_rankings(count, k, form, seed, plain=plain))
+
+
+def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain: bool) -> Query:
+    size = int(rng.integers(2, (k or 8) + 6))
+    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
+    relevance = rng.integers(0, rng.integers(2, 6), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    scores = np.round(rng.normal(0, 2, size), 3)
+    retrieved, judged = np.ones((2, size), bool)
+    if not plain:
+        if rng.random() < 0.08:
+            relevance[:] = 0
+        if rng.random() < 0.3:
+            scores = np.floor(scores)
+        elif rng.random() < 0.2:  # close, but not so close that they are equal in 32 bits
+            scores = 0.05 + rng.integers(0, 9, size) * 10.0 ** -rng.integers(3, 8)
+        if rng.random() < 0.4:
+            retrieved = rng.random(size) < rng.choice([0.0, 0.3, 0.7, 0.9], p=[0.1, 0.3, 0.3, 0.3])
+        if rng.random() < 0.4:
+            judged = rng.random(size) < rng.uniform(0.3, 0.9)
+        judged[rng.integers(size)] = True
+    if form in ("lists", "arrays"):
+        retrieved, judged = np.ones((2, size), bool)
+    if form == "sets":
+        relevance = np.minimum(relevance, 1)
+    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
+    qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
+    query = Query(run, qrels, k)
+    return query._replace(run=in_order(ranked(query))) if form in WITHOUT_SCORES else query
+
+
+# ndcg/explanations/slips.py: Every way in which nDCG is known to go wrong, as one table.
+
+# Changes of a query
+
+
+def _cut(query: Query) -> Query:
+    top = ranked(query)[: query.k]
+    return query._replace(run={document: query.run[document] for document in top})
+
+
+def _judged_of_top(query: Query) -> Query:
+    top = ranked(query)[: query.k]
+    return query._replace(qrels={each: query.qrels[each] for each in top if each in query.qrels})
+
+
+def _whole(query: Query) -> Query:
+    return query._replace(k=None)
+
+
+def _longer_cutoff(query: Query) -> Query:
+    return query._replace(k=None if query.k is None else query.k + 1)
+
+
+def _shorter_cutoff(query: Query) -> Query:
+    return query._replace(k=None if query.k is None else max(query.k - 1, 1))
+
+
+def _with_zeros(query: Query) -> Query:
+    return query._replace(run={**query.run, **{each: 0.0 for each in query.qrels if each not in query.run}})
+
+
+def _with_last(query: Query) -> Query:
+    below = min(query.run.values(), default=0.0) - 1
+    return query._replace(run={**query.run, **{each: below for each in query.qrels if each not in query.run}})
+
+
+def _places_in_truth(query: Query) -> Query:
+    """Give each hit among the first k the rank that it has in the list of relevant documents."""
+    top = set(ranked(query)[: query.k])
+    truth = [document for document, relevance in query.qrels.items() if relevance > 0]
+    run = in_order(document if document in top else _another(document) for document in truth)
+    return query._replace(run=run)
+
+
+def _doubled(query: Query) -> Query:
+    return query._replace(qrels={**query.qrels, **{_another(each): value for each, value in query.qrels.items()}})
+
+
+def _another(document: Any) -> Any:
+    """Return an id of the same kind that no document has."""
+    return f"another {document}" if isinstance(document, str) else ~document
+
+
+def _without_negative(query: Query) -> Query:
+    kept = {document: score for document, score in query.run.items() if query.qrels.get(document, 0) >= 0}
+    return query._replace(
+        run=kept, qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0}
+    )
+
+
+def _in_input_order(query: Query) -> Query:
+    return query._replace(run=in_order(query.run))
+
+
+def _with_lowest_first(query: Query) -> Query:
+    return query._replace(run={document: -score for document, score in query.run.items()})
+
+
+def _swapped(query: Query) -> Query:
+    return query._replace(run=query.qrels, qrels=query.run)
+
+
+def _by_qrels(query: Query) -> Query:
+    return query._replace(run=in_order(query.qrels))
+
+
+def _with_ranks(query: Query) -> Query:
+    return query._replace(run={document: float(rank) for rank, document in enumerate(ranked(query), start=1)})
+
+
+def _with_scores(change: Callable[[NDArray[np.float64]], Any]) -> Change:
+    def changed(query: Query) -> Query:
+        with np.errstate(over="ignore"):
+            scores = change(np.array(list(query.run.values()), np.float64)).tolist()
+        return query._replace(run=dict(zip(query.run, scores, strict=True)))
+
+    return changed
+
+
+def _rounded_to(decimals: int) -> Slip:
+    return Slip(
+        f"scores rounded to {decimals} decimals",
+        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so many.",
+        both=Term((_with_scores(lambda scores: scores.round(decimals)),)),
+    )
+
+
+def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
+    return Slip(
+        f"scores rounded to {bits} bits",
+        f"Scores that are equal in {bits} bits are tied, although they differ in 64.",
+        both=Term((_with_scores(lambda scores: np.clip(scores.astype(kind), *_ends_of(kind))),)),
+    )
+
+
+def _ends_of(kind: type[np.floating[Any]]) -> tuple[float, float]:
+    return float(np.finfo(kind).min), float(np.finfo(kind).max)
+
+
+# Rules
+
+
+def _always_one(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(dcg > 0, dcg / dcg, one)
+
+
+def _dcg_alone(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+    return dcg
+
+
+def _zero_if(short: Callable[[Query], bool]) -> Callable[[Sequence[Query], Floats, Floats, Floats], Floats]:
+    def rule(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+        return np.where([short(query) for query in queries], 0.0, one)
+
+    return rule
+
+
+def _is_short(query: Query) -> bool:
+    return query.k is not None and max(len(query.run), len(query.qrels)) < query.k
+
+
+def _has_few_judged(query: Query) -> bool:
+    return query.k is not None and len(query.qrels) < query.k
+
+
+def _with_discount(of_rank: Callable[[NDArray[np.float64]], Any]) -> Term:
+    """Return other weights of the ranks."""
+    return Term(options={"discount": lambda ranks: of_rank(np.asarray(ranks, np.float64))})
+
+
+def _with_gain(of_relevance: Callable[[NDArray[np.float64]], Any]) -> Term:
+    return Term(options={"gain": lambda relevance: of_relevance(np.asarray(relevance, np.float64))})
+
+
+# The table
+
+# It takes ranked ids to make it, in which a document can be listed twice; other forms have no place for it.
+DUPLICATES_COUNTED = Slip(
+    "a document counted twice",
+    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores exceed 1.",
+    (
+        "deepset-ai/haystack#11959",
+        "truera/trulens#2746",
+        "garrytan/gbrain#4607",
+    ),
+)
+IN_ORDER_OF_INPUT = Slip(
+    "documents in the order of the input",
+    "The scores are ignored: documents are ranked in the order in which they are listed.",
+    ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
+    both=Term((_in_input_order,)),
+)
+SWAPPED = Slip(
+    "scores and relevance swapped",
+    "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
+    ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
+    both=Term((_swapped,), {"negative_relevance": "keep"}),
+)
+SLIPS = (
+    Slip(
+        "ideal from the top k retrieved",
+        "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
+        "that finds one of many relevant documents can score 1.",
+        (
+            "OpenBMB/ToolBench#184",
+            "xiangwang1223/neural_graph_collaborative_filtering#34",
+            "huangtinglin/NGCF-PyTorch#8",
+            "THUDM/ComiRec#25",
+            "karlhigley/ranking-metrics-torch#1",
+            "mongodb/chatbot#555",
+            "spiceai/spiceai#12277",
+            "opensearch-project/search-relevance#39",
+            "supermemoryai/memorybench#67",
+            "Marker-Inc-Korea/AutoRAG#386",
+            "o19s/quepid#78",
+            "apache/spark#12461",
+            "stats.stackexchange 341611",
+            "reczoo/RecZoo#5",
+            "kuandeng/LightGCN#1",
+            "kuandeng/LightGCN#3",
+        ),
+        ideal=Term((_judged_of_top,)),
+    ),
+    Slip(
+        "ideal from all that was retrieved",
+        "The ideal is the best order of the retrieved documents, so relevant documents that the run misses cost "
+        "nothing.",
+        ("o19s/search-metrics#3", "NTMC-Community/MatchZoo#598", "guoguibing/librec#269"),
+        both=Term(options={"ideal": "retrieved"}),
+    ),
+    Slip(
+        "exponential gain",
+        "The gain is 2^r - 1 instead of r.",
+        (
+            "Georgetown-IR-Lab/OpenNIR#14",
+            "scikit-learn/scikit-learn#18817",
+            "scikit-learn/scikit-learn#32049",
+        ),
+        both=Term(options={"gain": "exponential"}),
+    ),
+    Slip(
+        "linear gain",
+        "The gain is r instead of 2^r - 1.",
+        ("Georgetown-IR-Lab/OpenNIR#14",),
+        both=Term(options={"gain": "linear"}),
+    ),
+    Slip(
+        "ideal not cut at k",
+        "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking scores less than 1.",
+        (
+            "lenskit/lenskit#869",
+            "o19s/quepid#1335",
+            "AI-Colleagues/orcheo#191",
+            "usnistgov/trec_eval#11",
+            "cvangysel/pytrec_eval#40",
+            "lenskit/lkpy#309",
+        ),
+        ideal=Term((_whole,)),
+    ),
+    Slip(
+        "ideal of k relevant documents",
+        "The ideal has the query's highest gain at every rank up to k, even if fewer documents are relevant, so that "
+        "queries with few relevant documents cannot reach 1.",
+        (
+            "datawhalechina/torch-rechub#45",
+            "run-llama/llama_index#17070",
+            "ireval/cwl#20",
+            "MTSWebServices/RecTools#266",
+            "allenjack/HGN#1",
+        ),
+        both=Term(options={"ideal": "full"}),
+    ),
+    Slip(
+        "equal weights at ranks 1 and 2",
+        "The discount is 1 / log2(i) from rank 2 on, so ranks 1 and 2 weigh the same.",
+        (
+            "OpenAgentHQ/openagent-eval#223",
+            "xiangwang1223/knowledge_graph_attention_network#27",
+            "lenskit/lkpy#417",
+            "CCRI-POPROX/poprox-recommender#15",
+            "castorini/anserini#92",
+        ),
+        both=Term(options={"discount": "jarvelin", "log_base": 2}),
+    ),
+    Slip(
+        "ties by document id",
+        "Documents with equal scores are ordered by their ids, the highest first, so the names of documents decide.",
+        (
+            "usnistgov/trec_eval#22",
+            "cvangysel/pytrec_eval#56",
+            "cvangysel/pytrec_eval#51",
+        ),
+        both=Term(options={"ties": "docid"}),
+    ),
+    Slip(
+        "ideal cut at the length of the result list",
+        "The ideal has as many documents as were retrieved, so a short result list is not penalized for the documents "
+        "that it omits.",
+        ("mlflow/mlflow#24541", "elastic/elasticsearch#154362", "baekenough/second-brain#256", "lenskit/lenskit#399"),
+        both=Term(options={"ideal": "truncated"}),
+    ),
+    Slip(
+        "graded relevance read as 0 or 1",
+        "Every relevant document has the gain 1, so that it does not matter whether the best ones rank first.",
+        (
+            "recommenders-team/recommenders#1749",
+            "apache/spark#36843",
+            "huggingface/sentence-transformers#1349",
+            "geek-ai/irgan#13",
+        ),
+        both=Term(options={"gain": "binary"}),
+    ),
+    Slip(
+        "unjudged documents removed",
+        "Documents without a judgment are taken out before ranking, so those below them move up.",
+        (
+            "github/CodeSearchNet#226",
+            "github/CodeSearchNet#233",
+            "alphagov/search-api#2195",
+            "FlagOpen/FlagEmbedding#445",
+        ),
+        both=Term(options={"judged_only": True}),
+    ),
+    Slip(
+        "ties in the order of the input",
+        "Documents with equal scores stay in the order of the input, so sorting a file differently changes the score.",
+        (
+            "dmlc/xgboost#3050",
+            "lightgbm-org/LightGBM#2091",
+            "Lightning-AI/torchmetrics#2031",
+            "embeddings-benchmark/mteb#5376",
+        ),
+        both=Term(options={"ties": "first"}),
+    ),
+    Slip(
+        "ties in the reverse order of the input",
+        "Of documents with equal scores the last in the input ranks first, as a reversed ascending sort leaves them.",
+        both=Term(options={"ties": "last"}),
+    ),
+    Slip(
+        "ties in the model's favor",
+        "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
+        "perfect.",
+        ("elixir-nx/scholar#360", "mlcommons/training_policies#131"),
+        both=Term(options={"ties": "best"}),
+    ),
+    Slip(
+        "no relevant documents scored 1",
+        "A query with no relevant documents scores 1 and raises the mean.",
+        ("catboost/benchmarks#19", "allegro/allRank#25", "dmlc/xgboost#2208", "dmlc/xgboost#3875"),
+        both=Term(options={"zero_division": 1.0}),
+    ),
+    Slip(
+        "no relevant documents scored 0",
+        "A query with no relevant documents scores 0 and lowers the mean.",
+        ("scikit-learn/scikit-learn#29521", "davidrsch/rrlmgraph-bench#230"),
+        both=Term(options={"zero_division": 0.0}),
+    ),
+    Slip(
+        "no relevant documents skipped",
+        "A query with no relevant documents has no value, so it counts in no mean.",
+        ("joaopalotti/trectools#25", "joaopalotti/trectools#51", "elastic/elasticsearch#29267"),
+        both=Term(options={"zero_division": float("nan")}),
+    ),
+    Slip(
+        "discount from the place in the truth",
+        "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
+        ("THUDM/ComiRec#6", "THUDM/ComiRec#21", "ShiningCosmos/pytorch_ComiRec#2"),
+        dcg=Term((_places_in_truth,)),
+    ),
+    Slip(
+        "DCG with binary gain, ideal with graded gain",
+        "The DCG has gains of 0 and 1, the ideal has graded gains, so that a perfect ranking scores less than 1.",
+        ("RapidFireAI/rapidfireai#261",),
+        dcg=Term(options={"gain": "binary"}),
+    ),
+    Slip(
+        "ideal with binary gain, DCG with graded gain",
+        "The ideal has gains of 0 and 1, the DCG has graded gains, so that scores exceed 1.",
+        ("SeaseLtd/rated-ranking-evaluator#71",),
+        ideal=Term(options={"gain": "binary"}),
+    ),
+    IN_ORDER_OF_INPUT,
+    Slip(
+        "ascending order",
+        "The lowest score ranks first, as distances do.",
+        both=Term((_with_lowest_first,)),
+    ),
+    Slip(
+        "ranks used as scores",
+        "The rank of each document is taken for its score, so the last one ranks first.",
+        both=Term((_with_ranks,)),
+    ),
+    _in_bits(16, np.float16),
+    _in_bits(32, np.float32),
+    *(_rounded_to(decimals) for decimals in range(2, 7)),
+    SWAPPED,
+    Slip(
+        "unretrieved documents with the score 0",
+        "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
+        ("mlflow/mlflow#24553", "datascience.stackexchange 63667"),
+        both=Term((_with_zeros,)),
+    ),
+    Slip(
+        "unretrieved documents ranked last",
+        "Judged documents that were not retrieved take ranks at the end of the list.",
+        both=Term((_with_last,)),
+    ),
+    Slip(
+        "ideal in the order of the run",
+        "The ideal is computed in the order of the run, so the score is always 1.",
+        ("maciejkula/rustlearn#52",),
+        rule=_always_one,
+    ),
+    Slip(
+        "ideal in the order of the qrels",
+        "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
+        ("xuehaiping/CSCE670_NCF#20",),
+        ideal=Term((_by_qrels,), measure="DCG"),
+    ),
+    Slip(
+        "judgments counted twice in the ideal",
+        "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
+        ("joaopalotti/trectools#52",),
+        ideal=Term((_doubled,)),
+    ),
+    Slip(
+        "DCG one rank too deep",
+        "The DCG begins with the discount of rank 2, the ideal with the discount of rank 1.",
+        ("yihong-chen/neural-collaborative-filtering#2",),
+        dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+    ),
+    Slip(
+        "discount begins at rank 2",
+        "The discount is 1 / log2(i + 2) with ranks from 1, in the DCG and in the ideal.",
+        both=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
+    ),
+    Slip(
+        "no discount",
+        "Every rank counts the same.",
+        ("RUCAIBox/RecBole#120",),
+        both=_with_discount(np.ones_like),
+    ),
+    Slip(
+        "discount 1 / rank",
+        "The gain is divided by the rank instead of its logarithm.",
+        both=Term(options={"discount": "reciprocal"}),
+    ),
+    Slip(
+        "discount without a logarithm's base",
+        "The discount is 1 / (1 + ln i) instead of 1 / log2(i + 1).",
+        both=_with_discount(lambda rank: 1 / (1 + np.log(rank))),
+    ),
+    Slip(
+        "gain 2^r",
+        "The gain is 2^r without the - 1, so that irrelevant documents also count.",
+        both=_with_gain(np.exp2),
+    ),
+    Slip(
+        "gain r^2",
+        "The gain is the square of the relevance.",
+        both=_with_gain(np.square),
+    ),
+    Slip(
+        "DCG not cut at k",
+        "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
+        ("lenskit/lkpy#309",),
+        dcg=Term((_whole,)),
+    ),
+    Slip(
+        "nothing cut at k",
+        "The cutoff has no effect.",
+        ("Lightning-AI/torchmetrics#1952",),
+        both=Term((_whole,)),
+    ),
+    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=Term((_longer_cutoff,))),
+    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term((_shorter_cutoff,))),
+    Slip(
+        "run cut at k before everything else",
+        "Only the first k documents are kept; the ideal, and everything else that depends on the retrieved documents, "
+        "is computed from them.",
+        both=Term((_cut,)),
+    ),
+    Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
+    Slip(
+        "0 if lists are shorter than k",
+        "A query with fewer than k documents retrieved and judged scores 0.",
+        ("jongwook/spark-ranking-metrics#2",),
+        rule=_zero_if(_is_short),
+    ),
+    Slip(
+        "0 until k documents are judged",
+        "A query with fewer than k judgments scores 0.",
+        ("o19s/quepid#234",),
+        rule=_zero_if(_has_few_judged),
+    ),
+    Slip(
+        "negative relevance removed",
+        "Documents with a negative relevance are taken out, so those below them move up.",
+        ("tensorflow/ranking#40",),
+        both=Term((_without_negative,)),
+    ),
+)
+
+
+def slip_named(name: str) -> Slip:
+    """Return a slip of the table."""
+    return next(slip for slip in SLIPS if slip.name == name)
+
+
+# ndcg/explanations/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
+
+ROUNDED_TO = range(2, 7)  # digits to which functions round
+FIRST_ASKED = 16  # rankings that rule out most definitions
+TRIED_IN_PAIRS = ("sklearn", "trec_eval", "lightgbm", "ranx")  # conventions on which two slips at once are tried
+NEAREST_SHOWN = 5  # conventions in the table
+VISIBLE = 1e-4  # the least difference in the smallest ranking
+
+
+class Match(NamedTuple):
+    """A definition with which all answers agree.
+
+    Attributes:
+        convention: its name.
+        slips: the names of the slips on it; empty for the convention itself.
+    """
+
+    convention: str
+    slips: tuple[str, ...] = ()
+
+
+class Example(NamedTuple):
+    """The smallest ranking on which a function and a convention differ.
+
+    Attributes:
+        query: the ranking.
+        value: the score that the function returns.
+        expected: the score by the convention.
+        ideal: the ideal DCG by the convention.
+        rows: for each document its id, score (None if not retrieved), relevance (None if not judged), gain, discount,
+            and the product of the last two.
+    """
+
+    query: Query
+    value: float
+    expected: float
+    ideal: float
+    rows: tuple[tuple[str, float | None, float | None, float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Check(Readable):
+    """The definition that a function of nDCG computes.
+
+    Attributes:
+        signature: the options of the convention that the function computes; empty if it has a slip or is unknown.
+        form: the form in which the function takes rankings.
+        k: the cutoff.
+        cases: the number of rankings that it was asked about.
+        answered: the number of these for which it returned a score, or nan or None for no score.
+        matches: the definitions with which all answers agree: conventions; or else slips on conventions, the one that
+            was reported most often first.
+        agreeing: the number of answers that agree with each convention.
+        wanted: the convention that the function should compute; empty for any.
+        example: the smallest ranking on which the function and the nearest convention differ.
+        notes: side effects of the function, and the common trait of the rankings that differ.
+    """
+
+    signature: str
+    form: str
+    k: int | None
+    cases: int
+    answered: int
+    matches: tuple[Match, ...]
+    agreeing: dict[str, int]
+    wanted: str = ""
+    example: Example | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def conventions(self) -> tuple[str, ...]:
+        """The conventions that the function computes."""
+        return tuple(each.convention for each in self.matches if not each.slips)
+
+    @property
+    def nearest(self) -> str:
+        """The convention that was wanted, or else the one of the first match, or else the one that agrees most."""
+        if self.wanted:
+            return self.wanted
+        if self.matches:
+            return self.matches[0].convention
+        return max(self.agreeing, key=self.agreeing.__getitem__, default="sklearn")
+
+    @property
+    def status(self) -> int:
+        """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score."""
+        if not self.answered:
+            return 2
+        return 0 if (self.wanted in self.conventions if self.wanted else self.conventions) else 1
+
+    def _tables(self) -> list[Table]:
+        best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
+        counts = [["convention", "rankings that agree"], *([name, f"{count:,}"] for name, count in best)]
+        return [*self._example_tables(), *([counts] if best else [])]
+
+    def _example_tables(self) -> list[Table]:
+        if self.example is None:
+            return []
+        rows = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
+        for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
+            place = ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
+            rows.append([*place, "–" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
+        return [rows]
+
+    def _remarks(self) -> list[str]:
+        return [*self._verdict(), *self._difference(), *self.notes]
+
+    def _verdict(self) -> Iterator[str]:
+        """Yield in words the definition and the slips of the function."""
+        if not self.answered:
+            yield f"The function returned no score for any of {self.cases:,} rankings."
+            yield f"It was called with ({FUNCTION_FORMS[self.form]}), one query at a time."
+            return
+        agree = f"all {self.answered:,} rankings agree"
+        if self.answered < self.cases:
+            agree = f"all {self.answered:,} rankings agree for which it returned a score, of {self.cases:,}"
+        if self.conventions:
+            yield f"The function computes the nDCG of {', '.join(self.conventions)}: {agree}."
+        if self.wanted and self.wanted not in self.conventions:
+            count = self.agreeing[self.wanted]
+            yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
+        if not self.matches:
+            count = self.agreeing[self.nearest]
+            yield "No convention and no known slip explains it."
+            yield f"The nearest convention is {self.nearest}: {count:,} of {self.answered:,} rankings agree."
+        on_conventions: dict[tuple[str, ...], list[str]] = {}
+        for each in self.matches:
+            if each.slips:
+                on_conventions.setdefault(each.slips, []).append(each.convention)
+        for at, (names, conventions) in enumerate(on_conventions.items()):
+            slips = [slip_named(name) for name in names]
+            slip = " and ".join(names)
+            found = f"{'Or it' if at else 'It'} computes the nDCG of {', '.join(conventions)} with a slip: {slip}"
+            yield f"{found}: {agree}."
+            yield from (f"{slip.meaning}{slip.reported}" for slip in slips)
+
+    def _difference(self) -> Iterator[str]:
+        """Yield the sums of the smallest ranking on which the function differs."""
+        if (example := self.example) is None:
+            return
+        name, documents = result_name("nDCG", example.query.k), len(example.rows)
+        sums = f"{number_text(math.fsum(row[-1] for row in example.rows))} / {number_text(example.ideal)}"
+        returned = "no score" if math.isnan(example.value) else number_text(example.value)
+        smallest = f"The smallest ranking on which it differs from {self.nearest} has {documents} document"
+        expected = f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}"
+        yield f"{smallest}{'s' * (documents != 1)}. {expected}; the function returns {returned}."
+        yield arguments_text(example.query, self.form)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it in types that JSON has."""
+        example = self.example and self.example._asdict()
+        if example:
+            example["query"] = {name: getattr(example["query"], name) for name in ("run", "qrels", "k")}
+        return {**vars(self), "matches": [each._asdict() for each in self.matches], "example": example}
+
+
+def check(
+    function: NDCGFunction,
+    *,
+    k: int | None = 10,
+    form: str | None = None,
+    convention: str | None = None,
+    cases: int = 200,
+    seed: int = 0,
+) -> Check:
+    """Find out which library's nDCG a function computes, or how it goes wrong.
+
+    The function is asked for the nDCG of small random rankings, one query at a time: with ties, unjudged and
+    unretrieved documents, graded relevance, no relevant documents, more and fewer documents than the cutoff. It is not
+    asked about rankings that its form cannot express.
+
+    Args:
+        function: returns the nDCG of one query, from a ranking and the cutoff; if `k` is None, it may take the ranking
+            only.
+        k: the cutoff; None for the whole list.
+        form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
+            (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
+            `{document: relevance}`, k) or "sets" (ids, the set of those that are relevant, k). By default, the form
+            that gives the most plausible answers, also with the relevance as the first argument.
+        convention: the convention that the function should compute; by default any.
+        cases: the number of rankings.
+        seed: the random seed of the rankings.
+
+    Returns:
+        What the function computes. `print(result)` says it in words, with the smallest ranking on which the function
+        differs from the nearest convention.
+
+    Raises:
+        ValueError: names the argument, its value and the allowed ones.
+        TypeError: `function` cannot be called.
+
+    >>> import math
+    >>> def ndcg_at(run, qrels, k):
+    ...     grades = [qrels.get(document, 0) for document in sorted(run, key=run.get, reverse=True)][:k]
+    ...     dcg = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(grades))
+    ...     ideal = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(sorted(grades, reverse=True)))
+    ...     return dcg / ideal if ideal else 0.0
+    >>> result = check(ndcg_at)
+    >>> result.matches[0].slips
+    ('ideal from the top k retrieved',)
+    >>> len(result.example.rows), result.example.value, round(result.example.expected, 4)
+    (2, 1.0, 0.6131)
+    """
+    if not callable(function):
+        raise TypeError(f"function must be a function; got {shown(function)}")
+    if inspect.iscoroutinefunction(function):
+        raise ValueError("function must return a score, but is async: wrap it in a function that calls asyncio.run")
+    if k is not None:
+        whole("k", k, 1, 10**3)
+    whole("cases", cases, 1, 10**5)
+    whole("seed", seed, 0)
+    for name, value, words in (("form", form, tuple(FUNCTION_FORMS)), ("convention", convention, tuple(CONVENTIONS))):
+        if value is not None:
+            choice(name, value, words)
+    asker = Asker(function, k)
+    form = form or _form_of(asker, k, seed)
+    queries, answers = random_rankings(cases, k, form, seed), []
+    with progress(cases, "Asking", " rankings") as bar:
+        for query in queries:
+            answers.append(asker.answer(query, form))
+            bar.update(1)
+    values = np.array([answer.value for answer in answers])
+    answered = np.array([_is_comparable(*each) for each in zip(queries, answers, strict=True)])
+    habits = tuple(
+        f"It {name}: {habit.times:,} of {cases:,} rankings{habit.example and ', such as '}{habit.example}."
+        for name, habit in asker.habits.items()
+    )
+    if asker.relevance_first:
+        habits = ("It takes the relevance as its first argument, and was called so.", *habits)
+    if k is not None and not asker.takes_cutoff:
+        habits = (
+            f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings.",
+            *habits,
+        )
+    result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
+    if not np.isfinite(values).any():
+        return result
+    known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
+    first = _First(first_rankings(min(cases, FIRST_ASKED), k, form, seed), answered[:FIRST_ASKED])
+    return _compared(result, asker, known, values[answered], first)
+
+
+class _First(NamedTuple):
+    """The rankings that are compared first, since most definitions differ on one of them.
+
+    Attributes:
+        queries: the rankings.
+        answered: which of them the function answered.
+    """
+
+    queries: Queries
+    answered: NDArray[np.bool_]
+
+
+def _is_comparable(query: Query, answer: Answer) -> bool:
+    """Return whether an answer is a score, or no score for a query with retrieved documents.
+
+    Conventions may leave such a query out; a function may also leave out one without retrieved documents.
+    """
+    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
+
+
+def _form_of(asker: Asker, k: int | None, seed: int) -> str:
+    """Return the form in which the answers to plain rankings agree best with some definition."""
+    queries, sets = (first_rankings(FIRST_ASKED, k, form, seed, plain=True) for form in ("lists", "sets"))
+    conventions, of_sets = ([each.scores({"convention": name}) for name in CONVENTIONS] for each in (queries, sets))
+    # a function that takes ranked ids ranks mappings by the order of their documents
+    slips = [slip.scores(queries, {}) for slip in SLIPS if slip not in (IN_ORDER_OF_INPUT, SWAPPED)]
+    points = {}
+    for relevance_first, form in product((False, True), FUNCTION_FORMS):
+        asker.relevance_first = relevance_first
+        values = np.array([asker.value(query, form) for query in queries.changed(())])
+        tolerance = _tolerance(values)
+        answered = np.count_nonzero(np.isfinite(values))
+        expected = of_sets if form == "sets" else conventions if relevance_first else [*conventions, *slips]
+        agreeing = max(np.count_nonzero(_agree(values, each, tolerance)) for each in expected)
+        points[relevance_first, form] = agreeing if answered else 0, answered
+    asker.relevance_first, form = max(points, key=lambda each: points[each])
+    return form
+
+
+def _agree(values: Floats, expected: Floats, tolerance: float = FLOAT32) -> NDArray[np.bool_]:
+    return np.isclose(values, expected, rtol=0, atol=tolerance, equal_nan=True)
+
+
+def _tolerance(values: Floats) -> float:
+    """Return how far values may differ, from the digits to which they are rounded.
+
+    >>> _tolerance(np.array([0.63, 0.5])) > 0.005
+    True
+    """
+    numbers = values[np.isfinite(values)]
+    for digits in ROUNDED_TO:
+        if np.allclose(numbers, np.round(numbers, digits), rtol=0, atol=1e-12):
+            return max(FLOAT32, 0.5001 * 10.0**-digits)
+    return FLOAT32
+
+
+def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Floats, first: _First) -> Check:
+    """Compare scores with every definition."""
+    tolerance = _tolerance(values)
+    expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
+    agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
+    names = [name for name, each in agree.items() if each.all()]
+    if result.form not in WITHOUT_SCORES:
+        names = _told_apart(asker, result.form, queries, names, tolerance)
+    matches = [Match(name) for name in names] or _slips_on(queries, values, first, expected, tolerance)
+    result = replace(
+        result,
+        answered=len(queries),
+        matches=tuple(matches),
+        agreeing={name: int(np.count_nonzero(each)) for name, each in agree.items()},
+    )
+    differing = ~agree[result.nearest]
+    notes, example = result.notes, None
+    if differing.any():
+        own = [query for query, differs in zip(queries, differing, strict=True) if differs]
+        example = _smallest_example(asker, result.form, own, result.nearest, tolerance)
+        if not matches:
+            properties = properties_of(Queries(queries).rankings(range(len(queries)), (), Options.parse()), result.k)
+            notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
+            in_percent = [name for name, each in expected.items() if _agree(values / 100, each, tolerance).all()]
+            if in_percent:
+                notes = (f"Divided by 100, all of its scores equal the scores of {', '.join(in_percent)}.", *notes)
+    if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):
+        notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
+    if names:
+        endless = result.k is None and CONVENTIONS[names[0]].ideal == "full"
+        result = replace(result, signature=Options.parse(k=1 if endless else result.k, convention=names[0]).signature())
+    return replace(result, example=example, notes=notes)
+
+
+def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:
+    """Return the conventions that a function still computes if scores are equal in 32 bits; all of them if none."""
+    if len({CONVENTIONS[name].score_dtype for name in names}) < 2:
+        return names
+    close = [_with_close_scores(query) for query in queries[:FIRST_ASKED]]
+    values = np.array([asker.value(query, form) for query in close])
+    kept = [name for name in names if _agree(values, query_scores(close, {"convention": name}), tolerance).all()]
+    return kept or names
+
+
+def _with_close_scores(query: Query) -> Query:
+    """Return a ranking of the same order, in which all scores are equal in 32 bits."""
+    ranks = {document: rank for rank, document in enumerate(ranked(query))}
+    return query._replace(run={document: 1 - 1e-12 * ranks[document] for document in query.run})
+
+
+def _slips_on(
+    queries: Sequence[Query], values: Floats, first: _First, expected: Mapping[str, Floats], tolerance: float
+) -> list[Match]:
+    """Return the slips on conventions with which all values agree, or pairs of slips if no single one does."""
+    distinct: dict[bytes, str] = {}
+    for name, each in expected.items():
+        distinct.setdefault(each.round(9).tobytes(), name)  # conventions that agree on all rankings are tried once
+    singles = [(name, (slip,)) for slip in SLIPS for name in distinct.values()]
+    found = _definitions_that_agree(queries, values, first, singles, tolerance)
+    if not found:
+        pairs = [(name, pair) for pair in combinations(SLIPS, 2) for name in TRIED_IN_PAIRS]
+        found = _definitions_that_agree(queries, values, first, pairs, tolerance)
+    return sorted(found, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
+
+
+def _definitions_that_agree(
+    queries: Sequence[Query],
+    values: Floats,
+    first: _First,
+    candidates: Sequence[tuple[str, tuple[Slip, ...]]],
+    tolerance: float,
+) -> list[Match]:
+    found, all_of = [], Queries(queries)
+    first_values = values[: np.count_nonzero(first.answered)]
+    with progress(len(candidates), "Comparing", " definitions") as bar:
+        for convention, slips in candidates:
+            slip = slips[0] if len(slips) == 1 else slips[1].over(slips[0])
+            options = {"convention": convention}
+            if (
+                _agree(first_values, slip.scores(first.queries, options)[first.answered], tolerance).all()
+                and _agree(values, slip.scores(all_of, options), tolerance).all()
+            ):
+                found.append(Match(convention, tuple(each.name for each in slips)))
+            bar.update(1)
+    return found
+
+
+def _smallest_example(asker: Asker, form: str, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
+    """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
+    options = {"convention": convention}
+
+    def differs(query: Query) -> bool:
+        value, expected = asker.value(query, form), float(query_scores([query], options)[0])
+        if math.isnan(value) or math.isnan(expected):
+            return math.isnan(value) != math.isnan(expected)
+        return abs(value - expected) > max(tolerance, VISIBLE)
+
+    plain = [query for query in queries if differs(query)] or list(queries)
+    query = min(plain, key=lambda each: len({*each.run, *each.qrels}))
+    while (simpler := next(filter(differs, _simpler(query, form)), None)) is not None:
+        query = simpler
+    return _example(query, asker.value(query, form), options)
+
+
+def _simpler(query: Query, form: str) -> Iterator[Query]:
+    """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
+    for document in {**query.run, **query.qrels}:
+        smaller = query._replace(run=_without(query.run, document), qrels=_without(query.qrels, document))
+        if smaller.qrels:
+            yield smaller
+    if form not in ("lists", "arrays"):
+        yield from (query._replace(run=_without(query.run, document)) for document in query.run)
+        if len(query.qrels) > 1:
+            yield from (query._replace(qrels=_without(query.qrels, document)) for document in query.qrels)
+    if query.k is not None and query.k > 1:
+        yield from (query._replace(k=k) for k in (1, query.k - 1))
+    for document, relevance in query.qrels.items():
+        yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
+    if form not in WITHOUT_SCORES:
+        levels = sorted(set(query.run.values()))
+        run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
+        if run != query.run:
+            yield query._replace(run=run)
+
+
+def _without(documents: Mapping[Any, float], one: Any) -> dict[Any, float]:
+    return {document: value for document, value in documents.items() if document != one}
+
+
+def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
+    """Return a ranking with its sums by a convention."""
+    rows = []
+    for document in [*ranked(query), *(each for each in query.qrels if each not in query.run)]:
+        relevance = query.qrels.get(document)
+        gain = product = 0.0
+        if relevance is not None:  # the DCG is the sum over documents of the DCG of each alone
+            alone = [query._replace(qrels={document: relevance}), Query({document: 1}, {document: relevance}, 1)]
+            product, gain = (
+                float(query_scores([each], options, measure)[0])
+                for each, measure in zip(alone, ("DCG", "CG"), strict=True)
+            )
+        discount = product / gain if gain else math.nan
+        rows.append((str(document), query.run.get(document), relevance, gain, discount, product))
+    expected, ideal = (float(query_scores([query], options, measure)[0]) for measure in ("nDCG", "IDCG"))
+    return Example(query, value, expected, ideal, tuple(rows))
+
+
+# ndcg/show/drawing.py: Draw results with Matplotlib: values with their intervals, in panels side by side.
+
+class Mark(NamedTuple):
+    """A value in a plot: a dot on the line of its interval.
+
+    Attributes:
+        value: the place of the dot.
+        low: the lower end of the interval; nan if there is none.
+        high: the upper end.
+        filled: whether the dot is filled.
+    """
+
+    value: float
+    low: float
+    high: float
+    filled: bool = True
+
+
+def figure_of(
+    panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
+) -> tuple[Any, list[Any]]:
+    """Return a figure without a window, with its axes in one row; or the axes that are given, with their figure.
+
+    Args:
+        panels: the number of panels to draw.
+        height: the height of a figure in inches.
+        width: the width of each of its panels in inches.
+        ax: axes to draw the first panels into.
+        figsize: width and height in inches, in place of those above.
+
+    Raises:
+        ImportError: Matplotlib is missing.
+        ValueError: ``ax`` or ``figsize`` is something else, or both are given.
+    """
+    try:
+        from matplotlib.axes import Axes
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise missing_library("plot", "Matplotlib", "matplotlib") from None
+    if ax is not None:
+        axes = np.ravel(np.array(ax, object)).tolist()
+        if not all(isinstance(each, Axes) for each in axes) or not 1 <= len(axes) <= panels:
+            several = f", or a list of up to {panels}" if panels > 1 else ""
+            raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
+        if figsize is not None:
+            raise ValueError(
+                "figsize sets the size of a new figure, but ax belongs to one already; pass only one of the two"
+            )
+        return axes[0].figure, axes
+    if figsize is None:
+        figsize = panels * ((7 if panels == 1 else 5) if width is None else width), height
+    is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
+    if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
+        raise ValueError(f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}")
+    figure = Figure(figsize=figsize, layout="constrained")
+    return figure, list(figure.subplots(1, panels, squeeze=False)[0])
+
+
+def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
+    """Draw a value with its interval at a height, or if it is upright, at a place of the other axis."""
+    line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
+    if upright:
+        line, dot = line[::-1], dot[::-1]
+    axes.plot(*line, color=color, linewidth=2, label=label)
+    axes.plot(*dot, "o", color=color, markerfacecolor=color if mark.filled else "white")
+
+
+def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()) -> None:
+    """Draw rows of values with their intervals, the first on top.
+
+    Args:
+        axes: the axes to draw into.
+        rows: the name of each row with its values, which are close to each other and have different colors.
+        labels: the names of the values of a row in a legend.
+    """
+    for at, (_, marks) in enumerate(rows):
+        for number, mark in enumerate(marks):
+            height = at + (number + 0.5) / len(marks) / 2 - 0.25
+            label = labels[number].replace("$", r"\$") if labels and at == 0 else None
+            draw_mark(axes, mark, height, f"C{number}", label=label)
+    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    for tick in axes.get_yticklabels():
+        tick.set_parse_math(False)
+    axes.yaxis.set_inverted(True)
+
+
+# ndcg/explanations/search.py: The combinations of options that give reported scores: for papers with their own code.
+
+USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
+SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
+WIDER = 100  # the width of the range in which scores are counted to estimate matches by chance, in tolerances
+
+
+class Evidence(NamedTuple):
+    """A reported score, or the reported values of all queries.
+
+    Attributes:
+        scores: the mean, as an array of one, or the value of each query; nan for a query without one.
+        precision: the tolerance of a match.
+        cutoff: the cutoff of the score, as a tuple of one; empty if it is to be found.
+        of_queries: whether these are the values of the queries.
+    """
+
+    scores: Floats
+    precision: float
+    cutoff: tuple[int | None, ...] = ()
+    of_queries: bool = False
+
+
+class Combination(NamedTuple):
+    """Options that give the reported scores.
+
+    Attributes:
+        convention: the convention that differs in the fewest options.
+        changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
+        score: the mean under these options.
+        given: the options that were given, and the cutoff, unless they are changed.
+    """
+
+    convention: str
+    changed: dict[str, Any]
+    score: float
+    given: dict[str, Any] = {}  # noqa: RUF012  # never changed
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `compute`."""
+        return {"convention": self.convention, **self.given, **self.changed}
+
+    @property
+    def call(self) -> str:
+        """The options as Python takes them.
+
+        >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
+        "convention='rectools', gain='exponential', k=20"
+        """
+        return ", ".join(f"{name}={_python_text(value)}" for name, value in self.options.items())
+
+    @property
+    def flags(self) -> str:
+        """The options as the shell takes them.
+
+        >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
+        '--convention rectools --judged-only -k all'
+        """
+        words = []
+        for name, value in self.options.items():
+            flag = "-k" if name == "k" else f"--{name.replace('_', '-')}"
+            if value is not False:
+                words.append(flag if value is True else f"{flag} {_shell_text(value)}")
+        return " ".join(words)
+
+    def __str__(self) -> str:
+        if not self.changed:
+            return self.convention
+        changed = [f"{name}={'the whole list' if value is None else value}" for name, value in self.changed.items()]
+        return f"{self.convention}, but {' and '.join(changed)}"
+
+
+def _python_text(value: Any) -> str:
+    return 'float("nan")' if isinstance(value, float) and np.isnan(value) else repr(value)
+
+
+def _shell_text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_shell_text, value))
+    return "all" if value is None else str(value)
+
+
+class SearchResult(NamedTuple):
+    """The result of a search.
+
+    Attributes:
+        combinations: the combinations that match, with the fewest changes of a convention first.
+        tried: the number of combinations that were tried.
+        by_chance: the number that would match by chance, from the scores near the reported one; nan if unknown.
+        distinct: the number of matching combinations that differ in the value of some query.
+        nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
+        agreeing: the queries that have the same value under the nearest combination.
+    """
+
+    combinations: tuple[Combination, ...]
+    tried: int
+    by_chance: float
+    distinct: int = 0
+    nearest: Combination | None = None
+    agreeing: Mask | None = None
+
+
+class Searched(NamedTuple):
+    """The rankings, the known options and the evidence of a search.
+
+    Attributes:
+        read: returns the rankings under some options.
+        given: the options that are known.
+        k: the cutoff of the caller.
+        weight: the weight of each query.
+        evidence: the reported scores; a combination must match all of them.
+    """
+
+    read: Callable[[Options], Rankings]
+    given: Mapping[str, Any]
+    k: int | None
+    weight: Floats | None
+    evidence: Sequence[Evidence]
+
+    @property
+    def of_queries(self) -> Evidence | None:
+        """The reported values of queries; None if scores were reported."""
+        return next((each for each in self.evidence if each.of_queries), None)
+
+    @property
+    def named_cutoffs(self) -> list[int | None]:
+        """The cutoffs that the reported scores have; none if these are to be found."""
+        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
+
+    def has_evidence(self, values: Floats) -> bool:
+        """Return whether values of queries, at the named cutoffs or that of the caller, match all evidence."""
+        if self.of_queries is not None:
+            return bool(_near(values[0], self.of_queries).all())
+        return bool(_matching_scores(_means_of(values, self.weight), self.named_cutoffs or [self.k], self.evidence)[0])
+
+
+def search(searched: Searched) -> SearchResult:
+    """Try every combination of the options that are not given."""
+    rankings = _rankings(searched)
+    grids = {
+        score_dtype: {**_grid(each, searched.given), "score_dtype": tuple(rankings)}
+        for score_dtype, each in rankings.items()
+    }
+    cutoffs = searched.named_cutoffs or _cutoffs(searched.k, rankings.values())
+    matches = _Matches(searched, cutoffs)
+    for score_dtype, grid in grids.items():
+        for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
+            matches.add(chosen, values, queries, grid)
+    return matches.result(grids)
+
+
+class QueriesInMeans(NamedTuple):
+    """Masks of queries that determine how queries count in a mean.
+
+    Attributes:
+        missing: the queries that are missing from the run.
+        perfect_if_empty: the queries with no relevant documents for which nothing was retrieved.
+    """
+
+    missing: Mask
+    perfect_if_empty: Mask
+
+
+def _values_at(
+    searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
+) -> Iterator[tuple[dict[str, Any], Floats, QueriesInMeans]]:
+    """Yield each choice of options that score a query, with its values at all cutoffs; nan without an ideal DCG.
+
+    The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
+    """
+    outer = list(product(*(grid[name] for name in ("gain", "discount", "negative_relevance", "judged_only"))))
+    with progress(len(outer) * (len(grid["ideal"]) + len(grid["ties"])), "Searching", " sums") as bar:
+        for gain, discount, negative, judged_only in outer:
+            chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
+            chosen["score_dtype"] = score_dtype
+            ideals, queries = {}, queries_in_means(searched, chosen)
+            for ideal in grid["ideal"]:
+                ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
+                bar.update(1)
+            for ties in grid["ties"]:
+                dcg = _sums_of(searched, {**chosen, "ties": ties}, "DCG", cutoffs)
+                bar.update(1)
+                for ideal, idcg in ideals.items():
+                    if dcg is not None and idcg is not None:
+                        with np.errstate(divide="ignore", invalid="ignore"):
+                            values = np.where(idcg > 0, dcg / idcg, np.nan)
+                        yield {**chosen, "ideal": ideal, "ties": ties}, values, queries
+
+
+def _sums_of(
+    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
+) -> Floats | None:
+    """Return the DCG or the ideal DCG of each query at all cutoffs; None if these options give none.
+
+    A full ideal has no DCG without a cutoff: its values are nan.
+    """
+    known = [cutoff for cutoff in cutoffs if not (cutoff is None and chosen.get("ideal") == "full")]
+    if not known:
+        return None
+    how = {**searched.given, **chosen}
+    options = Options.parse(measures=[result_name(measure, cutoff) for cutoff in known], **how)
+    try:
+        rankings = searched.read(options)
+        with UserTerms(rankings):
+            summed = score_queries(**rankings.arrays(), **options.scoring)[measure]
+    except ValueError:  # the results of the conventions have the error
+        return None
+    sums = np.full((len(cutoffs), rankings.queries), np.nan)
+    turned = sign(discounts(1, options.log_base, options.discount))  # so that an ideal DCG is above 0
+    for (_, _, row), cutoff in zip(options.results, known, strict=True):
+        sums[cutoffs.index(cutoff)] = turned * summed[row]
+    return sums
+
+
+def queries_in_means(searched: Searched, chosen: Mapping[str, Any]) -> QueriesInMeans:
+    """Return which queries are missing or may count as perfect, under the options that are given or chosen."""
+    rankings = searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
+    best = _sums_of(searched, {**chosen, "ideal": "judged"}, "IDCG", [1])
+    has_relevant = np.zeros(rankings.queries, bool) if best is None else best[0] > 0
+    return QueriesInMeans(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
+
+
+class _Matches:
+    """The combinations that match, and counts of all that were tried; no values are kept."""
+
+    def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
+        self.searched, self.cutoffs = searched, cutoffs
+        self.matching: list[tuple[dict[str, Any], float]] = []
+        self.values: set[int] = set()  # of those that match, as hashes
+        self.tried = self.wide = 0
+        self.nearest: tuple[dict[str, Any], float] | None = None
+        self.agreeing: Mask | None = None
+
+    def add(
+        self, chosen: dict[str, Any], values: Floats, queries: QueriesInMeans, grid: Mapping[str, Sequence[Any]]
+    ) -> None:
+        """Compare values of queries with the reported scores, for each way of averaging."""
+        averagings = [dict(zip(AVERAGING, each, strict=True)) for each in product(*(grid[name] for name in AVERAGING))]
+        known = ~np.isnan(values).all(axis=1)
+        rows = 1 if self.searched.named_cutoffs else int(np.count_nonzero(known))
+        self.tried += rows * len(averagings)
+        if self.searched.of_queries is None:
+            means = _averages(values, queries, self.searched.weight)
+            for averaging in averagings:
+                mean = means(**averaging)
+                matching, wide = _matching_scores(mean, self.cutoffs, self.searched.evidence)
+                self.wide += wide
+                for row in matching:
+                    self._keep({**chosen, **averaging}, row, values, queries)
+            return
+        for averaging, agreeing in _agreeing(values, queries, self.searched.of_queries, averagings):
+            counts = agreeing.sum(axis=1)
+            for row in np.flatnonzero(counts == values.shape[1]).tolist():
+                self._keep({**chosen, **averaging}, row, values, queries)
+            row = int(counts.argmax())
+            if self.agreeing is None or counts[row] > np.count_nonzero(self.agreeing):
+                score = _means_of(averaged(values[[row]], queries, **averaging), self.searched.weight)
+                self.agreeing, self.nearest = agreeing[row], (self._at(row, {**chosen, **averaging}), float(score[0]))
+
+    def _keep(self, options: dict[str, Any], row: int, values: Floats, queries: QueriesInMeans) -> None:
+        """Keep a combination that matches."""
+        named = bool(self.searched.named_cutoffs)
+        of_queries = averaged(
+            values if named else values[row : row + 1], queries, *(options[each] for each in AVERAGING)
+        )
+        self.values.add(hash(of_queries.round(9).tobytes()))
+        score = float(_means_of(of_queries, self.searched.weight)[0])
+        self.matching.append((self._at(row, options), score))
+
+    def _at(self, row: int, options: dict[str, Any]) -> dict[str, Any]:
+        named = self.searched.named_cutoffs
+        return {**options, "k": self.cutoffs[row] if len(named) <= 1 else named}
+
+    def result(self, grids: Mapping[str, Mapping[str, Sequence[Any]]]) -> SearchResult:
+        """Return the combinations by the conventions that they are nearest to."""
+
+        def by_convention(options: dict[str, Any], score: float) -> Combination:
+            return _by_convention(options, score, self.searched, grids[options["score_dtype"]])
+
+        own = [by_convention(*each) for each in self.matching]
+        own.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
+        evidence = self.searched.evidence
+        by_chance = math.nan if self.searched.of_queries else self.wide / WIDER ** len(evidence)
+        nearest = None
+        if self.nearest is not None and not own:
+            nearest = by_convention(*self.nearest)
+        return SearchResult(tuple(own), self.tried, by_chance, len(self.values), nearest, self.agreeing)
+
+
+AVERAGING = ("zero_division", "missing")
+
+
+def averaged(values: Floats, queries: QueriesInMeans, zero_division: float | str, missing: str) -> Floats:
+    """Fill in the value of queries with no relevant documents, and remove queries that are skipped."""
+    empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
+    averaged = np.where(np.isnan(values), empty, values)
+    if missing == "skip":
+        averaged[:, queries.missing] = np.nan
+    return averaged
+
+
+def _averages(values: Floats, queries: QueriesInMeans, weight: Floats | None) -> Callable[..., Floats]:
+    """Return a function from a way of averaging to the means at all cutoffs; the sums are computed only once."""
+    shares = np.ones(values.shape[1]) if weight is None else weight
+    parts = np.stack([shares, shares * queries.missing], axis=1)
+    empty = np.isnan(values)
+    sums, empties = np.where(empty, 0, values) @ parts, empty.astype(np.float64) @ parts
+    ones = empty.astype(np.float64) @ (parts * queries.perfect_if_empty[:, np.newaxis])
+    total = parts.sum(axis=0)
+
+    def means(zero_division: float | str, missing: str) -> Floats:
+        left_out = not isinstance(zero_division, str) and math.isnan(zero_division)
+        of_empty = ones if isinstance(zero_division, str) else 0 if left_out else zero_division * empties
+        above, below = sums + of_empty, total - (empties if left_out else 0)
+        above, below = np.broadcast_arrays(above, below)
+        if missing == "skip":
+            above, below = above[:, 0] - above[:, 1], below[:, 0] - below[:, 1]
+        else:
+            above, below = above[:, 0], below[:, 0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(empty.all(axis=1), np.nan, above / below)
+
+    return means
+
+
+def _agreeing(
+    values: Floats, queries: QueriesInMeans, evidence: Evidence, averagings: Sequence[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], Mask]]:
+    """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
+    near = np.abs(values - evidence.scores) <= evidence.precision
+    depending = np.flatnonzero(np.isnan(values).any(axis=0) | queries.missing)  # on how queries are averaged
+    part = QueriesInMeans(*(each[depending] for each in queries))
+    reported = evidence._replace(scores=evidence.scores[depending])
+    for averaging in averagings:
+        agreeing = near.copy()
+        agreeing[:, depending] = _near(averaged(values[:, depending], part, **averaging), reported)
+        yield averaging, agreeing
+
+
+def conventions_with(searched: Searched) -> list[str]:
+    """Return the conventions that match all evidence."""
+    cutoffs = searched.named_cutoffs or [searched.k]
+    names = []
+    for name in CONVENTIONS:
+        try:
+            options = Options.parse(
+                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs], **{**searched.given, "convention": name}
+            )
+            rankings = searched.read(options)
+            with UserTerms(rankings):
+                values = score_part(rankings, options)["nDCG"]
+        except ValueError:  # the explanation says why it has no score
+            continue
+        rows = [row for _, _, row in options.results]
+        if searched.has_evidence(values[rows]):
+            names.append(name)
+    return names
+
+
+def _near(values: Floats, evidence: Evidence) -> Mask:
+    return np.isclose(values, evidence.scores, rtol=0, atol=evidence.precision, equal_nan=True)
+
+
+def _means_of(values: Floats, weight: Floats | None) -> Floats:
+    """Return the mean at each cutoff over the queries that have a value."""
+    shares = np.ones(values.shape[1]) if weight is None else weight
+    has_value = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
+
+
+def _matching_scores(
+    means: Floats, cutoffs: Sequence[int | None], evidence: Sequence[Evidence]
+) -> tuple[list[int], int]:
+    """Return the rows of the cutoffs at which all evidence matches, and how many match a wider range.
+
+    If the evidence names its cutoffs, they match together: then the row is the first.
+    """
+    matches, wide = np.ones((2, len(cutoffs)), bool)
+    for each in evidence:
+        rows = [cutoffs.index(each.cutoff[0])] * len(cutoffs) if each.cutoff else list(range(len(cutoffs)))
+        away = np.abs(means[rows] - each.scores[0])
+        matches, wide = matches & (away <= each.precision), wide & (away <= WIDER * each.precision)
+    if any(each.cutoff for each in evidence):
+        matches[1:] = wide[1:] = False
+    return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
+
+
+def _rankings(searched: Searched) -> dict[str, Rankings]:
+    """Return the rankings for each type of scores that gives different ties."""
+    known = searched.given.get("score_dtype")
+    read_rankings: dict[str, Rankings] = {}
+    ties = set()
+    for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
+        try:
+            rankings = searched.read(Options.parse(k=searched.k, **{**searched.given, "score_dtype": score_dtype}))
+        except ValueError:  # a score is too large for the type
+            continue
+        if (count := len(queries_of_ties(rankings))) not in ties:
+            ties.add(count)
+            read_rankings[score_dtype] = rankings
+    return read_rankings
+
+
+def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    """Return the values of each option that may affect the scores of these rankings."""
+    counts = rankings.counts()
+    judged = np.ones(len(rankings.relevance), bool) if rankings.judged is None else rankings.judged
+    has_negative = bool((rankings.relevance[judged] < 0).any())
+    has_empty = bool((counts["relevant"] == 0).any()) or has_negative
+    grid: dict[str, Sequence[Any]] = {
+        "gain": tuple(OPTIONS["gain"].words),
+        "discount": tuple(OPTIONS["discount"].words),
+        "ideal": tuple(OPTIONS["ideal"].words),
+        "ties": tuple(OPTIONS["ties"].words) if len(queries_of_ties(rankings)) else ("average",),
+        "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
+        "judged_only": (False, True) if not judged.all() else (False,),
+        "zero_division": (0.0, 1.0, np.nan, "perfect_if_empty") if has_empty else (0.0,),
+        "missing": ("empty", "skip") if rankings.lacking().any() else ("empty",),
+    }
+    return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
+
+
+def _cutoffs(k: int | None, rankings: Iterable[Rankings]) -> list[int | None]:
+    """Return the cutoff of the caller and those next to it, the usual ones, and all cutoffs of short rankings."""
+    near: list[int | None] = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
+    longest = max((int(np.diff(each.offsets).max()) for each in rankings), default=0)
+    return list(dict.fromkeys([*near, *USUAL_CUTOFFS, *range(1, longest + 1 if longest <= SHORT_RANKING else 1)]))
+
+
+def _by_convention(
+    chosen: Mapping[str, Any], score: float, searched: Searched, grid: Mapping[str, Sequence[Any]]
+) -> Combination:
+    """Return a combination as changes of the convention that differs from it in the fewest options."""
+    given = {name: value for name, value in searched.given.items() if value is not None}
+    cutoff = chosen["k"]
+
+    def changed(convention: str) -> dict[str, Any]:
+        usual = {**CONVENTIONS[convention].options, "judged_only": False}
+        differing = {
+            name: value
+            for name, value in chosen.items()
+            if name != "k" and len(grid[name]) > 1 and name not in given and repr(value) != repr(usual[name])
+        }
+        asked = searched.named_cutoffs or [searched.k]
+        return {**differing, **({} if cutoff in (asked, *asked) else {"k": cutoff})}
+
+    convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
+    return Combination(convention, changed(convention), score, {**given, "k": cutoff})
+
+
+# ndcg/explanations/reported.py: Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match.
+
+# The tolerance of a score with any number of digits: some libraries compute in 32 bits.
+PRECISION = 1e-6
+
+
+class Reported(NamedTuple):
+    """Scores that somebody reported.
+
+    Attributes:
+        words: the scores in words, as they were given.
+        score: the score, or the first of several; nan for the values of queries.
+        percent: whether the score was given in percent.
+        scale: 100 if the score was read in percent although it has no percent sign; else 1.
+        scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
+        values: the value of each query, in order or by id; None if scores were reported.
+        k: the cutoff.
+    """
+
+    words: str
+    score: float
+    percent: bool
+    scale: int
+    scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
+    values: Any
+    k: int | None
+
+    @classmethod
+    def read(cls, got: Any, k: Any) -> "Reported":
+        """Read the reported scores: a score, scores by name, or the value of each query, also as a file or its lines.
+
+        Raises:
+            ValueError: it is not one of these.
+        """
+        if isinstance(got, str) and "\n" in got:
+            got = _values_in("got", got.splitlines(), k)
+        elif isinstance(got, str) and "@" in got:
+            got = dict(_named_score(each) for each in got.split(","))
+        elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
+            got = _values_in_file(got, k)
+        if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
+            return cls._of_names(got, k)
+        if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
+            return cls("these values of queries", math.nan, False, 1, (), got, k)
+        score, precision, percent = _number_and_precision(got)
+        scale = 100 if percent and not _has_sign(got) else 1
+        return cls(f"{score:g}", score, percent, scale, (((), score, precision),), None, k)
+
+    @classmethod
+    def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
+        if k is not None:
+            raise ValueError(f"k={shown(k)} and got={shown(dict(got))} both give cutoffs; give one of the two")
+        scores, percents = [], []
+        for name, value in got.items():
+            score, precision, percent = _number_and_precision(value)
+            _, at, cutoff = name.partition("@")
+            scores.append(((int(cutoff) if at else None,), score, precision))
+            percents.append(percent)
+        words = " and ".join(f"{name} {score:g}" for name, (_, score, _) in zip(got, scores, strict=True))
+        scale = 100 if all(percents) and not any(map(_has_sign, got.values())) else 1
+        return cls(words, scores[0][1], any(percents), scale, tuple(scores), None, scores[0][0][0])
+
+    def as_given(self) -> list[Evidence]:
+        """Return scores that were read in percent as they were given: a DCG may be above 1."""
+        return [
+            Evidence(np.array([self.scale * score]), self.scale * precision, cutoff)
+            for cutoff, score, precision in self.scores
+        ]
+
+    def evidence(self, rankings: Rankings) -> list[Evidence]:
+        """Return the evidence that a combination of options must match.
+
+        Raises:
+            ValueError: the values belong to other queries than the rankings.
+        """
+        if self.values is None:
+            return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
+        values = self.values
+        if isinstance(values, Mapping):
+            values = _in_order_of_queries(values, rankings)
+        if len(values) != rankings.queries:
+            raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
+        known = [(math.nan, 1.0) if value is None else _value_of_query(value) for value in values]
+        scores = np.array([score for score, _ in known])
+        # values such as 0.5 have fewer digits than those around them
+        return [Evidence(scores, max(PRECISION, min(precision for _, precision in known)), of_queries=True)]
+
+
+def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
+    """Return the values in the order of the queries; None for those that programs leave out if they have no value."""
+    names = rankings.names()
+    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # of a file
+        values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
+    may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
+    missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
+    if missing:
+        some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
+        raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
+    if unknown := values.keys() - set(names):
+        raise ValueError(f"got: query {shown(min(unknown, key=str))} is not in the references")
+    return [values.get(name) for name in names]
+
+
+JSON_START = re.compile(rb"(\xef\xbb\xbf)?\s*[{\[]")  # perhaps after a byte order mark
+WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in a file, for a query without a value
+NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
+
+
+def _named_score(text: str) -> tuple[str, str]:
+    """Return the name and the score of text such as 0.31@5."""
+    score, _, cutoff = text.strip().partition("@")
+    if NAMED.fullmatch(name := f"nDCG@{cutoff}") is None:
+        raise ValueError(f"got must be scores with their cutoffs, such as 0.31@5,0.283@10; got {shown(text)}")
+    return name, score
+
+
+def _values_in_file(path: str | os.PathLike[str], k: Any) -> Any:
+    """Return the values in a file: JSON of values by query or in order, or lines.
+
+    Raises:
+        ValueError: names the file, and the line.
+    """
+    content, name = Path(path).read_bytes(), f"got: {os.fsdecode(path)}"
+    is_json = JSON_START.match(content)
+    try:
+        values = parse_json(content) if is_json else content.decode("utf-8-sig").splitlines()
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}; give JSON of values by query, or lines of a query and its value") from None
+    return values if is_json else _values_in(name, values, k)
+
+
+def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str | None] | list[str | None]:
+    """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
+
+    A value may be nan, None, null, a dash or an empty cell, for a query without one.
+
+    Args:
+        name: the name of the file, for errors.
+        lines: the lines of the file.
+        k: the cutoff of the measure to read.
+
+    Raises:
+        ValueError: names the file and the line.
+    """
+    values: dict[str, str | None] = {}
+    alone: list[str | None] = []
+    for number, line in enumerate(lines, start=1):
+        cells = re.split(r"[\s,;]+", line.strip())
+        if cells == [""] or cells[-2:-1] == ["all"] or (number == 1 and not _is_value(cells[-1])):
+            continue
+        if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
+            continue  # another measure
+        if len(cells) not in (1, 2, 3) or not _is_value(cells[-1]):
+            raise ValueError(f"{name}: line {number}: must hold a query and its value")
+        value = None if cells[-1].lower() in WITHOUT_VALUE else cells[-1]
+        if len(cells) == 1:
+            alone.append(value)
+        elif values.setdefault(cells[-2], value) != value:
+            raise ValueError(f"{name}: line {number}: query {shown(cells[-2])} has another value above")
+    if bool(values) == bool(alone):
+        raise ValueError(f"{name}: {'lines with and without a query' if values else 'no line holds a value'}")
+    return values or alone
+
+
+def _is_value(text: str) -> bool:
+    """Return whether text is a number, or shows that a query has no value."""
+    with suppress(ValueError):
+        return text.lower() in WITHOUT_VALUE or math.isfinite(float(text))
+    return False
+
+
+def _value_of_query(value: Any) -> tuple[float, float]:
+    """Return the value of a query, which may be above 1 but not in percent, and half a unit of its last digit."""
+    number = _decimal(value)
+    if not number.is_finite() and not (is_real(value) and math.isnan(value)):  # nan is a query without a value
+        raise ValueError(f"got must hold a number for each query; got {shown(value)}")
+    exponent = number.as_tuple().exponent
+    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION) if isinstance(exponent, int) else 1.0
+
+
+def _has_sign(got: Any) -> bool:
+    return str(got).strip().endswith("%")
+
+
+def _decimal(value: Any) -> Decimal:
+    """Return a number with the digits that it was given with; nan if it is not a number."""
+    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # of an array or a tensor
+    text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
+    try:
+        return Decimal(text.strip().removesuffix("%"))
+    except InvalidOperation:
+        return Decimal("nan")
+
+
+def _number_and_precision(got: Any) -> tuple[float, float, bool]:
+    """Return a score from 0 to 1, how far from it one with the same digits may be, and whether it is in percent.
+
+    Raises:
+        ValueError: it is not a score.
+    """
+    number = _decimal(got)
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
+        file = ", or a file that holds the value of each query" if isinstance(got, (str, os.PathLike)) else ""
+        raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}")
+    percent = abs(number) > 1 or _has_sign(got)
+    unit = 10.0**exponent / (100 if percent else 1)
+    return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
+
+
+# ndcg/explanations/explanation.py: Find the convention that gives a score: score the rankings under all of them, and explain their differences.
+
+NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
+SHOWN_COMBINATIONS = 5
+MOST_DOCUMENTS = 100_000  # for which slips are tried: they are plain Python
+LIKELY = 0.1  # matches by chance from which on a single match is doubtful
+SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
+
+
+class Choice(NamedTuple):
+    """A choice in which two conventions differ.
+
+    Attributes:
+        name: the name of the option.
+        before: its value in the first convention.
+        after: its value in the second convention.
+        effect: its part of the difference between their scores.
+    """
+
+    name: str
+    before: Any
+    after: Any
+    effect: float
+
+
+@dataclass(frozen=True)
+class Explanation(Readable):
+    """The score of rankings under every convention, and why two of these scores differ.
+
+    Attributes:
+        signature: the signature of the first convention or combination that matches, else of the second in `between`.
+            Without a reported score, the signature of the first convention that has one; empty if nothing matches.
+        measure: the name of the result, such as ``"nDCG@10"``.
+        scores: the score under each convention, by its name; None if it has none.
+        errors: why a convention has no score, by its name.
+        got: the reported score, if one was given.
+        percent: whether it was given in percent.
+        matches: the conventions that give this score, to its digits.
+        reported: the reported scores, in words.
+        combinations: options that give the reported scores, if no convention does; those that change the fewest options
+            of a convention come first.
+        tried: the number of combinations that were tried.
+        distinct: how many of the combinations that match differ in the value of some query.
+        by_chance: how many combinations would match by chance; nan if unknown.
+        slips: known slips that give the reported scores, if no convention does, each with a convention, and with
+            `zero_division` if that differs from the convention's.
+        nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
+        disagreeing: the queries with another value under the nearest combination.
+        in_common: the common trait of these queries, in words.
+        between: the two conventions with the difference that `choices` explain.
+        choices: the options in which they differ, with their effects, which add up to the difference.
+    """
+
+    signature: str
+    measure: str
+    scores: dict[str, float | None]
+    errors: dict[str, str]
+    got: float | None = None
+    percent: bool = False
+    matches: tuple[str, ...] = ()
+    reported: str = ""
+    combinations: tuple[Combination, ...] = ()
+    tried: int = 0
+    distinct: int = 0
+    by_chance: float = math.nan
+    slips: tuple[tuple[str, str], ...] = ()
+    nearest: Combination | None = None
+    disagreeing: tuple[Any, ...] = ()
+    in_common: tuple[str, ...] = ()
+    between: tuple[str, str] | None = None
+    choices: tuple[Choice, ...] = ()
+
+    def _tables(self) -> list[list[list[str]]]:
+        scores = [["convention", self.measure]]
+        if self.got is not None:
+            scores[0] += ["difference from yours", ""]
+        for name, score in self._sorted():
+            cells = [name, number_text(score)]
+            if self.got is not None:
+                cells += [number_text(score - self.got, sign="+"), "match" if name in self.matches else ""]
+            scores.append(cells)
+        tables = [scores]
+        if self.between is not None:
+            rows = [
+                [name, _choice_text(name, before), _choice_text(name, after), number_text(effect, sign="+")]
+                for name, before, after, effect in self.choices
+            ]
+            total = ["total", "", "", number_text(sum(choice.effect for choice in self.choices), sign="+")]
+            tables.append([["choice", *self.between, "effect"], *rows, total])
+        return tables
+
+    def _remarks(self) -> list[str]:
+        conventions: dict[str, list[str]] = {}
+        for name, error in self.errors.items():
+            conventions.setdefault(error, []).append(name)
+        errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
+        return [*self._conclusion(), *errors]
+
+    def _conclusion(self) -> Iterator[str]:
+        """Yield sentences on the conventions, options or slips that give the score."""
+        if self.got is None:
+            return
+        if self.percent:
+            yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
+        if self.matches:
+            yield f"{self.reported} is the {self.measure} of {_enumerated(self.matches)}."
+            return
+        name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
+        yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
+        few = [each for each in self.combinations if len(each.changed) <= 1]
+        ways = [_way_text(each) for each in few]
+        ways += [f"{name}{',' * (',' in name)} with a slip gives it: {slip}." for slip, name in self.slips]
+        ways += [_way_text(each) for each in self.combinations[len(few) :]]
+        yield from ways[:SHOWN_COMBINATIONS]
+        if self.combinations:
+            yield from self._certainty()
+        if not ways:
+            yield "No combination of options gives it. Were other queries or documents scored, weighted or excluded?"
+        if self.nearest is not None:
+            some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
+            more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
+            count = len(self.disagreeing)
+            differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
+            yield f"The nearest combination is {self.nearest}: {differ} from it: {some}{more}."
+            yield from self.in_common
+
+    def _certainty(self) -> Iterator[str]:
+        """Yield how many combinations match, and how certain that makes the result."""
+        count = len(self.combinations)
+        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
+        yield f"{count:,} of {self.tried:,} combinations of options give it{chance}."
+        if count > 1 and self.distinct == 1:
+            yield "These give the same value for every query, so the queries do not distinguish them."
+        elif count > 1:
+            yield "Scores at more cutoffs, or the value of each query, would distinguish these."
+        elif self.by_chance > LIKELY:
+            yield "Scores at more cutoffs, or the value of each query, would show whether it is the right one."
+
+    def _sorted(self) -> list[tuple[str, float]]:
+        """Return the conventions that have a score, with their scores, the lowest first."""
+        known = [(name, score) for name, score in self.scores.items() if score is not None]
+        return sorted(known, key=lambda item: item[1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
+        lists: dict[str, Any] = {"choices": [_in_json_types(each) for each in self.choices]}
+        lists["combinations"] = [_combination_in_json(each) for each in self.combinations]
+        between = None if self.between is None else list(self.between)
+        by_chance = None if math.isnan(self.by_chance) else self.by_chance
+        lists |= {
+            "by_chance": by_chance,
+            "slips": [list(each) for each in self.slips],
+            "nearest": self.nearest and _combination_in_json(self.nearest),
+            "disagreeing": list(self.disagreeing),
+            "in_common": list(self.in_common),
+        }
+        return {**vars(self), **lists, "matches": list(self.matches), "between": between}
+
+    def plot(self) -> Any:
+        """Return a Matplotlib figure: a dot for the score under each convention, filled if it equals yours."""
+        known = self._sorted()
+        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
+        for at, (name, number) in enumerate(known):
+            axes.plot(number, at, "o", color="C0", markerfacecolor="C0" if name in self.matches else "white")
+        axes.set_yticks(range(len(known)), [name for name, _ in known])
+        axes.grid(axis="x", alpha=0.3)
+        axes.set_xlabel(self.measure)
+        if self.got is not None:
+            axes.axvline(self.got, color="gray", linewidth=1)
+            axes.set_xlabel(f"{self.measure}; line: your score, {self.got:g}; filled: the same to its digits")
+        return figure
+
+
+def _way_text(combination: Combination) -> str:
+    return f"{combination} gives it ({combination.call}; in the shell {combination.flags})."
+
+
+def explain(
+    *,
+    predictions: Any,
+    references: Any,
+    got: Any = None,
+    k: SupportsIndex | None = None,
+    between: Sequence[str] | None = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    **options: Unpack[ExplainOptions],
+) -> Explanation:
+    """Find the conventions that give a score: score rankings under all of them, and show which options matter.
+
+    Args:
+        predictions: as in `compute`.
+        references: as in `compute`.
+        got: the nDCG to find, from 0 to 1 or in percent. Its digits decide how close a match must be, so pass "0.5920"
+            as a string to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the
+            value of each query, in order, by id, or in a file of lines such as those that trec_eval -q prints.
+        k: the cutoff.
+        between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
+            has a score) and the one that gives the reported score.
+        sample_weight: one weight per query for the mean.
+        query_ids: the query id of each row, for flat predictions and references.
+        document_ids: the document id of each row, with `query_ids`.
+        data: a DataFrame; then the arguments above may be names of its columns.
+        exclude: documents to remove from rankings and ideals, as in `compute`.
+        **options: options of `compute` that are known of the score; they apply under every convention.
+
+    Raises:
+        ValueError: as in `compute`, for an error under every convention; `got` is not a score; `between` has an
+            unknown convention, or one without a score.
+
+    >>> scores, relevance = [[.5, .5, .2], [.9, .8, .7]], [[1, 0, 0], [0, 0, 0]]
+    >>> found = explain(predictions=scores, references=relevance, got=0.9077)
+    >>> found.matches, str(found.combinations[0])
+    ((), 'sklearn, but zero_division=1.0')
+    """
+    reported = None if got is None else Reported.read(got, k)
+    k = k if reported is None else reported.k
+    pair = None if between is None else _two_conventions(between)
+    if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
+        raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
+    inputs, weight = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude), sample_weight)
+    scorer = _Scorer(Inputs(*settled(**from_files(inputs)._asdict())), weight, k, options)
+    scores: dict[str, float | None] = {}
+    errors = {}
+    with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
+        for name in CONVENTIONS:
+            try:
+                scores[name] = scorer.score(scorer.options_of(name))
+            except ValueError as error:
+                scores[name], errors[name] = None, str(error)
+            bar.update(1)
+    if all(score is None for score in scores.values()):
+        raise ValueError(next(iter(errors.values())))
+    for name in pair or ():
+        if name in errors:
+            raise ValueError(f"between: {name} has no score: {errors[name]}")
+    first = next(name for name, score in scores.items() if score is not None)
+    explanation = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), scores, errors)
+    if reported is not None:
+        explanation = _with_matches(explanation, scorer, reported)
+    if pair is None and explanation.matches:  # the one that differs in the fewest choices
+        pair = (first, min(explanation.matches, key=lambda name: len(scorer.differing(first, name))))
+    if pair is None or pair[0] == pair[1]:
+        return explanation
+    signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
+    return replace(explanation, signature=signature, between=pair, choices=scorer.choices(*pair))
+
+
+class _Scorer:
+    """The same rankings, read once, under any choices."""
+
+    def __init__(self, inputs: Inputs, sample_weight: Any, k: Any, options: Mapping[str, Any]) -> None:
+        self.inputs, self.k, self.options = inputs, k, options
+        self.given = {"weighted": sample_weight is not None, "excluding": inputs.exclude is not None}
+        self.rankings: dict[tuple[Any, ...], Rankings] = {}
+        self.scores: dict[tuple[str, ...], float] = {}
+        rankings = self.read(Options.parse(k=k, **options))
+        if not rankings.queries:
+            raise ValueError(NOTHING_TO_SCORE)
+        self.weight: NDArray[np.float64] | None = weights(sample_weight, rankings.queries)
+
+    @property
+    def cutoff(self) -> int | None:
+        """The cutoff."""
+        return Options.parse(k=self.k).cutoffs[0]
+
+    def signature(self, convention: str) -> str:
+        """Return the signature of a convention."""
+        return self.options_of(convention).signature(**self.given)
+
+    def options_of(self, convention: str, **changed: Any) -> Options:
+        """Return the options of a convention with the options of the caller and those that are changed."""
+        return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
+
+    def score(self, options: Options) -> float:
+        """Return the nDCG under some options.
+
+        Raises:
+            ValueError: the rankings have no nDCG under them.
+        """
+        key = tuple(repr(getattr(options, name)) for name in CHOICES)
+        if key not in self.scores:
+            rankings = self.read(options)
+            if options.missing == "raise":
+                refuse_missing(rankings)
+            with UserTerms(rankings):
+                values = score_part(rankings, options)["nDCG"][0]
+            self.scores[key] = mean("nDCG", values, self.weight)
+        return self.scores[key]
+
+    def differing(self, one: str, other: str) -> list[str]:
+        """Return the names of the choices in which two conventions differ."""
+        before, after = self.options_of(one), self.options_of(other)
+        return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
+
+    def choices(self, one: str, other: str) -> tuple[Choice, ...]:
+        """Return the choices in which two conventions differ, with their effects."""
+        before, after = self.options_of(one), self.options_of(other)
+        names = self.differing(one, other)
+
+        def score(changed: Sequence[str]) -> float:
+            return self.score(replace(before, **{name: getattr(after, name) for name in changed}))
+
+        return tuple(
+            Choice(name, getattr(before, name), getattr(after, name), _shapley_value(name, names, score))
+            for name in names
+        )
+
+    def read(self, options: Options) -> Rankings:
+        """Return the rankings as some options read them, once for each way of reading."""
+        key = tuple(options.reading.values())
+        if key not in self.rankings:
+            self.rankings[key] = read(*self.inputs, **options.reading)
+        return self.rankings[key]
+
+
+def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]) -> float:
+    """Return the Shapley value of a choice: the effect of changing it, averaged over all orders of changing them."""
+    others = [each for each in names if each != name]
+    return math.fsum(
+        (score([*changed, name]) - score(changed)) / (len(names) * math.comb(len(others), size))
+        for size in range(len(names))
+        for changed in combinations(others, size)
+    )
+
+
+def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
+    """Return an explanation with the conventions, or else the combinations and slips, that give the reported scores."""
+    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
+    evidence = reported.evidence(rankings)
+    given = {name: value for name, value in scorer.options.items() if value is not None}
+    if given.pop("ignore_ties", False):
+        given["ties"] = "last"
+    searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
+    matches = tuple(conventions_with(searched))
+    score = reported.score
+    if math.isnan(score):  # values of queries were reported: the table compares their mean
+        score = mean("nDCG", evidence[0].scores, scorer.weight)
+    explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words, matches=matches)
+    if matches:
+        return replace(explanation, signature=scorer.signature(matches[0]))
+    result = search(searched)
+    explanation = replace(
+        explanation,
+        signature="",
+        combinations=result.combinations,
+        distinct=result.distinct,
+        tried=result.tried,
+        by_chance=result.by_chance,
+        slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
+    )
+    if result.combinations:
+        signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
+        return replace(explanation, signature=signature)
+    if explanation.slips or result.nearest is None or result.agreeing is None:
+        return explanation
+    ids, differing = rankings.names(), ~result.agreeing
+    properties = properties_of(rankings, result.nearest.options["k"])
+    return replace(
+        explanation,
+        nearest=result.nearest,
+        disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
+        in_common=tuple(in_common(properties, differing, "queries", str(result.nearest))),
+    )
+
+
+def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
+    """Yield the slips that give the reported scores, each with a convention.
+
+    Slips that an option of `compute` can make are among the combinations of options.
+
+    Args:
+        searched: the rankings, the known options and the reported scores.
+        inputs: the rankings as the caller passed them.
+        as_given: the scores as the caller passed them, if they were read as percentages.
+    """
+    other = searched._replace(evidence=as_given or searched.evidence)
+    rankings = searched.read(Options.parse(k=searched.k, **searched.given))
+    if len(rankings.relevance) > MOST_DOCUMENTS:
+        return
+    by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
+    queries = [
+        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
+        for k in searched.named_cutoffs or [searched.k]
+    ]
+    in_means = queries_in_means(searched, {})
+    slips = [slip for slip in SLIPS if not slip.is_option]
+    with progress(len(slips), "Trying", " slips") as bar:
+        for slip in slips:
+            for name, values in _with_slip(slip, queries, searched.given, in_means):
+                if searched.has_evidence(values) or other.has_evidence(values):
+                    yield slip.name, name
+                    break
+            bar.update(1)
+
+
+def _with_slip(
+    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any], in_means: QueriesInMeans
+) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Yield the values of queries at each cutoff, with a slip, under each convention and number for empty queries."""
+    known = "zero_division" in given
+    for convention in SLIPS_TRIED_ON:
+        try:
+            options = {"convention": convention, "zero_division": math.nan, **given}
+            values = np.array([slip.scores(each, options) for each in queries])
+        except ValueError:  # these rankings have no score under the convention
+            continue
+        if known or not np.isnan(values).any():
+            yield convention, values
+            continue
+        usual, missing = (given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
+        for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
+            name = convention if zero == usual else f"{convention}, but zero_division={zero}"
+            yield name, averaged(values, in_means, zero, missing)
+
+
+def _combination_in_json(combination: Combination) -> dict[str, Any]:
+    fields = combination._asdict()
+    for name in ("changed", "given"):
+        fields[name] = {option: _json_choice(value) for option, value in fields[name].items()}
+    return fields
+
+
+def _json_choice(value: Any) -> Any:
+    """Return the value of an option in a JSON type."""
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_json_choice(each) for each in value]
+    return (
+        value if value is None or (is_real(value) and math.isfinite(value)) or isinstance(value, bool) else str(value)
+    )
+
+
+def _two_conventions(between: Any) -> tuple[str, str]:
+    """Return the names of two conventions.
+
+    Raises:
+        ValueError: they are not two, or unknown.
+    """
+    if not isinstance(between, (list, tuple)) or len(between) != 2:
+        raise ValueError(f"between must be the names of two conventions; got {shown(between)}")
+    one, other = (choice("between", name, tuple(CONVENTIONS)) for name in between)
+    return one, other
+
+
+def _choice_text(name: str, value: Any) -> str:
+    """Return the value of an option as tables show it."""
+    return empty_text(value) if name == "zero_division" else str(value)
+
+
+def _in_json_types(values: NamedTuple) -> dict[str, Any]:
+    """Return the fields of a named tuple in JSON types."""
+    fields = values._asdict()
+    return {name: each if is_real(each) and math.isfinite(each) else str(each) for name, each in fields.items()}
+
+
+def _enumerated(names: Sequence[str]) -> str:
+    """Return names as an enumeration in words."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 # ndcg/statistics/parts.py: Queries in parts, such as slices: figures are computed for many parts at once.
@@ -6547,241 +9475,6 @@ def _special() -> Any:
         raise missing_library("a confidence interval or a test", "SciPy", "scipy") from None
 
 
-# ndcg/statistics/tables.py: Tables, remarks and a signature as a person reads them: text, Markdown, HTML, LaTeX, a terminal's tables; and TSV.
-
-LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
-CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
-TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
-LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-
-Table = list[list[str]]  # the header first
-
-
-FOLDED = 8  # characters to which the first column of a terminal's table may be folded
-RICH_PADDING = 3  # characters next to a column of Rich
-
-
-class Readable:
-    """Tables, remarks and the signature of a result, if it has one, in readable formats."""
-
-    signature: str
-
-    def tables(self) -> list[Table]:
-        """Return tables of text, the header first; the first column holds names.
-
-        Characters that do not print, which ids may have, are escaped.
-        """
-        return [[list(map(visible, row)) for row in table] for table in self._tables()]
-
-    def remarks(self) -> list[str]:
-        """Return the sentences below the tables; characters that do not print are escaped."""
-        return list(map(visible, self._remarks()))
-
-    def _tables(self) -> list[Table]:
-        raise NotImplementedError
-
-    def _remarks(self) -> Sequence[str]:
-        raise NotImplementedError
-
-    def to_markdown(self) -> str:
-        """Return tables and notes as Markdown."""
-        tables = []
-        for table in self.tables():
-            header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
-            tables.append("\n".join([header, "|---" + "|---:" * (len(table[0]) - 1) + "|", *rows]))
-        remarks = map(markdown_text, self.remarks())
-        signature = [f"Signature: `{visible(self.signature)}`"] if self.signature else []
-        return "\n\n".join([*tables, *remarks, *signature])
-
-    def __str__(self) -> str:
-        tables = []
-        for table in self.tables():
-            tables.append(_plain(table))
-        return "\n\n".join([*tables, "\n".join(_sentences(self))])
-
-    def _repr_html_(self) -> str:
-        """Return the HTML for notebooks."""
-        tables = []
-        for header, *rows in self.tables():
-            cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
-            cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
-            tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
-        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
-        signature = f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>" if self.signature else ""
-        return "".join(tables) + remarks + signature
-
-
-def _plain(table: Table) -> str:
-    """Return a table as plain text."""
-    widths = _widths(table)
-    rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
-    return "\n".join("  ".join(row).rstrip() for row in rows)
-
-
-def _widths(table: Table) -> list[int]:
-    """Return the number of characters of each column."""
-    return [max(map(len, column)) for column in zip(*table, strict=True)]
-
-
-def latex_of(result: Readable) -> str:
-    """Return a tabular for each table, after remarks and signature as comments."""
-    lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
-    for table in result.tables():
-        lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
-    return "\n".join(lines)
-
-
-def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a LaTeX tabular, from the kinds of its columns and rows of LaTeX, the header first."""
-    header, *body = (" & ".join(row) + " \\\\" for row in rows)
-    begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
-    return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
-
-
-def rich_of(result: Readable) -> str:
-    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text.
-
-    Raises:
-        ImportError: Rich is missing.
-    """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    with console.capture() as captured:
-        for cells in result.tables():
-            first, *others = _widths(cells)
-            if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
-                console.print(Text(f"{_plain(cells)}\n"), soft_wrap=True)
-                continue
-            header, *rows = cells
-            table = RichTable(box=box.SIMPLE_HEAD)
-            for at, name in enumerate(header):
-                table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
-            for row in rows:
-                table.add_row(*map(Text, row))
-            console.print(table)
-        for sentence in _sentences(result):
-            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # a line to copy stays one line
-    return captured.get().rstrip("\n")
-
-
-def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
-    r"""Return a line for each row, after one with the names of all columns.
-
-    Control characters are escaped, so that `cut` and `sort` see the columns.
-
-    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
-    ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
-    """
-    names = dict.fromkeys(name for row in rows for name in row)
-    lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
-    cells = (["" if each is None else str(each).translate(TSV_ESCAPES) for each in line] for line in lines)
-    return "\n".join(map("\t".join, cells))
-
-
-def _sentences(result: Readable) -> list[str]:
-    """Return the sentences below the tables of plain text."""
-    return [*result.remarks(), *([f"Signature: {visible(result.signature)}"] if result.signature else [])]
-
-
-def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
-    """Return a number as tables show it, with a sign also before positive ones if that is "+".
-
-    >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
-    ('0.5000', '+0.25', '1.5000e+200', '–')
-    """
-    if value is None or math.isnan(value):
-        return "–"
-    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
-
-
-def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
-    """Return an interval, or a range, as tables show it.
-
-    >>> interval_text(0.25, 0.5, 2), interval_text(math.nan, math.nan)
-    ('0.25 – 0.50', '–')
-    """
-    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
-
-
-def level_text(confidence: float) -> str:
-    """Return the name of an interval.
-
-    >>> level_text(0.95)
-    '95% interval'
-    """
-    return f"{100 * confidence:g}% interval"
-
-
-def count_text(value: float | None) -> str:
-    """Return a number of queries or documents as tables show it: it may be an expectation.
-
-    >>> count_text(1234567), count_text(12.25), count_text(None)
-    ('1,234,567', '12.25', '–')
-    """
-    if value is None:
-        return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
-
-
-def counted_text(counted: int | None, queries: int) -> str:
-    """Return the number of queries in a mean, with the number of all queries if some are excluded.
-
-    >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
-    ('300', '1,274 of 1,300', '–')
-    """
-    return count_text(counted) + (f" of {count_text(queries)}" if counted not in (None, queries) else "")
-
-
-def p_text(value: float) -> str:
-    """Return a p-value as tables show it.
-
-    >>> p_text(0.04), p_text(0.0001), p_text(0.00009)
-    ('0.0400', '0.0001', '<0.0001')
-    """
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
-    """Return the cell of a number, or of an id, which may also be a number.
-
-    >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
-    ('q7', '7', '0.50', '–')
-    """
-    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
-
-
-def letter_text(index: int) -> str:
-    """Return the letters a, b, ..., z, aa, ab, ...
-
-    >>> [letter_text(index) for index in (0, 25, 26, 701, 702)]
-    ['a', 'z', 'aa', 'zz', 'aaa']
-    """
-    return (letter_text(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
-
-
-def latex_text(text: str) -> str:
-    r"""Return text that LaTeX shows as it is.
-
-    >>> print(latex_text("50%_of $x$"))
-    50\%\_of \$x\$
-    """
-    return "".join(LATEX_SPECIAL.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
-
-
-def markdown_text(text: str) -> str:
-    r"""Return text that Markdown shows as it is.
-
-    >>> print(markdown_text("<b>|_&"))
-    \<b\>\|\_\&
-    """
-    escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
-    return " ".join(escaped.split())
-
-
 # ndcg/statistics/measured.py: The columns of each query of one or several systems, and the scores computed from them.
 
 COUNTS = ("retrieved", "judged", "relevant")
@@ -7201,92 +9894,6 @@ def in_pieces(slices: Slices) -> Iterator[Piece]:
 def plain_list(figures: NDArray[Any], missing: float | None = math.nan) -> list[Any]:
     """Return figures as Python numbers, with the same object for each nan, so that equal figures compare equal."""
     return [missing if each != each else each for each in figures.tolist()]
-
-
-# ndcg/statistics/drawing.py: Draw results with Matplotlib: values with their intervals, in panels side by side.
-
-class Mark(NamedTuple):
-    """A value in a plot: a dot on the line of its interval.
-
-    Attributes:
-        value: the place of the dot.
-        low: the lower end of the interval; nan if there is none.
-        high: the upper end.
-        filled: whether the dot is filled.
-    """
-
-    value: float
-    low: float
-    high: float
-    filled: bool = True
-
-
-def figure_of(
-    panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
-) -> tuple[Any, list[Any]]:
-    """Return a figure without a window, with its axes in one row; or the axes that are given, with their figure.
-
-    Args:
-        panels: the number of panels to draw.
-        height: the height of a figure in inches.
-        width: the width of each of its panels in inches.
-        ax: axes to draw the first panels into.
-        figsize: width and height in inches, in place of those above.
-
-    Raises:
-        ImportError: Matplotlib is missing.
-        ValueError: ``ax`` or ``figsize`` is something else, or both are given.
-    """
-    try:
-        from matplotlib.axes import Axes
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise missing_library("plot", "Matplotlib", "matplotlib") from None
-    if ax is not None:
-        axes = np.ravel(np.array(ax, object)).tolist()
-        if not all(isinstance(each, Axes) for each in axes) or not 1 <= len(axes) <= panels:
-            several = f", or a list of up to {panels}" if panels > 1 else ""
-            raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
-        if figsize is not None:
-            raise ValueError(
-                "figsize sets the size of a new figure, but ax belongs to one already; pass only one of the two"
-            )
-        return axes[0].figure, axes
-    if figsize is None:
-        figsize = panels * ((7 if panels == 1 else 5) if width is None else width), height
-    is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
-    if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
-        raise ValueError(f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}")
-    figure = Figure(figsize=figsize, layout="constrained")
-    return figure, list(figure.subplots(1, panels, squeeze=False)[0])
-
-
-def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
-    """Draw a value with its interval at a height, or if it is upright, at a place of the other axis."""
-    line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
-    if upright:
-        line, dot = line[::-1], dot[::-1]
-    axes.plot(*line, color=color, linewidth=2, label=label)
-    axes.plot(*dot, "o", color=color, markerfacecolor=color if mark.filled else "white")
-
-
-def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()) -> None:
-    """Draw rows of values with their intervals, the first on top.
-
-    Args:
-        axes: the axes to draw into.
-        rows: the name of each row with its values, which are close to each other and have different colors.
-        labels: the names of the values of a row in a legend.
-    """
-    for at, (_, marks) in enumerate(rows):
-        for number, mark in enumerate(marks):
-            height = at + (number + 0.5) / len(marks) / 2 - 0.25
-            label = labels[number].replace("$", r"\$") if labels and at == 0 else None
-            draw_mark(axes, mark, height, f"C{number}", label=label)
-    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
-    for tick in axes.get_yticklabels():
-        tick.set_parse_math(False)
-    axes.yaxis.set_inverted(True)
 
 
 # ndcg/statistics/model_cards.py: Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers.
@@ -11608,2610 +14215,3 @@ def compute(
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
     return scores(*from_frame(data, inputs, sample_weight), options=parsed)
-
-
-# ndcg/statistics/properties.py: Properties that queries have in common on which two definitions of nDCG differ.
-
-SHOWN_PROPERTIES = 2  # other properties often go with these
-TELLING = 0.05  # the highest probability that as many would have a property by chance
-
-
-def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
-    """Return which queries have each property that definitions of nDCG treat differently.
-
-    >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
-    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
-    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
-    """
-    counts, lacking = rankings.counts(), rankings.lacking()
-    retrieved, judged = counts["retrieved"], counts["judged"]
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
-    known = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
-    relevance = np.where(known, rankings.relevance, 0)
-    highest, lowest = np.full(rankings.queries, -np.inf), np.full(rankings.queries, np.inf)
-    relevant = relevance > 0
-    np.maximum.at(highest, query[relevant], relevance[relevant])
-    np.minimum.at(lowest, query[relevant], relevance[relevant])
-    properties = {
-        "no place in the run": lacking,
-        "no retrieved documents": (retrieved == 0) & ~lacking,
-        "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": np.bincount(queries_of_ties(rankings), minlength=rankings.queries) > 0,
-        "unjudged documents": retrieved > counts["retrieved and judged"],
-        "judged documents that were not retrieved": judged > counts["retrieved and judged"],
-        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
-        "grades of relevance": highest > lowest,
-        "a relevance above 1": highest > 1,
-    }
-    if k is not None:
-        properties["more retrieved documents than the cutoff"] = retrieved > k
-        properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
-        properties["more relevant documents than the cutoff"] = counts["relevant"] > k
-    return properties
-
-
-def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
-    """Return the query of every two adjacent retrieved documents with equal scores.
-
-    >>> queries_of_ties(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
-    [0]
-    """
-    retrieved = rankings.score > -np.inf
-    if rankings.retrieved is not None:
-        retrieved &= rankings.retrieved
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))[retrieved]
-    score = rankings.score[retrieved]
-    order = np.lexsort((score, query))
-    query, score = query[order], score[order]
-    return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
-
-
-def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
-    """Yield the properties of those that differ from the nearest definition, in sentences, the most telling first.
-
-    Args:
-        properties: for each property, a mask of the queries that have it.
-        differing: a mask of the queries that differ.
-        noun: the word for them, such as "queries".
-        nearest: the nearest definition.
-    """
-    own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
-    telling = []
-    for name, having in properties.items():
-        with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
-        chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
-        if 2 * with_it > own and chance <= TELLING:
-            have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
-            telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
-    yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
-
-
-def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
-    """Return the probability that as many of those drawn have a property, if they were drawn at random.
-
-    >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
-    0.2222
-    """
-
-    def log_ways(count: int, chosen: int) -> float:
-        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
-
-    lacking = of_all - having
-    numbers = range(max(seen, drawn - lacking), min(drawn, having) + 1)
-    every_way = log_ways(of_all, drawn)
-    return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
-
-
-# ndcg/statistics/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
-
-Documents = Mapping[Any, float]
-
-
-class Query(NamedTuple):
-    """The input of a function that computes nDCG: one query.
-
-    Attributes:
-        run: the score of each retrieved document.
-        qrels: the relevance of each judged document.
-        k: the cutoff; None for the whole list.
-        missing: whether the query is missing from the run, rather than having no documents there.
-    """
-
-    run: Documents
-    qrels: Documents
-    k: int | None
-    missing: bool = False
-
-
-Change = Callable[[Query], Query]
-REMEMBERED_QUERIES = 100  # scores of more would fill the memory, one array for each definition
-
-
-class Term(NamedTuple):
-    """How a slip computes the DCG, or the value that it is divided by.
-
-    Attributes:
-        changes: the changes of the query, one after the other.
-        options: options of `compute`, in place of the convention's.
-        measure: the measure that it uses in place of DCG or IDCG.
-    """
-
-    changes: tuple[Change, ...] = ()
-    options: Mapping[str, Any] = {}
-    measure: str = ""
-
-    def over(self, other: "Term") -> "Term":
-        """Return the two slips combined, the other one first."""
-        options = {**other.options, **self.options}
-        return Term((*other.changes, *self.changes), options, self.measure or other.measure)
-
-
-UNCHANGED = Term()
-
-
-class Slip(NamedTuple):
-    """A way in which nDCG goes wrong.
-
-    Attributes:
-        name: a few words for it.
-        meaning: one sentence on the computation.
-        threads: the threads in which it was reported.
-        both: the computation of both DCG and IDCG.
-        dcg: the computation of the DCG alone.
-        ideal: the computation of the IDCG alone.
-        rule: a function from DCG, IDCG and nDCG of queries to their values; None for DCG / IDCG.
-    """
-
-    name: str
-    meaning: str
-    threads: tuple[str, ...] = ()
-    both: Term = UNCHANGED
-    dcg: Term = UNCHANGED
-    ideal: Term = UNCHANGED
-    rule: Callable[[Sequence[Query], Floats, Floats, Floats], Floats] | None = None
-
-    @property
-    def is_option(self) -> bool:
-        """Whether options of `compute` with plain values give the same result."""
-        words = all(isinstance(value, (str, float, bool, int)) for value in self.both.options.values())
-        return not self.both.changes and self.dcg == self.ideal == UNCHANGED and self.rule is None and words
-
-    @property
-    def reported(self) -> str:
-        """A sentence with the number of reports and an example; empty if there are none."""
-        times = f"{len(self.threads)} times, for example" if len(self.threads) > 1 else "once,"
-        return f" It was reported {times} in {self.threads[0]}." if self.threads else ""
-
-    def over(self, other: "Slip") -> "Slip":
-        """Return two slips as one, the other one first."""
-        return Slip(
-            f"{other.name}; {self.name}",
-            f"{other.meaning} {self.meaning}",
-            both=self.both.over(other.both),
-            dcg=self.dcg.over(other.dcg),
-            ideal=self.ideal.over(other.ideal),
-            rule=self.rule or other.rule,
-        )
-
-    def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
-        """Return the value of each query by options of `compute`, such as a convention, with this slip."""
-        if self.dcg == self.ideal == UNCHANGED and self.rule is None:
-            return queries.scores(options, "nDCG", self.both)
-        dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
-        ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
-        if self.rule is not None:
-            return self.rule(queries.changed(()), dcg, ideal, queries.scores(options, "nDCG", self.both))
-        empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
-        if isinstance(empty, str):  # 1 if nothing was retrieved
-            empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(ideal > 0, dcg / ideal, np.where(np.isnan(ideal), np.nan, empty))
-
-
-class Queries:
-    """Queries that are scored by many definitions: changed once for each change, and read once for each way of reading.
-
-    >>> queries = Queries([Query({"a": 2, "b": 1}, {"b": 1}, 2)])
-    >>> queries.scores({"convention": "sklearn"}).round(4).tolist()
-    [0.6309]
-    """
-
-    def __init__(self, queries: Iterable[Query]) -> None:
-        self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
-        self._read: dict[tuple[Any, ...], Rankings] = {}
-        self._scores: dict[tuple[Any, ...], Floats] = {}
-
-    def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
-        """Apply changes to the queries, one after the other."""
-        if changes not in self._changed:
-            self._changed[changes] = [changes[-1](query) for query in self.changed(changes[:-1])]
-        return self._changed[changes]
-
-    def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
-        """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
-        how = {**options, **term.options}
-        definition = (term.measure or measure, term.changes)
-        few = len(self.changed(())) <= REMEMBERED_QUERIES
-        if not few or not all(isinstance(value, Hashable) for value in how.values()):  # a list of gains cannot be a key
-            return self._scored(*definition, how)
-        key = (*definition, *sorted(how.items()))
-        if key not in self._scores:
-            self._scores[key] = self._scored(*definition, how)
-        return self._scores[key]
-
-    def _scored(self, measure: str, changes: tuple[Change, ...], how: Mapping[str, Any]) -> Floats:
-        """Return the value of each query after changes, by options."""
-        queries = self.changed(changes)
-        values = np.full(len(queries), np.nan)
-        for k in {query.k for query in queries}:
-            rows = [row for row, query in enumerate(queries) if query.k == k]
-            cutoff = k
-            if k is None and Options.parse(k=1, **how).ideal == "full":  # which is as long as the longest list then
-                cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
-            parsed = Options.parse(measures=measure, k=cutoff, **how)
-            rankings = self.rankings(rows, changes, parsed)
-            with UserTerms(rankings):
-                values[rows] = next(iter(score_part(rankings, parsed).values()))[0]
-        return values
-
-    def rankings(self, rows: Sequence[int], changes: tuple[Change, ...], options: Options) -> Rankings:
-        """Return some of the queries as rankings, after changes, as some options read them."""
-        key = (changes, *rows, *options.reading.values())
-        if key not in self._read:
-            queries = self.changed(changes)
-            run = {row: queries[row].run for row in rows if queries[row].run or not queries[row].missing}
-            self._read[key] = read(run, {row: queries[row].qrels for row in rows}, **options.reading)
-        return self._read[key]
-
-
-def query_scores(queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG") -> Floats:
-    """Return the value of each query by options of `compute`."""
-    return Queries(queries).scores(options, measure)
-
-
-def in_order(documents: Iterable[Any]) -> dict[Any, float]:
-    """Return scores that fall by 1 from document to document.
-
-    >>> in_order(["b", "a"])
-    {'b': -1.0, 'a': -2.0}
-    """
-    return {document: -float(rank) for rank, document in enumerate(documents, start=1)}
-
-
-def ranked(query: Query) -> list[Any]:
-    """Return the documents of a run, best first; those with equal scores in their order."""
-    return sorted(query.run, key=lambda document: -query.run[document])
-
-
-def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
-    """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
-    run, qrels = (_documents_by_query(side) for side in inputs[:2])
-    for name in names:
-        yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
-
-
-def have_ids(inputs: Inputs) -> bool:
-    """Return whether both sides are mappings of scores or files, from which no document is excluded."""
-    sides = inputs.predictions, inputs.references
-    plain = all(
-        isinstance(side, Columns)
-        or (isinstance(side, Mapping) and all(isinstance(documents, Mapping) for documents in side.values()))
-        for side in sides
-    )
-    return plain and inputs.exclude is None
-
-
-def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
-    if isinstance(side, Mapping):
-        return {
-            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
-            for query, documents in side.items()
-        }
-    names = side.query_ids.to_pylist()
-    documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
-    rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
-    for query, document, value in rows:
-        if value > -np.inf:
-            documents[names[query]][document] = value
-    return documents
-
-
-def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
-    """Yield the queries of rankings, with documents by their positions.
-
-    >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
-    [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False)]
-    """
-    size = len(rankings.relevance)
-    masks = rankings.judged, rankings.retrieved
-    judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
-    score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
-    for (start, end), missing in zip(pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True):
-        rows = range(start, end)
-        run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
-        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
-
-
-# ndcg/statistics/questions.py: Asking a function of nDCG: small random rankings, the forms that functions accept, and their side effects.
-
-NDCGFunction = Callable[..., Any]
-
-FUNCTION_FORMS = {  # the arguments of each form
-    "mappings": "{document: score}, {document: relevance}, k",
-    "lists": "scores, relevance, k",
-    "arrays": "scores, relevance, k",
-    "ranked": "ids, {document: relevance}, k",
-    "sets": "ids, {relevant ids}, k",
-}
-WITHOUT_SCORES = ("ranked", "sets")
-CUTOFF_NAMES = ("k", "top_k", "topk", "at", "at_k", "cutoff", "n")  # of parameters that are given by keyword
-FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
-NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
-
-
-class Answer(NamedTuple):
-    """The answer of a function for a ranking.
-
-    Attributes:
-        value: the score; nan if there is none.
-        problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
-        returned: the value that is not a score, or the words of the error, as text.
-    """
-
-    value: float
-    problem: str = ""
-    returned: str = ""
-
-
-class Habit(NamedTuple):
-    """A side effect of a function.
-
-    Attributes:
-        times: on how many rankings.
-        size: the number of documents of the smallest of them.
-        example: the result for that ranking, or else its arguments; empty if the ranking does not matter.
-    """
-
-    times: int
-    size: int
-    example: str
-
-
-class Asker:
-    """Asks a function, and records its side effects.
-
-    Attributes:
-        habits: the side effects, in words.
-        relevance_first: whether it takes the relevance before the scores or ids.
-    """
-
-    def __init__(self, function: NDCGFunction, k: int | None) -> None:
-        self.function = function
-        self.habits: dict[str, Habit] = {}
-        self.relevance_first = False
-        self._cutoff = _cutoff_parameter(function, k)
-
-    @property
-    def takes_cutoff(self) -> bool:
-        """Whether it takes a cutoff, rather than only a ranking."""
-        return self._cutoff is not None
-
-    def answer(self, query: Query, form: str) -> Answer:
-        """Ask for one ranking, twice, and count habits."""
-        habits: set[str] = set()
-        first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
-        if not np.array_equal([first.value], [second.value], equal_nan=True):
-            habits.add("gives another answer when it is asked twice")
-        if first.value > 1 + FLOAT32:
-            habits.add("returns a value above 1")
-        if first.value < -FLOAT32:
-            habits.add("returns a value below 0")
-        size = len({*query.run, *query.qrels})
-        for habit in sorted(habits):
-            self._count(habit, size, "")
-        if first.problem:
-            raised = first.problem.startswith("raises")
-            ranking = "" if first.returned and not raised else arguments_text(query, form)
-            self._count(first.problem, size, " for ".join(filter(None, (first.returned, ranking))))
-        return first
-
-    def _count(self, habit: str, size: int, example: str) -> None:
-        known = self.habits.get(habit, Habit(0, size, example))
-        smallest = known if known.size <= size else Habit(0, size, example)
-        self.habits[habit] = smallest._replace(times=known.times + 1)
-
-    def value(self, query: Query, form: str) -> float:
-        """Return the score that it gives a ranking, without counting habits; nan if there is none."""
-        return self._ask(_arguments(query, form), query.k, set()).value
-
-    def counts_duplicates(self, form: str) -> bool:
-        """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
-        relevance = _arguments(Query({}, {"d1": 1, "d2": 0}, 3), form)[1]
-        once, twice = (self._ask((ids, relevance), 3, set()) for ids in (["d1", "d2"], ["d1", "d1", "d2"]))
-        return twice.value > once.value + FLOAT32
-
-    def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
-        """Return the function's result."""
-        first, second = reversed(arguments) if self.relevance_first else arguments
-        if not self.takes_cutoff:
-            return self.function(first, second)
-        return self.function(first, second, **{self._cutoff: k}) if self._cutoff else self.function(first, second, k)
-
-    def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: set[str]) -> Answer:
-        before, printed = copy.deepcopy(arguments), io.StringIO()
-        with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            try:
-                with np.errstate(all="ignore"):
-                    answer = _read_answer(self._called(arguments, k))
-            except (Exception, SystemExit) as error:  # noqa: BLE001  # an error is also an answer
-                answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
-        if printed.getvalue():
-            habits.add("prints")
-        habits.update(
-            f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})" for each in warned
-        )
-        if not all(map(_are_equal, arguments, before)):
-            habits.add("changes its arguments")
-        return answer
-
-
-def _cutoff_parameter(function: NDCGFunction, k: int | None) -> str | None:
-    """Return the keyword by which a function takes the cutoff, "" for the third place, or None if it takes none."""
-    with suppress(ValueError, TypeError):  # of a built-in function nothing is known
-        signature = inspect.signature(function)
-        for arguments, name in [((None,) * 3, ""), *(((None,) * 2, name) for name in CUTOFF_NAMES)]:
-            with suppress(TypeError):
-                signature.bind(*arguments, **({name: k} if name else {}))
-                return name
-        signature.bind(None, None)
-        return None
-    return None if k is None else ""
-
-
-def _arguments(query: Query, form: str) -> tuple[Any, Any]:
-    """Return a ranking in a form, as new objects."""
-    if form == "mappings":
-        return dict(query.run), dict(query.qrels)
-    if form == "ranked":
-        return ranked(query), dict(query.qrels)
-    if form == "sets":
-        return ranked(query), {document for document, relevance in query.qrels.items() if relevance > 0}
-    sides = [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
-    return (np.array(sides[0]), np.array(sides[1])) if form == "arrays" else sides
-
-
-def arguments_text(query: Query, form: str) -> str:
-    """Return a ranking as the arguments of a function, to paste.
-
-    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
-    'scores = [2.0], relevance = [1], k = 3'
-    """
-    names = {"mappings": ("run", "qrels"), "ranked": ("ids", "relevance"), "sets": ("ids", "relevant")}
-    one, other = names.get(form, ("scores", "relevance"))
-    first, second = _arguments(query, "lists" if form == "arrays" else form)
-    if form == "sets":
-        second = f"{{{', '.join(map(repr, sorted(second)))}}}" if second else "set()"
-    return f"{one} = {first}, {other} = {second}, k = {query.k}"
-
-
-def _are_equal(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other)
-    return bool(one == other) and (isinstance(one, set) or list(one) == list(other))  # with the order of a mapping
-
-
-def _read_answer(returned: Any) -> Answer:
-    """Read what a function returned."""
-    if returned is None:
-        return Answer(math.nan, "returns None")
-    if isinstance(returned, (str, bytes)):
-        return Answer(math.nan, "returns text", shown(returned))
-    no_number = Answer(math.nan, f"returns a value of type {type(returned).__name__}, which is not a number")
-    if isinstance(returned, (bool, np.bool_)):
-        return no_number._replace(returned=shown(returned))
-    try:
-        value = float(returned)
-    except (TypeError, ValueError):
-        return no_number._replace(returned=shown(returned))
-    if math.isnan(value):
-        return Answer(math.nan, "returns nan")
-    return Answer(value) if math.isfinite(value) else Answer(math.nan, "returns infinity")
-
-
-def random_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> list[Query]:
-    """Return small random rankings that a form can express.
-
-    Some have ties, documents that were not judged or not retrieved, graded relevance, no relevant documents, or more or
-    fewer documents than the cutoff; plain ones have only distinct scores and judged documents.
-
-    >>> random_rankings(1, 2, "lists", 0) == random_rankings(1, 2, "lists", 0)
-    True
-    """
-    rng = np.random.default_rng(seed)
-    return [_random_ranking(rng, k, form, plain) for _ in range(count)]
-
-
-@lru_cache(maxsize=8)
-def first_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> Queries:
-    """Return the first random rankings, which keep their scores by each definition for the next function."""
-    return Queries(random_rankings(count, k, form, seed, plain=plain))
-
-
-def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain: bool) -> Query:
-    size = int(rng.integers(2, (k or 8) + 6))
-    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
-    relevance = rng.integers(0, rng.integers(2, 6), size) * (rng.random(size) < rng.uniform(0.3, 1))
-    scores = np.round(rng.normal(0, 2, size), 3)
-    retrieved, judged = np.ones((2, size), bool)
-    if not plain:
-        if rng.random() < 0.08:
-            relevance[:] = 0
-        if rng.random() < 0.3:
-            scores = np.floor(scores)
-        elif rng.random() < 0.2:  # close, but not so close that they are equal in 32 bits
-            scores = 0.05 + rng.integers(0, 9, size) * 10.0 ** -rng.integers(3, 8)
-        if rng.random() < 0.4:
-            retrieved = rng.random(size) < rng.choice([0.0, 0.3, 0.7, 0.9], p=[0.1, 0.3, 0.3, 0.3])
-        if rng.random() < 0.4:
-            judged = rng.random(size) < rng.uniform(0.3, 0.9)
-        judged[rng.integers(size)] = True
-    if form in ("lists", "arrays"):
-        retrieved, judged = np.ones((2, size), bool)
-    if form == "sets":
-        relevance = np.minimum(relevance, 1)
-    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
-    query = Query(run, qrels, k)
-    return query._replace(run=in_order(ranked(query))) if form in WITHOUT_SCORES else query
-
-
-# ndcg/statistics/slips.py: Every way in which nDCG is known to go wrong, as one table.
-
-# Changes of a query
-
-
-def _cut(query: Query) -> Query:
-    top = ranked(query)[: query.k]
-    return query._replace(run={document: query.run[document] for document in top})
-
-
-def _judged_of_top(query: Query) -> Query:
-    top = ranked(query)[: query.k]
-    return query._replace(qrels={each: query.qrels[each] for each in top if each in query.qrels})
-
-
-def _whole(query: Query) -> Query:
-    return query._replace(k=None)
-
-
-def _longer_cutoff(query: Query) -> Query:
-    return query._replace(k=None if query.k is None else query.k + 1)
-
-
-def _shorter_cutoff(query: Query) -> Query:
-    return query._replace(k=None if query.k is None else max(query.k - 1, 1))
-
-
-def _with_zeros(query: Query) -> Query:
-    return query._replace(run={**query.run, **{each: 0.0 for each in query.qrels if each not in query.run}})
-
-
-def _with_last(query: Query) -> Query:
-    below = min(query.run.values(), default=0.0) - 1
-    return query._replace(run={**query.run, **{each: below for each in query.qrels if each not in query.run}})
-
-
-def _places_in_truth(query: Query) -> Query:
-    """Give each hit among the first k the rank that it has in the list of relevant documents."""
-    top = set(ranked(query)[: query.k])
-    truth = [document for document, relevance in query.qrels.items() if relevance > 0]
-    run = in_order(document if document in top else _another(document) for document in truth)
-    return query._replace(run=run)
-
-
-def _doubled(query: Query) -> Query:
-    return query._replace(qrels={**query.qrels, **{_another(each): value for each, value in query.qrels.items()}})
-
-
-def _another(document: Any) -> Any:
-    """Return an id of the same kind that no document has."""
-    return f"another {document}" if isinstance(document, str) else ~document
-
-
-def _without_negative(query: Query) -> Query:
-    kept = {document: score for document, score in query.run.items() if query.qrels.get(document, 0) >= 0}
-    return query._replace(
-        run=kept, qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0}
-    )
-
-
-def _in_input_order(query: Query) -> Query:
-    return query._replace(run=in_order(query.run))
-
-
-def _with_lowest_first(query: Query) -> Query:
-    return query._replace(run={document: -score for document, score in query.run.items()})
-
-
-def _swapped(query: Query) -> Query:
-    return query._replace(run=query.qrels, qrels=query.run)
-
-
-def _by_qrels(query: Query) -> Query:
-    return query._replace(run=in_order(query.qrels))
-
-
-def _with_ranks(query: Query) -> Query:
-    return query._replace(run={document: float(rank) for rank, document in enumerate(ranked(query), start=1)})
-
-
-def _with_scores(change: Callable[[NDArray[np.float64]], Any]) -> Change:
-    def changed(query: Query) -> Query:
-        with np.errstate(over="ignore"):
-            scores = change(np.array(list(query.run.values()), np.float64)).tolist()
-        return query._replace(run=dict(zip(query.run, scores, strict=True)))
-
-    return changed
-
-
-def _rounded_to(decimals: int) -> Slip:
-    return Slip(
-        f"scores rounded to {decimals} decimals",
-        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so many.",
-        both=Term((_with_scores(lambda scores: scores.round(decimals)),)),
-    )
-
-
-def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
-    return Slip(
-        f"scores rounded to {bits} bits",
-        f"Scores that are equal in {bits} bits are tied, although they differ in 64.",
-        both=Term((_with_scores(lambda scores: np.clip(scores.astype(kind), *_ends_of(kind))),)),
-    )
-
-
-def _ends_of(kind: type[np.floating[Any]]) -> tuple[float, float]:
-    return float(np.finfo(kind).min), float(np.finfo(kind).max)
-
-
-# Rules
-
-
-def _always_one(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(dcg > 0, dcg / dcg, one)
-
-
-def _dcg_alone(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
-    return dcg
-
-
-def _zero_if(short: Callable[[Query], bool]) -> Callable[[Sequence[Query], Floats, Floats, Floats], Floats]:
-    def rule(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
-        return np.where([short(query) for query in queries], 0.0, one)
-
-    return rule
-
-
-def _is_short(query: Query) -> bool:
-    return query.k is not None and max(len(query.run), len(query.qrels)) < query.k
-
-
-def _has_few_judged(query: Query) -> bool:
-    return query.k is not None and len(query.qrels) < query.k
-
-
-def _with_discount(of_rank: Callable[[NDArray[np.float64]], Any]) -> Term:
-    """Return other weights of the ranks."""
-    return Term(options={"discount": lambda ranks: of_rank(np.asarray(ranks, np.float64))})
-
-
-def _with_gain(of_relevance: Callable[[NDArray[np.float64]], Any]) -> Term:
-    return Term(options={"gain": lambda relevance: of_relevance(np.asarray(relevance, np.float64))})
-
-
-# The table
-
-# It takes ranked ids to make it, in which a document can be listed twice; other forms have no place for it.
-DUPLICATES_COUNTED = Slip(
-    "a document counted twice",
-    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores exceed 1.",
-    (
-        "deepset-ai/haystack#11959",
-        "truera/trulens#2746",
-        "garrytan/gbrain#4607",
-    ),
-)
-IN_ORDER_OF_INPUT = Slip(
-    "documents in the order of the input",
-    "The scores are ignored: documents are ranked in the order in which they are listed.",
-    ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
-    both=Term((_in_input_order,)),
-)
-SWAPPED = Slip(
-    "scores and relevance swapped",
-    "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
-    ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
-    both=Term((_swapped,), {"negative_relevance": "keep"}),
-)
-SLIPS = (
-    Slip(
-        "ideal from the top k retrieved",
-        "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
-        "that finds one of many relevant documents can score 1.",
-        (
-            "OpenBMB/ToolBench#184",
-            "xiangwang1223/neural_graph_collaborative_filtering#34",
-            "huangtinglin/NGCF-PyTorch#8",
-            "THUDM/ComiRec#25",
-            "karlhigley/ranking-metrics-torch#1",
-            "mongodb/chatbot#555",
-            "spiceai/spiceai#12277",
-            "opensearch-project/search-relevance#39",
-            "supermemoryai/memorybench#67",
-            "Marker-Inc-Korea/AutoRAG#386",
-            "o19s/quepid#78",
-            "apache/spark#12461",
-            "stats.stackexchange 341611",
-            "reczoo/RecZoo#5",
-            "kuandeng/LightGCN#1",
-            "kuandeng/LightGCN#3",
-        ),
-        ideal=Term((_judged_of_top,)),
-    ),
-    Slip(
-        "ideal from all that was retrieved",
-        "The ideal is the best order of the retrieved documents, so relevant documents that the run misses cost "
-        "nothing.",
-        ("o19s/search-metrics#3", "NTMC-Community/MatchZoo#598", "guoguibing/librec#269"),
-        both=Term(options={"ideal": "retrieved"}),
-    ),
-    Slip(
-        "exponential gain",
-        "The gain is 2^r - 1 instead of r.",
-        (
-            "Georgetown-IR-Lab/OpenNIR#14",
-            "scikit-learn/scikit-learn#18817",
-            "scikit-learn/scikit-learn#32049",
-        ),
-        both=Term(options={"gain": "exponential"}),
-    ),
-    Slip(
-        "linear gain",
-        "The gain is r instead of 2^r - 1.",
-        ("Georgetown-IR-Lab/OpenNIR#14",),
-        both=Term(options={"gain": "linear"}),
-    ),
-    Slip(
-        "ideal not cut at k",
-        "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking scores less than 1.",
-        (
-            "lenskit/lenskit#869",
-            "o19s/quepid#1335",
-            "AI-Colleagues/orcheo#191",
-            "usnistgov/trec_eval#11",
-            "cvangysel/pytrec_eval#40",
-            "lenskit/lkpy#309",
-        ),
-        ideal=Term((_whole,)),
-    ),
-    Slip(
-        "ideal of k relevant documents",
-        "The ideal has the query's highest gain at every rank up to k, even if fewer documents are relevant, so that "
-        "queries with few relevant documents cannot reach 1.",
-        (
-            "datawhalechina/torch-rechub#45",
-            "run-llama/llama_index#17070",
-            "ireval/cwl#20",
-            "MTSWebServices/RecTools#266",
-            "allenjack/HGN#1",
-        ),
-        both=Term(options={"ideal": "full"}),
-    ),
-    Slip(
-        "equal weights at ranks 1 and 2",
-        "The discount is 1 / log2(i) from rank 2 on, so ranks 1 and 2 weigh the same.",
-        (
-            "OpenAgentHQ/openagent-eval#223",
-            "xiangwang1223/knowledge_graph_attention_network#27",
-            "lenskit/lkpy#417",
-            "CCRI-POPROX/poprox-recommender#15",
-            "castorini/anserini#92",
-        ),
-        both=Term(options={"discount": "jarvelin", "log_base": 2}),
-    ),
-    Slip(
-        "ties by document id",
-        "Documents with equal scores are ordered by their ids, the highest first, so the names of documents decide.",
-        (
-            "usnistgov/trec_eval#22",
-            "cvangysel/pytrec_eval#56",
-            "cvangysel/pytrec_eval#51",
-        ),
-        both=Term(options={"ties": "docid"}),
-    ),
-    Slip(
-        "ideal cut at the length of the result list",
-        "The ideal has as many documents as were retrieved, so a short result list is not penalized for the documents "
-        "that it omits.",
-        ("mlflow/mlflow#24541", "elastic/elasticsearch#154362", "baekenough/second-brain#256", "lenskit/lenskit#399"),
-        both=Term(options={"ideal": "truncated"}),
-    ),
-    Slip(
-        "graded relevance read as 0 or 1",
-        "Every relevant document has the gain 1, so that it does not matter whether the best ones rank first.",
-        (
-            "recommenders-team/recommenders#1749",
-            "apache/spark#36843",
-            "huggingface/sentence-transformers#1349",
-            "geek-ai/irgan#13",
-        ),
-        both=Term(options={"gain": "binary"}),
-    ),
-    Slip(
-        "unjudged documents removed",
-        "Documents without a judgment are taken out before ranking, so those below them move up.",
-        (
-            "github/CodeSearchNet#226",
-            "github/CodeSearchNet#233",
-            "alphagov/search-api#2195",
-            "FlagOpen/FlagEmbedding#445",
-        ),
-        both=Term(options={"judged_only": True}),
-    ),
-    Slip(
-        "ties in the order of the input",
-        "Documents with equal scores stay in the order of the input, so sorting a file differently changes the score.",
-        (
-            "dmlc/xgboost#3050",
-            "lightgbm-org/LightGBM#2091",
-            "Lightning-AI/torchmetrics#2031",
-            "embeddings-benchmark/mteb#5376",
-        ),
-        both=Term(options={"ties": "first"}),
-    ),
-    Slip(
-        "ties in the reverse order of the input",
-        "Of documents with equal scores the last in the input ranks first, as a reversed ascending sort leaves them.",
-        both=Term(options={"ties": "last"}),
-    ),
-    Slip(
-        "ties in the model's favor",
-        "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
-        "perfect.",
-        ("elixir-nx/scholar#360", "mlcommons/training_policies#131"),
-        both=Term(options={"ties": "best"}),
-    ),
-    Slip(
-        "no relevant documents scored 1",
-        "A query with no relevant documents scores 1 and raises the mean.",
-        ("catboost/benchmarks#19", "allegro/allRank#25", "dmlc/xgboost#2208", "dmlc/xgboost#3875"),
-        both=Term(options={"zero_division": 1.0}),
-    ),
-    Slip(
-        "no relevant documents scored 0",
-        "A query with no relevant documents scores 0 and lowers the mean.",
-        ("scikit-learn/scikit-learn#29521", "davidrsch/rrlmgraph-bench#230"),
-        both=Term(options={"zero_division": 0.0}),
-    ),
-    Slip(
-        "no relevant documents skipped",
-        "A query with no relevant documents has no value, so it counts in no mean.",
-        ("joaopalotti/trectools#25", "joaopalotti/trectools#51", "elastic/elasticsearch#29267"),
-        both=Term(options={"zero_division": float("nan")}),
-    ),
-    Slip(
-        "discount from the place in the truth",
-        "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
-        ("THUDM/ComiRec#6", "THUDM/ComiRec#21", "ShiningCosmos/pytorch_ComiRec#2"),
-        dcg=Term((_places_in_truth,)),
-    ),
-    Slip(
-        "DCG with binary gain, ideal with graded gain",
-        "The DCG has gains of 0 and 1, the ideal has graded gains, so that a perfect ranking scores less than 1.",
-        ("RapidFireAI/rapidfireai#261",),
-        dcg=Term(options={"gain": "binary"}),
-    ),
-    Slip(
-        "ideal with binary gain, DCG with graded gain",
-        "The ideal has gains of 0 and 1, the DCG has graded gains, so that scores exceed 1.",
-        ("SeaseLtd/rated-ranking-evaluator#71",),
-        ideal=Term(options={"gain": "binary"}),
-    ),
-    IN_ORDER_OF_INPUT,
-    Slip(
-        "ascending order",
-        "The lowest score ranks first, as distances do.",
-        both=Term((_with_lowest_first,)),
-    ),
-    Slip(
-        "ranks used as scores",
-        "The rank of each document is taken for its score, so the last one ranks first.",
-        both=Term((_with_ranks,)),
-    ),
-    _in_bits(16, np.float16),
-    _in_bits(32, np.float32),
-    *(_rounded_to(decimals) for decimals in range(2, 7)),
-    SWAPPED,
-    Slip(
-        "unretrieved documents with the score 0",
-        "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
-        ("mlflow/mlflow#24553", "datascience.stackexchange 63667"),
-        both=Term((_with_zeros,)),
-    ),
-    Slip(
-        "unretrieved documents ranked last",
-        "Judged documents that were not retrieved take ranks at the end of the list.",
-        both=Term((_with_last,)),
-    ),
-    Slip(
-        "ideal in the order of the run",
-        "The ideal is computed in the order of the run, so the score is always 1.",
-        ("maciejkula/rustlearn#52",),
-        rule=_always_one,
-    ),
-    Slip(
-        "ideal in the order of the qrels",
-        "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
-        ("xuehaiping/CSCE670_NCF#20",),
-        ideal=Term((_by_qrels,), measure="DCG"),
-    ),
-    Slip(
-        "judgments counted twice in the ideal",
-        "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
-        ("joaopalotti/trectools#52",),
-        ideal=Term((_doubled,)),
-    ),
-    Slip(
-        "DCG one rank too deep",
-        "The DCG begins with the discount of rank 2, the ideal with the discount of rank 1.",
-        ("yihong-chen/neural-collaborative-filtering#2",),
-        dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
-    ),
-    Slip(
-        "discount begins at rank 2",
-        "The discount is 1 / log2(i + 2) with ranks from 1, in the DCG and in the ideal.",
-        both=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
-    ),
-    Slip(
-        "no discount",
-        "Every rank counts the same.",
-        ("RUCAIBox/RecBole#120",),
-        both=_with_discount(np.ones_like),
-    ),
-    Slip(
-        "discount 1 / rank",
-        "The gain is divided by the rank instead of its logarithm.",
-        both=Term(options={"discount": "reciprocal"}),
-    ),
-    Slip(
-        "discount without a logarithm's base",
-        "The discount is 1 / (1 + ln i) instead of 1 / log2(i + 1).",
-        both=_with_discount(lambda rank: 1 / (1 + np.log(rank))),
-    ),
-    Slip(
-        "gain 2^r",
-        "The gain is 2^r without the - 1, so that irrelevant documents also count.",
-        both=_with_gain(np.exp2),
-    ),
-    Slip(
-        "gain r^2",
-        "The gain is the square of the relevance.",
-        both=_with_gain(np.square),
-    ),
-    Slip(
-        "DCG not cut at k",
-        "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
-        ("lenskit/lkpy#309",),
-        dcg=Term((_whole,)),
-    ),
-    Slip(
-        "nothing cut at k",
-        "The cutoff has no effect.",
-        ("Lightning-AI/torchmetrics#1952",),
-        both=Term((_whole,)),
-    ),
-    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=Term((_longer_cutoff,))),
-    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term((_shorter_cutoff,))),
-    Slip(
-        "run cut at k before everything else",
-        "Only the first k documents are kept; the ideal, and everything else that depends on the retrieved documents, "
-        "is computed from them.",
-        both=Term((_cut,)),
-    ),
-    Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
-    Slip(
-        "0 if lists are shorter than k",
-        "A query with fewer than k documents retrieved and judged scores 0.",
-        ("jongwook/spark-ranking-metrics#2",),
-        rule=_zero_if(_is_short),
-    ),
-    Slip(
-        "0 until k documents are judged",
-        "A query with fewer than k judgments scores 0.",
-        ("o19s/quepid#234",),
-        rule=_zero_if(_has_few_judged),
-    ),
-    Slip(
-        "negative relevance removed",
-        "Documents with a negative relevance are taken out, so those below them move up.",
-        ("tensorflow/ranking#40",),
-        both=Term((_without_negative,)),
-    ),
-)
-
-
-def slip_named(name: str) -> Slip:
-    """Return a slip of the table."""
-    return next(slip for slip in SLIPS if slip.name == name)
-
-
-# ndcg/statistics/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
-
-ROUNDED_TO = range(2, 7)  # digits to which functions round
-FIRST_ASKED = 16  # rankings that rule out most definitions
-TRIED_IN_PAIRS = ("sklearn", "trec_eval", "lightgbm", "ranx")  # conventions on which two slips at once are tried
-NEAREST_SHOWN = 5  # conventions in the table
-VISIBLE = 1e-4  # the least difference in the smallest ranking
-
-
-class Match(NamedTuple):
-    """A definition with which all answers agree.
-
-    Attributes:
-        convention: its name.
-        slips: the names of the slips on it; empty for the convention itself.
-    """
-
-    convention: str
-    slips: tuple[str, ...] = ()
-
-
-class Example(NamedTuple):
-    """The smallest ranking on which a function and a convention differ.
-
-    Attributes:
-        query: the ranking.
-        value: the score that the function returns.
-        expected: the score by the convention.
-        ideal: the ideal DCG by the convention.
-        rows: for each document its id, score (None if not retrieved), relevance (None if not judged), gain, discount,
-            and the product of the last two.
-    """
-
-    query: Query
-    value: float
-    expected: float
-    ideal: float
-    rows: tuple[tuple[str, float | None, float | None, float, float, float], ...]
-
-
-@dataclass(frozen=True)
-class Check(Readable):
-    """The definition that a function of nDCG computes.
-
-    Attributes:
-        signature: the options of the convention that the function computes; empty if it has a slip or is unknown.
-        form: the form in which the function takes rankings.
-        k: the cutoff.
-        cases: the number of rankings that it was asked about.
-        answered: the number of these for which it returned a score, or nan or None for no score.
-        matches: the definitions with which all answers agree: conventions; or else slips on conventions, the one that
-            was reported most often first.
-        agreeing: the number of answers that agree with each convention.
-        wanted: the convention that the function should compute; empty for any.
-        example: the smallest ranking on which the function and the nearest convention differ.
-        notes: side effects of the function, and the common trait of the rankings that differ.
-    """
-
-    signature: str
-    form: str
-    k: int | None
-    cases: int
-    answered: int
-    matches: tuple[Match, ...]
-    agreeing: dict[str, int]
-    wanted: str = ""
-    example: Example | None = None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def conventions(self) -> tuple[str, ...]:
-        """The conventions that the function computes."""
-        return tuple(each.convention for each in self.matches if not each.slips)
-
-    @property
-    def nearest(self) -> str:
-        """The convention that was wanted, or else the one of the first match, or else the one that agrees most."""
-        if self.wanted:
-            return self.wanted
-        if self.matches:
-            return self.matches[0].convention
-        return max(self.agreeing, key=self.agreeing.__getitem__, default="sklearn")
-
-    @property
-    def status(self) -> int:
-        """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score."""
-        if not self.answered:
-            return 2
-        return 0 if (self.wanted in self.conventions if self.wanted else self.conventions) else 1
-
-    def _tables(self) -> list[Table]:
-        best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
-        counts = [["convention", "rankings that agree"], *([name, f"{count:,}"] for name, count in best)]
-        return [*self._example_tables(), *([counts] if best else [])]
-
-    def _example_tables(self) -> list[Table]:
-        if self.example is None:
-            return []
-        rows = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
-        for rank, (document, score, relevance, *numbers) in enumerate(self.example.rows, start=1):
-            place = ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
-            rows.append([*place, "–" if relevance is None else f"{relevance:g}", *map(number_text, numbers)])
-        return [rows]
-
-    def _remarks(self) -> list[str]:
-        return [*self._verdict(), *self._difference(), *self.notes]
-
-    def _verdict(self) -> Iterator[str]:
-        """Yield in words the definition and the slips of the function."""
-        if not self.answered:
-            yield f"The function returned no score for any of {self.cases:,} rankings."
-            yield f"It was called with ({FUNCTION_FORMS[self.form]}), one query at a time."
-            return
-        agree = f"all {self.answered:,} rankings agree"
-        if self.answered < self.cases:
-            agree = f"all {self.answered:,} rankings agree for which it returned a score, of {self.cases:,}"
-        if self.conventions:
-            yield f"The function computes the nDCG of {', '.join(self.conventions)}: {agree}."
-        if self.wanted and self.wanted not in self.conventions:
-            count = self.agreeing[self.wanted]
-            yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
-        if not self.matches:
-            count = self.agreeing[self.nearest]
-            yield "No convention and no known slip explains it."
-            yield f"The nearest convention is {self.nearest}: {count:,} of {self.answered:,} rankings agree."
-        on_conventions: dict[tuple[str, ...], list[str]] = {}
-        for each in self.matches:
-            if each.slips:
-                on_conventions.setdefault(each.slips, []).append(each.convention)
-        for at, (names, conventions) in enumerate(on_conventions.items()):
-            slips = [slip_named(name) for name in names]
-            slip = " and ".join(names)
-            found = f"{'Or it' if at else 'It'} computes the nDCG of {', '.join(conventions)} with a slip: {slip}"
-            yield f"{found}: {agree}."
-            yield from (f"{slip.meaning}{slip.reported}" for slip in slips)
-
-    def _difference(self) -> Iterator[str]:
-        """Yield the sums of the smallest ranking on which the function differs."""
-        if (example := self.example) is None:
-            return
-        name, documents = result_name("nDCG", example.query.k), len(example.rows)
-        sums = f"{number_text(math.fsum(row[-1] for row in example.rows))} / {number_text(example.ideal)}"
-        returned = "no score" if math.isnan(example.value) else number_text(example.value)
-        smallest = f"The smallest ranking on which it differs from {self.nearest} has {documents} document"
-        expected = f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}"
-        yield f"{smallest}{'s' * (documents != 1)}. {expected}; the function returns {returned}."
-        yield arguments_text(example.query, self.form)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it in types that JSON has."""
-        example = self.example and self.example._asdict()
-        if example:
-            example["query"] = {name: getattr(example["query"], name) for name in ("run", "qrels", "k")}
-        return {**vars(self), "matches": [each._asdict() for each in self.matches], "example": example}
-
-
-def check(
-    function: NDCGFunction,
-    *,
-    k: int | None = 10,
-    form: str | None = None,
-    convention: str | None = None,
-    cases: int = 200,
-    seed: int = 0,
-) -> Check:
-    """Find out which library's nDCG a function computes, or how it goes wrong.
-
-    The function is asked for the nDCG of small random rankings, one query at a time: with ties, unjudged and
-    unretrieved documents, graded relevance, no relevant documents, more and fewer documents than the cutoff. It is not
-    asked about rankings that its form cannot express.
-
-    Args:
-        function: returns the nDCG of one query, from a ranking and the cutoff; if `k` is None, it may take the ranking
-            only.
-        k: the cutoff; None for the whole list.
-        form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
-            (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
-            `{document: relevance}`, k) or "sets" (ids, the set of those that are relevant, k). By default, the form
-            that gives the most plausible answers, also with the relevance as the first argument.
-        convention: the convention that the function should compute; by default any.
-        cases: the number of rankings.
-        seed: the random seed of the rankings.
-
-    Returns:
-        What the function computes. `print(result)` says it in words, with the smallest ranking on which the function
-        differs from the nearest convention.
-
-    Raises:
-        ValueError: names the argument, its value and the allowed ones.
-        TypeError: `function` cannot be called.
-
-    >>> import math
-    >>> def ndcg_at(run, qrels, k):
-    ...     grades = [qrels.get(document, 0) for document in sorted(run, key=run.get, reverse=True)][:k]
-    ...     dcg = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(grades))
-    ...     ideal = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(sorted(grades, reverse=True)))
-    ...     return dcg / ideal if ideal else 0.0
-    >>> result = check(ndcg_at)
-    >>> result.matches[0].slips
-    ('ideal from the top k retrieved',)
-    >>> len(result.example.rows), result.example.value, round(result.example.expected, 4)
-    (2, 1.0, 0.6131)
-    """
-    if not callable(function):
-        raise TypeError(f"function must be a function; got {shown(function)}")
-    if inspect.iscoroutinefunction(function):
-        raise ValueError("function must return a score, but is async: wrap it in a function that calls asyncio.run")
-    if k is not None:
-        whole("k", k, 1, 10**3)
-    whole("cases", cases, 1, 10**5)
-    whole("seed", seed, 0)
-    for name, value, words in (("form", form, tuple(FUNCTION_FORMS)), ("convention", convention, tuple(CONVENTIONS))):
-        if value is not None:
-            choice(name, value, words)
-    asker = Asker(function, k)
-    form = form or _form_of(asker, k, seed)
-    queries, answers = random_rankings(cases, k, form, seed), []
-    with progress(cases, "Asking", " rankings") as bar:
-        for query in queries:
-            answers.append(asker.answer(query, form))
-            bar.update(1)
-    values = np.array([answer.value for answer in answers])
-    answered = np.array([_is_comparable(*each) for each in zip(queries, answers, strict=True)])
-    habits = tuple(
-        f"It {name}: {habit.times:,} of {cases:,} rankings{habit.example and ', such as '}{habit.example}."
-        for name, habit in asker.habits.items()
-    )
-    if asker.relevance_first:
-        habits = ("It takes the relevance as its first argument, and was called so.", *habits)
-    if k is not None and not asker.takes_cutoff:
-        habits = (
-            f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings.",
-            *habits,
-        )
-    result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
-    if not np.isfinite(values).any():
-        return result
-    known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
-    first = _First(first_rankings(min(cases, FIRST_ASKED), k, form, seed), answered[:FIRST_ASKED])
-    return _compared(result, asker, known, values[answered], first)
-
-
-class _First(NamedTuple):
-    """The rankings that are compared first, since most definitions differ on one of them.
-
-    Attributes:
-        queries: the rankings.
-        answered: which of them the function answered.
-    """
-
-    queries: Queries
-    answered: NDArray[np.bool_]
-
-
-def _is_comparable(query: Query, answer: Answer) -> bool:
-    """Return whether an answer is a score, or no score for a query with retrieved documents.
-
-    Conventions may leave such a query out; a function may also leave out one without retrieved documents.
-    """
-    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
-
-
-def _form_of(asker: Asker, k: int | None, seed: int) -> str:
-    """Return the form in which the answers to plain rankings agree best with some definition."""
-    queries, sets = (first_rankings(FIRST_ASKED, k, form, seed, plain=True) for form in ("lists", "sets"))
-    conventions, of_sets = ([each.scores({"convention": name}) for name in CONVENTIONS] for each in (queries, sets))
-    # a function that takes ranked ids ranks mappings by the order of their documents
-    slips = [slip.scores(queries, {}) for slip in SLIPS if slip not in (IN_ORDER_OF_INPUT, SWAPPED)]
-    points = {}
-    for relevance_first, form in product((False, True), FUNCTION_FORMS):
-        asker.relevance_first = relevance_first
-        values = np.array([asker.value(query, form) for query in queries.changed(())])
-        tolerance = _tolerance(values)
-        answered = np.count_nonzero(np.isfinite(values))
-        expected = of_sets if form == "sets" else conventions if relevance_first else [*conventions, *slips]
-        agreeing = max(np.count_nonzero(_agree(values, each, tolerance)) for each in expected)
-        points[relevance_first, form] = agreeing if answered else 0, answered
-    asker.relevance_first, form = max(points, key=lambda each: points[each])
-    return form
-
-
-def _agree(values: Floats, expected: Floats, tolerance: float = FLOAT32) -> NDArray[np.bool_]:
-    return np.isclose(values, expected, rtol=0, atol=tolerance, equal_nan=True)
-
-
-def _tolerance(values: Floats) -> float:
-    """Return how far values may differ, from the digits to which they are rounded.
-
-    >>> _tolerance(np.array([0.63, 0.5])) > 0.005
-    True
-    """
-    numbers = values[np.isfinite(values)]
-    for digits in ROUNDED_TO:
-        if np.allclose(numbers, np.round(numbers, digits), rtol=0, atol=1e-12):
-            return max(FLOAT32, 0.5001 * 10.0**-digits)
-    return FLOAT32
-
-
-def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Floats, first: _First) -> Check:
-    """Compare scores with every definition."""
-    tolerance = _tolerance(values)
-    expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
-    agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
-    names = [name for name, each in agree.items() if each.all()]
-    if result.form not in WITHOUT_SCORES:
-        names = _told_apart(asker, result.form, queries, names, tolerance)
-    matches = [Match(name) for name in names] or _slips_on(queries, values, first, expected, tolerance)
-    result = replace(
-        result,
-        answered=len(queries),
-        matches=tuple(matches),
-        agreeing={name: int(np.count_nonzero(each)) for name, each in agree.items()},
-    )
-    differing = ~agree[result.nearest]
-    notes, example = result.notes, None
-    if differing.any():
-        own = [query for query, differs in zip(queries, differing, strict=True) if differs]
-        example = _smallest_example(asker, result.form, own, result.nearest, tolerance)
-        if not matches:
-            properties = properties_of(Queries(queries).rankings(range(len(queries)), (), Options.parse()), result.k)
-            notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
-            in_percent = [name for name, each in expected.items() if _agree(values / 100, each, tolerance).all()]
-            if in_percent:
-                notes = (f"Divided by 100, all of its scores equal the scores of {', '.join(in_percent)}.", *notes)
-    if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):
-        notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
-    if names:
-        endless = result.k is None and CONVENTIONS[names[0]].ideal == "full"
-        result = replace(result, signature=Options.parse(k=1 if endless else result.k, convention=names[0]).signature())
-    return replace(result, example=example, notes=notes)
-
-
-def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:
-    """Return the conventions that a function still computes if scores are equal in 32 bits; all of them if none."""
-    if len({CONVENTIONS[name].score_dtype for name in names}) < 2:
-        return names
-    close = [_with_close_scores(query) for query in queries[:FIRST_ASKED]]
-    values = np.array([asker.value(query, form) for query in close])
-    kept = [name for name in names if _agree(values, query_scores(close, {"convention": name}), tolerance).all()]
-    return kept or names
-
-
-def _with_close_scores(query: Query) -> Query:
-    """Return a ranking of the same order, in which all scores are equal in 32 bits."""
-    ranks = {document: rank for rank, document in enumerate(ranked(query))}
-    return query._replace(run={document: 1 - 1e-12 * ranks[document] for document in query.run})
-
-
-def _slips_on(
-    queries: Sequence[Query], values: Floats, first: _First, expected: Mapping[str, Floats], tolerance: float
-) -> list[Match]:
-    """Return the slips on conventions with which all values agree, or pairs of slips if no single one does."""
-    distinct: dict[bytes, str] = {}
-    for name, each in expected.items():
-        distinct.setdefault(each.round(9).tobytes(), name)  # conventions that agree on all rankings are tried once
-    singles = [(name, (slip,)) for slip in SLIPS for name in distinct.values()]
-    found = _definitions_that_agree(queries, values, first, singles, tolerance)
-    if not found:
-        pairs = [(name, pair) for pair in combinations(SLIPS, 2) for name in TRIED_IN_PAIRS]
-        found = _definitions_that_agree(queries, values, first, pairs, tolerance)
-    return sorted(found, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
-
-
-def _definitions_that_agree(
-    queries: Sequence[Query],
-    values: Floats,
-    first: _First,
-    candidates: Sequence[tuple[str, tuple[Slip, ...]]],
-    tolerance: float,
-) -> list[Match]:
-    found, all_of = [], Queries(queries)
-    first_values = values[: np.count_nonzero(first.answered)]
-    with progress(len(candidates), "Comparing", " definitions") as bar:
-        for convention, slips in candidates:
-            slip = slips[0] if len(slips) == 1 else slips[1].over(slips[0])
-            options = {"convention": convention}
-            if (
-                _agree(first_values, slip.scores(first.queries, options)[first.answered], tolerance).all()
-                and _agree(values, slip.scores(all_of, options), tolerance).all()
-            ):
-                found.append(Match(convention, tuple(each.name for each in slips)))
-            bar.update(1)
-    return found
-
-
-def _smallest_example(asker: Asker, form: str, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
-    """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
-    options = {"convention": convention}
-
-    def differs(query: Query) -> bool:
-        value, expected = asker.value(query, form), float(query_scores([query], options)[0])
-        if math.isnan(value) or math.isnan(expected):
-            return math.isnan(value) != math.isnan(expected)
-        return abs(value - expected) > max(tolerance, VISIBLE)
-
-    plain = [query for query in queries if differs(query)] or list(queries)
-    query = min(plain, key=lambda each: len({*each.run, *each.qrels}))
-    while (simpler := next(filter(differs, _simpler(query, form)), None)) is not None:
-        query = simpler
-    return _example(query, asker.value(query, form), options)
-
-
-def _simpler(query: Query, form: str) -> Iterator[Query]:
-    """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
-    for document in {**query.run, **query.qrels}:
-        smaller = query._replace(run=_without(query.run, document), qrels=_without(query.qrels, document))
-        if smaller.qrels:
-            yield smaller
-    if form not in ("lists", "arrays"):
-        yield from (query._replace(run=_without(query.run, document)) for document in query.run)
-        if len(query.qrels) > 1:
-            yield from (query._replace(qrels=_without(query.qrels, document)) for document in query.qrels)
-    if query.k is not None and query.k > 1:
-        yield from (query._replace(k=k) for k in (1, query.k - 1))
-    for document, relevance in query.qrels.items():
-        yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
-    if form not in WITHOUT_SCORES:
-        levels = sorted(set(query.run.values()))
-        run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
-        if run != query.run:
-            yield query._replace(run=run)
-
-
-def _without(documents: Mapping[Any, float], one: Any) -> dict[Any, float]:
-    return {document: value for document, value in documents.items() if document != one}
-
-
-def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
-    """Return a ranking with its sums by a convention."""
-    rows = []
-    for document in [*ranked(query), *(each for each in query.qrels if each not in query.run)]:
-        relevance = query.qrels.get(document)
-        gain = product = 0.0
-        if relevance is not None:  # the DCG is the sum over documents of the DCG of each alone
-            alone = [query._replace(qrels={document: relevance}), Query({document: 1}, {document: relevance}, 1)]
-            product, gain = (
-                float(query_scores([each], options, measure)[0])
-                for each, measure in zip(alone, ("DCG", "CG"), strict=True)
-            )
-        discount = product / gain if gain else math.nan
-        rows.append((str(document), query.run.get(document), relevance, gain, discount, product))
-    expected, ideal = (float(query_scores([query], options, measure)[0]) for measure in ("nDCG", "IDCG"))
-    return Example(query, value, expected, ideal, tuple(rows))
-
-
-# ndcg/statistics/search.py: The combinations of options that give reported scores: for papers with their own code.
-
-USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
-SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
-WIDER = 100  # the width of the range in which scores are counted to estimate matches by chance, in tolerances
-
-
-class Evidence(NamedTuple):
-    """A reported score, or the reported values of all queries.
-
-    Attributes:
-        scores: the mean, as an array of one, or the value of each query; nan for a query without one.
-        precision: the tolerance of a match.
-        cutoff: the cutoff of the score, as a tuple of one; empty if it is to be found.
-        of_queries: whether these are the values of the queries.
-    """
-
-    scores: Floats
-    precision: float
-    cutoff: tuple[int | None, ...] = ()
-    of_queries: bool = False
-
-
-class Combination(NamedTuple):
-    """Options that give the reported scores.
-
-    Attributes:
-        convention: the convention that differs in the fewest options.
-        changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
-        score: the mean under these options.
-        given: the options that were given, and the cutoff, unless they are changed.
-    """
-
-    convention: str
-    changed: dict[str, Any]
-    score: float
-    given: dict[str, Any] = {}  # noqa: RUF012  # never changed
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of `compute`."""
-        return {"convention": self.convention, **self.given, **self.changed}
-
-    @property
-    def call(self) -> str:
-        """The options as Python takes them.
-
-        >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
-        "convention='rectools', gain='exponential', k=20"
-        """
-        return ", ".join(f"{name}={_python_text(value)}" for name, value in self.options.items())
-
-    @property
-    def flags(self) -> str:
-        """The options as the shell takes them.
-
-        >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
-        '--convention rectools --judged-only -k all'
-        """
-        words = []
-        for name, value in self.options.items():
-            flag = "-k" if name == "k" else f"--{name.replace('_', '-')}"
-            if value is not False:
-                words.append(flag if value is True else f"{flag} {_shell_text(value)}")
-        return " ".join(words)
-
-    def __str__(self) -> str:
-        if not self.changed:
-            return self.convention
-        changed = [f"{name}={'the whole list' if value is None else value}" for name, value in self.changed.items()]
-        return f"{self.convention}, but {' and '.join(changed)}"
-
-
-def _python_text(value: Any) -> str:
-    return 'float("nan")' if isinstance(value, float) and np.isnan(value) else repr(value)
-
-
-def _shell_text(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(_shell_text, value))
-    return "all" if value is None else str(value)
-
-
-class SearchResult(NamedTuple):
-    """The result of a search.
-
-    Attributes:
-        combinations: the combinations that match, with the fewest changes of a convention first.
-        tried: the number of combinations that were tried.
-        by_chance: the number that would match by chance, from the scores near the reported one; nan if unknown.
-        distinct: the number of matching combinations that differ in the value of some query.
-        nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
-        agreeing: the queries that have the same value under the nearest combination.
-    """
-
-    combinations: tuple[Combination, ...]
-    tried: int
-    by_chance: float
-    distinct: int = 0
-    nearest: Combination | None = None
-    agreeing: Mask | None = None
-
-
-class Searched(NamedTuple):
-    """The rankings, the known options and the evidence of a search.
-
-    Attributes:
-        read: returns the rankings under some options.
-        given: the options that are known.
-        k: the cutoff of the caller.
-        weight: the weight of each query.
-        evidence: the reported scores; a combination must match all of them.
-    """
-
-    read: Callable[[Options], Rankings]
-    given: Mapping[str, Any]
-    k: int | None
-    weight: Floats | None
-    evidence: Sequence[Evidence]
-
-    @property
-    def of_queries(self) -> Evidence | None:
-        """The reported values of queries; None if scores were reported."""
-        return next((each for each in self.evidence if each.of_queries), None)
-
-    @property
-    def named_cutoffs(self) -> list[int | None]:
-        """The cutoffs that the reported scores have; none if these are to be found."""
-        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
-
-    def has_evidence(self, values: Floats) -> bool:
-        """Return whether values of queries, at the named cutoffs or that of the caller, match all evidence."""
-        if self.of_queries is not None:
-            return bool(_near(values[0], self.of_queries).all())
-        return bool(_matching_scores(_means_of(values, self.weight), self.named_cutoffs or [self.k], self.evidence)[0])
-
-
-def search(searched: Searched) -> SearchResult:
-    """Try every combination of the options that are not given."""
-    rankings = _rankings(searched)
-    grids = {
-        score_dtype: {**_grid(each, searched.given), "score_dtype": tuple(rankings)}
-        for score_dtype, each in rankings.items()
-    }
-    cutoffs = searched.named_cutoffs or _cutoffs(searched.k, rankings.values())
-    matches = _Matches(searched, cutoffs)
-    for score_dtype, grid in grids.items():
-        for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
-            matches.add(chosen, values, queries, grid)
-    return matches.result(grids)
-
-
-class QueriesInMeans(NamedTuple):
-    """Masks of queries that determine how queries count in a mean.
-
-    Attributes:
-        missing: the queries that are missing from the run.
-        perfect_if_empty: the queries with no relevant documents for which nothing was retrieved.
-    """
-
-    missing: Mask
-    perfect_if_empty: Mask
-
-
-def _values_at(
-    searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
-) -> Iterator[tuple[dict[str, Any], Floats, QueriesInMeans]]:
-    """Yield each choice of options that score a query, with its values at all cutoffs; nan without an ideal DCG.
-
-    The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
-    """
-    outer = list(product(*(grid[name] for name in ("gain", "discount", "negative_relevance", "judged_only"))))
-    with progress(len(outer) * (len(grid["ideal"]) + len(grid["ties"])), "Searching", " sums") as bar:
-        for gain, discount, negative, judged_only in outer:
-            chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
-            chosen["score_dtype"] = score_dtype
-            ideals, queries = {}, queries_in_means(searched, chosen)
-            for ideal in grid["ideal"]:
-                ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
-                bar.update(1)
-            for ties in grid["ties"]:
-                dcg = _sums_of(searched, {**chosen, "ties": ties}, "DCG", cutoffs)
-                bar.update(1)
-                for ideal, idcg in ideals.items():
-                    if dcg is not None and idcg is not None:
-                        with np.errstate(divide="ignore", invalid="ignore"):
-                            values = np.where(idcg > 0, dcg / idcg, np.nan)
-                        yield {**chosen, "ideal": ideal, "ties": ties}, values, queries
-
-
-def _sums_of(
-    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
-) -> Floats | None:
-    """Return the DCG or the ideal DCG of each query at all cutoffs; None if these options give none.
-
-    A full ideal has no DCG without a cutoff: its values are nan.
-    """
-    known = [cutoff for cutoff in cutoffs if not (cutoff is None and chosen.get("ideal") == "full")]
-    if not known:
-        return None
-    how = {**searched.given, **chosen}
-    options = Options.parse(measures=[result_name(measure, cutoff) for cutoff in known], **how)
-    try:
-        rankings = searched.read(options)
-        with UserTerms(rankings):
-            summed = score_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError:  # the results of the conventions have the error
-        return None
-    sums = np.full((len(cutoffs), rankings.queries), np.nan)
-    turned = sign(discounts(1, options.log_base, options.discount))  # so that an ideal DCG is above 0
-    for (_, _, row), cutoff in zip(options.results, known, strict=True):
-        sums[cutoffs.index(cutoff)] = turned * summed[row]
-    return sums
-
-
-def queries_in_means(searched: Searched, chosen: Mapping[str, Any]) -> QueriesInMeans:
-    """Return which queries are missing or may count as perfect, under the options that are given or chosen."""
-    rankings = searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
-    best = _sums_of(searched, {**chosen, "ideal": "judged"}, "IDCG", [1])
-    has_relevant = np.zeros(rankings.queries, bool) if best is None else best[0] > 0
-    return QueriesInMeans(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
-
-
-class _Matches:
-    """The combinations that match, and counts of all that were tried; no values are kept."""
-
-    def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
-        self.searched, self.cutoffs = searched, cutoffs
-        self.matching: list[tuple[dict[str, Any], float]] = []
-        self.values: set[int] = set()  # of those that match, as hashes
-        self.tried = self.wide = 0
-        self.nearest: tuple[dict[str, Any], float] | None = None
-        self.agreeing: Mask | None = None
-
-    def add(
-        self, chosen: dict[str, Any], values: Floats, queries: QueriesInMeans, grid: Mapping[str, Sequence[Any]]
-    ) -> None:
-        """Compare values of queries with the reported scores, for each way of averaging."""
-        averagings = [dict(zip(AVERAGING, each, strict=True)) for each in product(*(grid[name] for name in AVERAGING))]
-        known = ~np.isnan(values).all(axis=1)
-        rows = 1 if self.searched.named_cutoffs else int(np.count_nonzero(known))
-        self.tried += rows * len(averagings)
-        if self.searched.of_queries is None:
-            means = _averages(values, queries, self.searched.weight)
-            for averaging in averagings:
-                mean = means(**averaging)
-                matching, wide = _matching_scores(mean, self.cutoffs, self.searched.evidence)
-                self.wide += wide
-                for row in matching:
-                    self._keep({**chosen, **averaging}, row, values, queries)
-            return
-        for averaging, agreeing in _agreeing(values, queries, self.searched.of_queries, averagings):
-            counts = agreeing.sum(axis=1)
-            for row in np.flatnonzero(counts == values.shape[1]).tolist():
-                self._keep({**chosen, **averaging}, row, values, queries)
-            row = int(counts.argmax())
-            if self.agreeing is None or counts[row] > np.count_nonzero(self.agreeing):
-                score = _means_of(averaged(values[[row]], queries, **averaging), self.searched.weight)
-                self.agreeing, self.nearest = agreeing[row], (self._at(row, {**chosen, **averaging}), float(score[0]))
-
-    def _keep(self, options: dict[str, Any], row: int, values: Floats, queries: QueriesInMeans) -> None:
-        """Keep a combination that matches."""
-        named = bool(self.searched.named_cutoffs)
-        of_queries = averaged(
-            values if named else values[row : row + 1], queries, *(options[each] for each in AVERAGING)
-        )
-        self.values.add(hash(of_queries.round(9).tobytes()))
-        score = float(_means_of(of_queries, self.searched.weight)[0])
-        self.matching.append((self._at(row, options), score))
-
-    def _at(self, row: int, options: dict[str, Any]) -> dict[str, Any]:
-        named = self.searched.named_cutoffs
-        return {**options, "k": self.cutoffs[row] if len(named) <= 1 else named}
-
-    def result(self, grids: Mapping[str, Mapping[str, Sequence[Any]]]) -> SearchResult:
-        """Return the combinations by the conventions that they are nearest to."""
-
-        def by_convention(options: dict[str, Any], score: float) -> Combination:
-            return _by_convention(options, score, self.searched, grids[options["score_dtype"]])
-
-        own = [by_convention(*each) for each in self.matching]
-        own.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
-        evidence = self.searched.evidence
-        by_chance = math.nan if self.searched.of_queries else self.wide / WIDER ** len(evidence)
-        nearest = None
-        if self.nearest is not None and not own:
-            nearest = by_convention(*self.nearest)
-        return SearchResult(tuple(own), self.tried, by_chance, len(self.values), nearest, self.agreeing)
-
-
-AVERAGING = ("zero_division", "missing")
-
-
-def averaged(values: Floats, queries: QueriesInMeans, zero_division: float | str, missing: str) -> Floats:
-    """Fill in the value of queries with no relevant documents, and remove queries that are skipped."""
-    empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
-    averaged = np.where(np.isnan(values), empty, values)
-    if missing == "skip":
-        averaged[:, queries.missing] = np.nan
-    return averaged
-
-
-def _averages(values: Floats, queries: QueriesInMeans, weight: Floats | None) -> Callable[..., Floats]:
-    """Return a function from a way of averaging to the means at all cutoffs; the sums are computed only once."""
-    shares = np.ones(values.shape[1]) if weight is None else weight
-    parts = np.stack([shares, shares * queries.missing], axis=1)
-    empty = np.isnan(values)
-    sums, empties = np.where(empty, 0, values) @ parts, empty.astype(np.float64) @ parts
-    ones = empty.astype(np.float64) @ (parts * queries.perfect_if_empty[:, np.newaxis])
-    total = parts.sum(axis=0)
-
-    def means(zero_division: float | str, missing: str) -> Floats:
-        left_out = not isinstance(zero_division, str) and math.isnan(zero_division)
-        of_empty = ones if isinstance(zero_division, str) else 0 if left_out else zero_division * empties
-        above, below = sums + of_empty, total - (empties if left_out else 0)
-        above, below = np.broadcast_arrays(above, below)
-        if missing == "skip":
-            above, below = above[:, 0] - above[:, 1], below[:, 0] - below[:, 1]
-        else:
-            above, below = above[:, 0], below[:, 0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(empty.all(axis=1), np.nan, above / below)
-
-    return means
-
-
-def _agreeing(
-    values: Floats, queries: QueriesInMeans, evidence: Evidence, averagings: Sequence[dict[str, Any]]
-) -> Iterator[tuple[dict[str, Any], Mask]]:
-    """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
-    near = np.abs(values - evidence.scores) <= evidence.precision
-    depending = np.flatnonzero(np.isnan(values).any(axis=0) | queries.missing)  # on how queries are averaged
-    part = QueriesInMeans(*(each[depending] for each in queries))
-    reported = evidence._replace(scores=evidence.scores[depending])
-    for averaging in averagings:
-        agreeing = near.copy()
-        agreeing[:, depending] = _near(averaged(values[:, depending], part, **averaging), reported)
-        yield averaging, agreeing
-
-
-def conventions_with(searched: Searched) -> list[str]:
-    """Return the conventions that match all evidence."""
-    cutoffs = searched.named_cutoffs or [searched.k]
-    names = []
-    for name in CONVENTIONS:
-        try:
-            options = Options.parse(
-                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs], **{**searched.given, "convention": name}
-            )
-            rankings = searched.read(options)
-            with UserTerms(rankings):
-                values = score_part(rankings, options)["nDCG"]
-        except ValueError:  # the explanation says why it has no score
-            continue
-        rows = [row for _, _, row in options.results]
-        if searched.has_evidence(values[rows]):
-            names.append(name)
-    return names
-
-
-def _near(values: Floats, evidence: Evidence) -> Mask:
-    return np.isclose(values, evidence.scores, rtol=0, atol=evidence.precision, equal_nan=True)
-
-
-def _means_of(values: Floats, weight: Floats | None) -> Floats:
-    """Return the mean at each cutoff over the queries that have a value."""
-    shares = np.ones(values.shape[1]) if weight is None else weight
-    has_value = ~np.isnan(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
-
-
-def _matching_scores(
-    means: Floats, cutoffs: Sequence[int | None], evidence: Sequence[Evidence]
-) -> tuple[list[int], int]:
-    """Return the rows of the cutoffs at which all evidence matches, and how many match a wider range.
-
-    If the evidence names its cutoffs, they match together: then the row is the first.
-    """
-    matches, wide = np.ones((2, len(cutoffs)), bool)
-    for each in evidence:
-        rows = [cutoffs.index(each.cutoff[0])] * len(cutoffs) if each.cutoff else list(range(len(cutoffs)))
-        away = np.abs(means[rows] - each.scores[0])
-        matches, wide = matches & (away <= each.precision), wide & (away <= WIDER * each.precision)
-    if any(each.cutoff for each in evidence):
-        matches[1:] = wide[1:] = False
-    return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
-
-
-def _rankings(searched: Searched) -> dict[str, Rankings]:
-    """Return the rankings for each type of scores that gives different ties."""
-    known = searched.given.get("score_dtype")
-    read_rankings: dict[str, Rankings] = {}
-    ties = set()
-    for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
-        try:
-            rankings = searched.read(Options.parse(k=searched.k, **{**searched.given, "score_dtype": score_dtype}))
-        except ValueError:  # a score is too large for the type
-            continue
-        if (count := len(queries_of_ties(rankings))) not in ties:
-            ties.add(count)
-            read_rankings[score_dtype] = rankings
-    return read_rankings
-
-
-def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    """Return the values of each option that may affect the scores of these rankings."""
-    counts = rankings.counts()
-    judged = np.ones(len(rankings.relevance), bool) if rankings.judged is None else rankings.judged
-    has_negative = bool((rankings.relevance[judged] < 0).any())
-    has_empty = bool((counts["relevant"] == 0).any()) or has_negative
-    grid: dict[str, Sequence[Any]] = {
-        "gain": tuple(OPTIONS["gain"].words),
-        "discount": tuple(OPTIONS["discount"].words),
-        "ideal": tuple(OPTIONS["ideal"].words),
-        "ties": tuple(OPTIONS["ties"].words) if len(queries_of_ties(rankings)) else ("average",),
-        "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
-        "judged_only": (False, True) if not judged.all() else (False,),
-        "zero_division": (0.0, 1.0, np.nan, "perfect_if_empty") if has_empty else (0.0,),
-        "missing": ("empty", "skip") if rankings.lacking().any() else ("empty",),
-    }
-    return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
-
-
-def _cutoffs(k: int | None, rankings: Iterable[Rankings]) -> list[int | None]:
-    """Return the cutoff of the caller and those next to it, the usual ones, and all cutoffs of short rankings."""
-    near: list[int | None] = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
-    longest = max((int(np.diff(each.offsets).max()) for each in rankings), default=0)
-    return list(dict.fromkeys([*near, *USUAL_CUTOFFS, *range(1, longest + 1 if longest <= SHORT_RANKING else 1)]))
-
-
-def _by_convention(
-    chosen: Mapping[str, Any], score: float, searched: Searched, grid: Mapping[str, Sequence[Any]]
-) -> Combination:
-    """Return a combination as changes of the convention that differs from it in the fewest options."""
-    given = {name: value for name, value in searched.given.items() if value is not None}
-    cutoff = chosen["k"]
-
-    def changed(convention: str) -> dict[str, Any]:
-        usual = {**CONVENTIONS[convention].options, "judged_only": False}
-        differing = {
-            name: value
-            for name, value in chosen.items()
-            if name != "k" and len(grid[name]) > 1 and name not in given and repr(value) != repr(usual[name])
-        }
-        asked = searched.named_cutoffs or [searched.k]
-        return {**differing, **({} if cutoff in (asked, *asked) else {"k": cutoff})}
-
-    convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
-    return Combination(convention, changed(convention), score, {**given, "k": cutoff})
-
-
-# ndcg/statistics/reported.py: Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match.
-
-# The tolerance of a score with any number of digits: some libraries compute in 32 bits.
-PRECISION = 1e-6
-
-
-class Reported(NamedTuple):
-    """Scores that somebody reported.
-
-    Attributes:
-        words: the scores in words, as they were given.
-        score: the score, or the first of several; nan for the values of queries.
-        percent: whether the score was given in percent.
-        scale: 100 if the score was read in percent although it has no percent sign; else 1.
-        scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
-        values: the value of each query, in order or by id; None if scores were reported.
-        k: the cutoff.
-    """
-
-    words: str
-    score: float
-    percent: bool
-    scale: int
-    scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
-    values: Any
-    k: int | None
-
-    @classmethod
-    def read(cls, got: Any, k: Any) -> "Reported":
-        """Read the reported scores: a score, scores by name, or the value of each query, also as a file or its lines.
-
-        Raises:
-            ValueError: it is not one of these.
-        """
-        if isinstance(got, str) and "\n" in got:
-            got = _values_in("got", got.splitlines(), k)
-        elif isinstance(got, str) and "@" in got:
-            got = dict(_named_score(each) for each in got.split(","))
-        elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
-            got = _values_in_file(got, k)
-        if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
-            return cls._of_names(got, k)
-        if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
-            return cls("these values of queries", math.nan, False, 1, (), got, k)
-        score, precision, percent = _number_and_precision(got)
-        scale = 100 if percent and not _has_sign(got) else 1
-        return cls(f"{score:g}", score, percent, scale, (((), score, precision),), None, k)
-
-    @classmethod
-    def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
-        if k is not None:
-            raise ValueError(f"k={shown(k)} and got={shown(dict(got))} both give cutoffs; give one of the two")
-        scores, percents = [], []
-        for name, value in got.items():
-            score, precision, percent = _number_and_precision(value)
-            _, at, cutoff = name.partition("@")
-            scores.append(((int(cutoff) if at else None,), score, precision))
-            percents.append(percent)
-        words = " and ".join(f"{name} {score:g}" for name, (_, score, _) in zip(got, scores, strict=True))
-        scale = 100 if all(percents) and not any(map(_has_sign, got.values())) else 1
-        return cls(words, scores[0][1], any(percents), scale, tuple(scores), None, scores[0][0][0])
-
-    def as_given(self) -> list[Evidence]:
-        """Return scores that were read in percent as they were given: a DCG may be above 1."""
-        return [
-            Evidence(np.array([self.scale * score]), self.scale * precision, cutoff)
-            for cutoff, score, precision in self.scores
-        ]
-
-    def evidence(self, rankings: Rankings) -> list[Evidence]:
-        """Return the evidence that a combination of options must match.
-
-        Raises:
-            ValueError: the values belong to other queries than the rankings.
-        """
-        if self.values is None:
-            return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
-        values = self.values
-        if isinstance(values, Mapping):
-            values = _in_order_of_queries(values, rankings)
-        if len(values) != rankings.queries:
-            raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
-        known = [(math.nan, 1.0) if value is None else _value_of_query(value) for value in values]
-        scores = np.array([score for score, _ in known])
-        # values such as 0.5 have fewer digits than those around them
-        return [Evidence(scores, max(PRECISION, min(precision for _, precision in known)), of_queries=True)]
-
-
-def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
-    """Return the values in the order of the queries; None for those that programs leave out if they have no value."""
-    names = rankings.names()
-    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # of a file
-        values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
-    may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
-    missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
-    if missing:
-        some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
-        raise ValueError(f"got: {some}; give the value of each query, None for a query without one")
-    if unknown := values.keys() - set(names):
-        raise ValueError(f"got: query {shown(min(unknown, key=str))} is not in the references")
-    return [values.get(name) for name in names]
-
-
-JSON_START = re.compile(rb"(\xef\xbb\xbf)?\s*[{\[]")  # perhaps after a byte order mark
-WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in a file, for a query without a value
-NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
-
-
-def _named_score(text: str) -> tuple[str, str]:
-    """Return the name and the score of text such as 0.31@5."""
-    score, _, cutoff = text.strip().partition("@")
-    if NAMED.fullmatch(name := f"nDCG@{cutoff}") is None:
-        raise ValueError(f"got must be scores with their cutoffs, such as 0.31@5,0.283@10; got {shown(text)}")
-    return name, score
-
-
-def _values_in_file(path: str | os.PathLike[str], k: Any) -> Any:
-    """Return the values in a file: JSON of values by query or in order, or lines.
-
-    Raises:
-        ValueError: names the file, and the line.
-    """
-    content, name = Path(path).read_bytes(), f"got: {os.fsdecode(path)}"
-    is_json = JSON_START.match(content)
-    try:
-        values = parse_json(content) if is_json else content.decode("utf-8-sig").splitlines()
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}; give JSON of values by query, or lines of a query and its value") from None
-    return values if is_json else _values_in(name, values, k)
-
-
-def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str | None] | list[str | None]:
-    """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
-
-    A value may be nan, None, null, a dash or an empty cell, for a query without one.
-
-    Args:
-        name: the name of the file, for errors.
-        lines: the lines of the file.
-        k: the cutoff of the measure to read.
-
-    Raises:
-        ValueError: names the file and the line.
-    """
-    values: dict[str, str | None] = {}
-    alone: list[str | None] = []
-    for number, line in enumerate(lines, start=1):
-        cells = re.split(r"[\s,;]+", line.strip())
-        if cells == [""] or cells[-2:-1] == ["all"] or (number == 1 and not _is_value(cells[-1])):
-            continue
-        if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
-            continue  # another measure
-        if len(cells) not in (1, 2, 3) or not _is_value(cells[-1]):
-            raise ValueError(f"{name}: line {number}: must hold a query and its value")
-        value = None if cells[-1].lower() in WITHOUT_VALUE else cells[-1]
-        if len(cells) == 1:
-            alone.append(value)
-        elif values.setdefault(cells[-2], value) != value:
-            raise ValueError(f"{name}: line {number}: query {shown(cells[-2])} has another value above")
-    if bool(values) == bool(alone):
-        raise ValueError(f"{name}: {'lines with and without a query' if values else 'no line holds a value'}")
-    return values or alone
-
-
-def _is_value(text: str) -> bool:
-    """Return whether text is a number, or shows that a query has no value."""
-    with suppress(ValueError):
-        return text.lower() in WITHOUT_VALUE or math.isfinite(float(text))
-    return False
-
-
-def _value_of_query(value: Any) -> tuple[float, float]:
-    """Return the value of a query, which may be above 1 but not in percent, and half a unit of its last digit."""
-    number = _decimal(value)
-    if not number.is_finite() and not (is_real(value) and math.isnan(value)):  # nan is a query without a value
-        raise ValueError(f"got must hold a number for each query; got {shown(value)}")
-    exponent = number.as_tuple().exponent
-    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION) if isinstance(exponent, int) else 1.0
-
-
-def _has_sign(got: Any) -> bool:
-    return str(got).strip().endswith("%")
-
-
-def _decimal(value: Any) -> Decimal:
-    """Return a number with the digits that it was given with; nan if it is not a number."""
-    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # of an array or a tensor
-    text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
-    try:
-        return Decimal(text.strip().removesuffix("%"))
-    except InvalidOperation:
-        return Decimal("nan")
-
-
-def _number_and_precision(got: Any) -> tuple[float, float, bool]:
-    """Return a score from 0 to 1, how far from it one with the same digits may be, and whether it is in percent.
-
-    Raises:
-        ValueError: it is not a score.
-    """
-    number = _decimal(got)
-    exponent = number.as_tuple().exponent
-    if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
-        file = ", or a file that holds the value of each query" if isinstance(got, (str, os.PathLike)) else ""
-        raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}")
-    percent = abs(number) > 1 or _has_sign(got)
-    unit = 10.0**exponent / (100 if percent else 1)
-    return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
-
-
-# ndcg/statistics/explanation.py: Find the convention that gives a score: score the rankings under all of them, and explain their differences.
-
-NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
-SHOWN_COMBINATIONS = 5
-MOST_DOCUMENTS = 100_000  # for which slips are tried: they are plain Python
-LIKELY = 0.1  # matches by chance from which on a single match is doubtful
-SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
-
-
-class Choice(NamedTuple):
-    """A choice in which two conventions differ.
-
-    Attributes:
-        name: the name of the option.
-        before: its value in the first convention.
-        after: its value in the second convention.
-        effect: its part of the difference between their scores.
-    """
-
-    name: str
-    before: Any
-    after: Any
-    effect: float
-
-
-@dataclass(frozen=True)
-class Explanation(Readable):
-    """The score of rankings under every convention, and why two of these scores differ.
-
-    Attributes:
-        signature: the signature of the first convention or combination that matches, else of the second in `between`.
-            Without a reported score, the signature of the first convention that has one; empty if nothing matches.
-        measure: the name of the result, such as ``"nDCG@10"``.
-        scores: the score under each convention, by its name; None if it has none.
-        errors: why a convention has no score, by its name.
-        got: the reported score, if one was given.
-        percent: whether it was given in percent.
-        matches: the conventions that give this score, to its digits.
-        reported: the reported scores, in words.
-        combinations: options that give the reported scores, if no convention does; those that change the fewest options
-            of a convention come first.
-        tried: the number of combinations that were tried.
-        distinct: how many of the combinations that match differ in the value of some query.
-        by_chance: how many combinations would match by chance; nan if unknown.
-        slips: known slips that give the reported scores, if no convention does, each with a convention, and with
-            `zero_division` if that differs from the convention's.
-        nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
-        disagreeing: the queries with another value under the nearest combination.
-        in_common: the common trait of these queries, in words.
-        between: the two conventions with the difference that `choices` explain.
-        choices: the options in which they differ, with their effects, which add up to the difference.
-    """
-
-    signature: str
-    measure: str
-    scores: dict[str, float | None]
-    errors: dict[str, str]
-    got: float | None = None
-    percent: bool = False
-    matches: tuple[str, ...] = ()
-    reported: str = ""
-    combinations: tuple[Combination, ...] = ()
-    tried: int = 0
-    distinct: int = 0
-    by_chance: float = math.nan
-    slips: tuple[tuple[str, str], ...] = ()
-    nearest: Combination | None = None
-    disagreeing: tuple[Any, ...] = ()
-    in_common: tuple[str, ...] = ()
-    between: tuple[str, str] | None = None
-    choices: tuple[Choice, ...] = ()
-
-    def _tables(self) -> list[list[list[str]]]:
-        scores = [["convention", self.measure]]
-        if self.got is not None:
-            scores[0] += ["difference from yours", ""]
-        for name, score in self._sorted():
-            cells = [name, number_text(score)]
-            if self.got is not None:
-                cells += [number_text(score - self.got, sign="+"), "match" if name in self.matches else ""]
-            scores.append(cells)
-        tables = [scores]
-        if self.between is not None:
-            rows = [
-                [name, _choice_text(name, before), _choice_text(name, after), number_text(effect, sign="+")]
-                for name, before, after, effect in self.choices
-            ]
-            total = ["total", "", "", number_text(sum(choice.effect for choice in self.choices), sign="+")]
-            tables.append([["choice", *self.between, "effect"], *rows, total])
-        return tables
-
-    def _remarks(self) -> list[str]:
-        conventions: dict[str, list[str]] = {}
-        for name, error in self.errors.items():
-            conventions.setdefault(error, []).append(name)
-        errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
-        return [*self._conclusion(), *errors]
-
-    def _conclusion(self) -> Iterator[str]:
-        """Yield sentences on the conventions, options or slips that give the score."""
-        if self.got is None:
-            return
-        if self.percent:
-            yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
-        if self.matches:
-            yield f"{self.reported} is the {self.measure} of {_enumerated(self.matches)}."
-            return
-        name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
-        yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
-        few = [each for each in self.combinations if len(each.changed) <= 1]
-        ways = [_way_text(each) for each in few]
-        ways += [f"{name}{',' * (',' in name)} with a slip gives it: {slip}." for slip, name in self.slips]
-        ways += [_way_text(each) for each in self.combinations[len(few) :]]
-        yield from ways[:SHOWN_COMBINATIONS]
-        if self.combinations:
-            yield from self._certainty()
-        if not ways:
-            yield "No combination of options gives it. Were other queries or documents scored, weighted or excluded?"
-        if self.nearest is not None:
-            some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
-            more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
-            count = len(self.disagreeing)
-            differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-            yield f"The nearest combination is {self.nearest}: {differ} from it: {some}{more}."
-            yield from self.in_common
-
-    def _certainty(self) -> Iterator[str]:
-        """Yield how many combinations match, and how certain that makes the result."""
-        count = len(self.combinations)
-        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
-        yield f"{count:,} of {self.tried:,} combinations of options give it{chance}."
-        if count > 1 and self.distinct == 1:
-            yield "These give the same value for every query, so the queries do not distinguish them."
-        elif count > 1:
-            yield "Scores at more cutoffs, or the value of each query, would distinguish these."
-        elif self.by_chance > LIKELY:
-            yield "Scores at more cutoffs, or the value of each query, would show whether it is the right one."
-
-    def _sorted(self) -> list[tuple[str, float]]:
-        """Return the conventions that have a score, with their scores, the lowest first."""
-        known = [(name, score) for name, score in self.scores.items() if score is not None]
-        return sorted(known, key=lambda item: item[1])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
-        lists: dict[str, Any] = {"choices": [_in_json_types(each) for each in self.choices]}
-        lists["combinations"] = [_combination_in_json(each) for each in self.combinations]
-        between = None if self.between is None else list(self.between)
-        by_chance = None if math.isnan(self.by_chance) else self.by_chance
-        lists |= {
-            "by_chance": by_chance,
-            "slips": [list(each) for each in self.slips],
-            "nearest": self.nearest and _combination_in_json(self.nearest),
-            "disagreeing": list(self.disagreeing),
-            "in_common": list(self.in_common),
-        }
-        return {**vars(self), **lists, "matches": list(self.matches), "between": between}
-
-    def plot(self) -> Any:
-        """Return a Matplotlib figure: a dot for the score under each convention, filled if it equals yours."""
-        known = self._sorted()
-        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
-        for at, (name, number) in enumerate(known):
-            axes.plot(number, at, "o", color="C0", markerfacecolor="C0" if name in self.matches else "white")
-        axes.set_yticks(range(len(known)), [name for name, _ in known])
-        axes.grid(axis="x", alpha=0.3)
-        axes.set_xlabel(self.measure)
-        if self.got is not None:
-            axes.axvline(self.got, color="gray", linewidth=1)
-            axes.set_xlabel(f"{self.measure}; line: your score, {self.got:g}; filled: the same to its digits")
-        return figure
-
-
-def _way_text(combination: Combination) -> str:
-    return f"{combination} gives it ({combination.call}; in the shell {combination.flags})."
-
-
-def explain(
-    *,
-    predictions: Any,
-    references: Any,
-    got: Any = None,
-    k: SupportsIndex | None = None,
-    between: Sequence[str] | None = None,
-    sample_weight: Any = None,
-    query_ids: Any = None,
-    document_ids: Any = None,
-    data: Any = None,
-    exclude: Any = None,
-    **options: Unpack[ExplainOptions],
-) -> Explanation:
-    """Find the conventions that give a score: score rankings under all of them, and show which options matter.
-
-    Args:
-        predictions: as in `compute`.
-        references: as in `compute`.
-        got: the nDCG to find, from 0 to 1 or in percent. Its digits decide how close a match must be, so pass "0.5920"
-            as a string to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the
-            value of each query, in order, by id, or in a file of lines such as those that trec_eval -q prints.
-        k: the cutoff.
-        between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
-            has a score) and the one that gives the reported score.
-        sample_weight: one weight per query for the mean.
-        query_ids: the query id of each row, for flat predictions and references.
-        document_ids: the document id of each row, with `query_ids`.
-        data: a DataFrame; then the arguments above may be names of its columns.
-        exclude: documents to remove from rankings and ideals, as in `compute`.
-        **options: options of `compute` that are known of the score; they apply under every convention.
-
-    Raises:
-        ValueError: as in `compute`, for an error under every convention; `got` is not a score; `between` has an
-            unknown convention, or one without a score.
-
-    >>> scores, relevance = [[.5, .5, .2], [.9, .8, .7]], [[1, 0, 0], [0, 0, 0]]
-    >>> found = explain(predictions=scores, references=relevance, got=0.9077)
-    >>> found.matches, str(found.combinations[0])
-    ((), 'sklearn, but zero_division=1.0')
-    """
-    reported = None if got is None else Reported.read(got, k)
-    k = k if reported is None else reported.k
-    pair = None if between is None else _two_conventions(between)
-    if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
-        raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
-    inputs, weight = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude), sample_weight)
-    scorer = _Scorer(Inputs(*settled(**from_files(inputs)._asdict())), weight, k, options)
-    scores: dict[str, float | None] = {}
-    errors = {}
-    with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
-        for name in CONVENTIONS:
-            try:
-                scores[name] = scorer.score(scorer.options_of(name))
-            except ValueError as error:
-                scores[name], errors[name] = None, str(error)
-            bar.update(1)
-    if all(score is None for score in scores.values()):
-        raise ValueError(next(iter(errors.values())))
-    for name in pair or ():
-        if name in errors:
-            raise ValueError(f"between: {name} has no score: {errors[name]}")
-    first = next(name for name, score in scores.items() if score is not None)
-    explanation = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), scores, errors)
-    if reported is not None:
-        explanation = _with_matches(explanation, scorer, reported)
-    if pair is None and explanation.matches:  # the one that differs in the fewest choices
-        pair = (first, min(explanation.matches, key=lambda name: len(scorer.differing(first, name))))
-    if pair is None or pair[0] == pair[1]:
-        return explanation
-    signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
-    return replace(explanation, signature=signature, between=pair, choices=scorer.choices(*pair))
-
-
-class _Scorer:
-    """The same rankings, read once, under any choices."""
-
-    def __init__(self, inputs: Inputs, sample_weight: Any, k: Any, options: Mapping[str, Any]) -> None:
-        self.inputs, self.k, self.options = inputs, k, options
-        self.given = {"weighted": sample_weight is not None, "excluding": inputs.exclude is not None}
-        self.rankings: dict[tuple[Any, ...], Rankings] = {}
-        self.scores: dict[tuple[str, ...], float] = {}
-        rankings = self.read(Options.parse(k=k, **options))
-        if not rankings.queries:
-            raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(sample_weight, rankings.queries)
-
-    @property
-    def cutoff(self) -> int | None:
-        """The cutoff."""
-        return Options.parse(k=self.k).cutoffs[0]
-
-    def signature(self, convention: str) -> str:
-        """Return the signature of a convention."""
-        return self.options_of(convention).signature(**self.given)
-
-    def options_of(self, convention: str, **changed: Any) -> Options:
-        """Return the options of a convention with the options of the caller and those that are changed."""
-        return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
-
-    def score(self, options: Options) -> float:
-        """Return the nDCG under some options.
-
-        Raises:
-            ValueError: the rankings have no nDCG under them.
-        """
-        key = tuple(repr(getattr(options, name)) for name in CHOICES)
-        if key not in self.scores:
-            rankings = self.read(options)
-            if options.missing == "raise":
-                refuse_missing(rankings)
-            with UserTerms(rankings):
-                values = score_part(rankings, options)["nDCG"][0]
-            self.scores[key] = mean("nDCG", values, self.weight)
-        return self.scores[key]
-
-    def differing(self, one: str, other: str) -> list[str]:
-        """Return the names of the choices in which two conventions differ."""
-        before, after = self.options_of(one), self.options_of(other)
-        return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
-
-    def choices(self, one: str, other: str) -> tuple[Choice, ...]:
-        """Return the choices in which two conventions differ, with their effects."""
-        before, after = self.options_of(one), self.options_of(other)
-        names = self.differing(one, other)
-
-        def score(changed: Sequence[str]) -> float:
-            return self.score(replace(before, **{name: getattr(after, name) for name in changed}))
-
-        return tuple(
-            Choice(name, getattr(before, name), getattr(after, name), _shapley_value(name, names, score))
-            for name in names
-        )
-
-    def read(self, options: Options) -> Rankings:
-        """Return the rankings as some options read them, once for each way of reading."""
-        key = tuple(options.reading.values())
-        if key not in self.rankings:
-            self.rankings[key] = read(*self.inputs, **options.reading)
-        return self.rankings[key]
-
-
-def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]) -> float:
-    """Return the Shapley value of a choice: the effect of changing it, averaged over all orders of changing them."""
-    others = [each for each in names if each != name]
-    return math.fsum(
-        (score([*changed, name]) - score(changed)) / (len(names) * math.comb(len(others), size))
-        for size in range(len(names))
-        for changed in combinations(others, size)
-    )
-
-
-def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
-    """Return an explanation with the conventions, or else the combinations and slips, that give the reported scores."""
-    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
-    evidence = reported.evidence(rankings)
-    given = {name: value for name, value in scorer.options.items() if value is not None}
-    if given.pop("ignore_ties", False):
-        given["ties"] = "last"
-    searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
-    matches = tuple(conventions_with(searched))
-    score = reported.score
-    if math.isnan(score):  # values of queries were reported: the table compares their mean
-        score = mean("nDCG", evidence[0].scores, scorer.weight)
-    explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words, matches=matches)
-    if matches:
-        return replace(explanation, signature=scorer.signature(matches[0]))
-    result = search(searched)
-    explanation = replace(
-        explanation,
-        signature="",
-        combinations=result.combinations,
-        distinct=result.distinct,
-        tried=result.tried,
-        by_chance=result.by_chance,
-        slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
-    )
-    if result.combinations:
-        signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
-        return replace(explanation, signature=signature)
-    if explanation.slips or result.nearest is None or result.agreeing is None:
-        return explanation
-    ids, differing = rankings.names(), ~result.agreeing
-    properties = properties_of(rankings, result.nearest.options["k"])
-    return replace(
-        explanation,
-        nearest=result.nearest,
-        disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
-        in_common=tuple(in_common(properties, differing, "queries", str(result.nearest))),
-    )
-
-
-def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
-    """Yield the slips that give the reported scores, each with a convention.
-
-    Slips that an option of `compute` can make are among the combinations of options.
-
-    Args:
-        searched: the rankings, the known options and the reported scores.
-        inputs: the rankings as the caller passed them.
-        as_given: the scores as the caller passed them, if they were read as percentages.
-    """
-    other = searched._replace(evidence=as_given or searched.evidence)
-    rankings = searched.read(Options.parse(k=searched.k, **searched.given))
-    if len(rankings.relevance) > MOST_DOCUMENTS:
-        return
-    by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
-    queries = [
-        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
-        for k in searched.named_cutoffs or [searched.k]
-    ]
-    in_means = queries_in_means(searched, {})
-    slips = [slip for slip in SLIPS if not slip.is_option]
-    with progress(len(slips), "Trying", " slips") as bar:
-        for slip in slips:
-            for name, values in _with_slip(slip, queries, searched.given, in_means):
-                if searched.has_evidence(values) or other.has_evidence(values):
-                    yield slip.name, name
-                    break
-            bar.update(1)
-
-
-def _with_slip(
-    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any], in_means: QueriesInMeans
-) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Yield the values of queries at each cutoff, with a slip, under each convention and number for empty queries."""
-    known = "zero_division" in given
-    for convention in SLIPS_TRIED_ON:
-        try:
-            options = {"convention": convention, "zero_division": math.nan, **given}
-            values = np.array([slip.scores(each, options) for each in queries])
-        except ValueError:  # these rankings have no score under the convention
-            continue
-        if known or not np.isnan(values).any():
-            yield convention, values
-            continue
-        usual, missing = (given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
-        for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
-            name = convention if zero == usual else f"{convention}, but zero_division={zero}"
-            yield name, averaged(values, in_means, zero, missing)
-
-
-def _combination_in_json(combination: Combination) -> dict[str, Any]:
-    fields = combination._asdict()
-    for name in ("changed", "given"):
-        fields[name] = {option: _json_choice(value) for option, value in fields[name].items()}
-    return fields
-
-
-def _json_choice(value: Any) -> Any:
-    """Return the value of an option in a JSON type."""
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_json_choice(each) for each in value]
-    return (
-        value if value is None or (is_real(value) and math.isfinite(value)) or isinstance(value, bool) else str(value)
-    )
-
-
-def _two_conventions(between: Any) -> tuple[str, str]:
-    """Return the names of two conventions.
-
-    Raises:
-        ValueError: they are not two, or unknown.
-    """
-    if not isinstance(between, (list, tuple)) or len(between) != 2:
-        raise ValueError(f"between must be the names of two conventions; got {shown(between)}")
-    one, other = (choice("between", name, tuple(CONVENTIONS)) for name in between)
-    return one, other
-
-
-def _choice_text(name: str, value: Any) -> str:
-    """Return the value of an option as tables show it."""
-    return empty_text(value) if name == "zero_division" else str(value)
-
-
-def _in_json_types(values: NamedTuple) -> dict[str, Any]:
-    """Return the fields of a named tuple in JSON types."""
-    fields = values._asdict()
-    return {name: each if is_real(each) and math.isfinite(each) else str(each) for name, each in fields.items()}
-
-
-def _enumerated(names: Sequence[str]) -> str:
-    """Return names as an enumeration in words."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -22,10 +22,10 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from ndcg.explanations.explanation import explain  # noqa: E402
 from ndcg.measure.arguments import OPTIONS  # noqa: E402
 from ndcg.measure.conventions import CHOICES, CONVENTIONS  # noqa: E402
 from ndcg.scores.compute import compute  # noqa: E402
-from ndcg.statistics.explanation import explain  # noqa: E402
 
 COMBINATIONS = 60
 CUTOFFS = (5, 20)

@@ -12,9 +12,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .inputs.file_content import Limits as Limits
-    from .inputs.files import read_qrels as read_qrels
-    from .inputs.files import read_run as read_run
+    from .explanations.check import Check as Check
+    from .explanations.check import check as check
+    from .explanations.explanation import Explanation as Explanation
+    from .explanations.explanation import explain as explain
+    from .explanations.slips import SLIPS as SLIPS
+    from .files.content import Limits as Limits
+    from .files.reader import read_qrels as read_qrels
+    from .files.reader import read_run as read_run
     from .loops.evaluator import sentence_transformers_evaluator as sentence_transformers_evaluator
     from .loops.meter import meter as meter
     from .loops.mteb_files import join_tasks as join_tasks
@@ -29,19 +34,17 @@ if TYPE_CHECKING:
     from .metric import NDCG as NDCG
     from .scores.compute import compute as compute
     from .scores.spark import compute_spark as compute_spark
-    from .statistics.check import Check as Check
-    from .statistics.check import check as check
     from .statistics.comparison import Comparison as Comparison
     from .statistics.comparison import compare as compare
-    from .statistics.explanation import Explanation as Explanation
-    from .statistics.explanation import explain as explain
     from .statistics.report import Report as Report
     from .statistics.report import report as report
-    from .statistics.slips import SLIPS as SLIPS
 
 _MODULES = {
-    "inputs.file_content": ("Limits",),
-    "inputs.files": ("read_qrels", "read_run"),
+    "explanations.check": ("Check", "check"),
+    "explanations.explanation": ("Explanation", "explain"),
+    "explanations.slips": ("SLIPS",),
+    "files.content": ("Limits",),
+    "files.reader": ("read_qrels", "read_run"),
     "loops.evaluator": ("sentence_transformers_evaluator",),
     "loops.meter": ("meter",),
     "loops.mteb_files": ("join_tasks", "read_mteb"),
@@ -52,11 +55,8 @@ _MODULES = {
     "metric": ("NDCG",),
     "scores.compute": ("compute",),
     "scores.spark": ("compute_spark",),
-    "statistics.check": ("Check", "check"),
     "statistics.comparison": ("Comparison", "compare"),
-    "statistics.explanation": ("Explanation", "explain"),
     "statistics.report": ("Report", "report"),
-    "statistics.slips": ("SLIPS",),
 }
 __all__ = sorted(name for names in _MODULES.values() for name in names)
 

@@ -8,9 +8,12 @@ from typing import Any, TypeVar, Unpack
 import datasets
 import evaluate
 
+from .explanations.check import Check, check
+from .explanations.explanation import Explanation, explain
+from .explanations.slips import SLIPS
+from .files.content import Limits
+from .files.reader import read_qrels, read_run
 from .inputs.exclusion import NothingExcludedError
-from .inputs.file_content import Limits
-from .inputs.files import read_qrels, read_run
 from .inputs.rankings import to_arrow
 from .inputs.reading import Inputs
 from .inputs.sources import is_spark, settled
@@ -26,12 +29,9 @@ from .scores.batches import Batch, Batches
 from .scores.compute import compute
 from .scores.queries import checked_rankings, from_files, from_frame, query_values, scores
 from .scores.spark import compute_spark
-from .statistics.check import Check, check
 from .statistics.comparison import Comparison, compare
-from .statistics.explanation import Explanation, explain
 from .statistics.measured import Resampling
 from .statistics.report import Report, report, report_on
-from .statistics.slips import SLIPS
 
 Result = TypeVar("Result")
 

@@ -182,7 +182,7 @@ def test_a_folder_imports_only_folders_that_it_names(folder: str) -> None:
 
 def test_folders_stand_one_above_the_other() -> None:
     order = in_order({folder: may_import(folder) for folder in FOLDERS})
-    assert order == ["measure", "inputs", "scores", "statistics", "loops", "shell"]
+    assert order == ["measure", "inputs", "show", "files", "scores", "explanations", "statistics", "loops", "shell"]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -21,7 +21,7 @@ from typing import Any
 from run import compare, write
 
 import ndcg
-from ndcg.statistics.slip_terms import Queries, Query, Slip
+from ndcg.explanations.slip_terms import Queries, Query, Slip
 
 HERE = Path(__file__).resolve().parent
 MARKERS = ("<!-- made by runners/wrong.py -->\n", "<!-- end of the wrong ones -->\n")

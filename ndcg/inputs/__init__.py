@@ -1,4 +1,4 @@
-"""Convert every input format to rankings: lists, arrays, columns, DataFrames, mappings, ids and files.
+"""Convert every format to rankings: lists, arrays, columns, DataFrames, mappings and ids.
 
 May import: measure.
 """

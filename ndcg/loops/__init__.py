@@ -1,4 +1,4 @@
 """Interfaces for trainers, evaluators, scorers, training loops and leaderboards.
 
-May import: measure, inputs, scores, statistics.
+May import: measure, inputs, files, scores, statistics.
 """

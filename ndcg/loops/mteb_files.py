@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..inputs.file_content import parse_json
-from ..inputs.file_tables import rankings_in
+from ..files.content import parse_json
+from ..files.tables import rankings_in
 from ..measure.messages import shown
 from ..measure.options import Options, __version__, choice, is_real
 from ..statistics.comparison import Comparison, comparison_of

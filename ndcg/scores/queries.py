@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files.reader import read_columns
 from ..inputs.columns import number, read_flat_column
 from ..inputs.exclusion import Pairs, are_excluded
-from ..inputs.files import read_columns
 from ..inputs.hashes import Columns
 from ..inputs.ids import encode_ids
 from ..inputs.rankings import Rankings

@@ -1,4 +1,4 @@
 """The command line.
 
-May import: measure, inputs, scores, statistics, loops.
+May import: measure, inputs, files, scores, show, statistics, explanations.
 """

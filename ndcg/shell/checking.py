@@ -7,9 +7,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
+from ..explanations.check import check
+from ..explanations.questions import NDCGFunction
 from ..measure.messages import in_short
-from ..statistics.check import check
-from ..statistics.questions import NDCGFunction
 from .output import Listing
 
 SHOWN_FUNCTIONS = 12  # in an error

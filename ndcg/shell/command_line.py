@@ -127,7 +127,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _report_error(problem: str) -> None:
     """Print a JUnit report in which the gate has an error, so that a CI system shows it."""
-    from .junit import ERROR, Case, junit_of
+    from ..show.junit import ERROR, Case, junit_of
 
     with suppress(OSError):
         print(junit_of([Case("ndcg gate", ERROR, problem)]))

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from ..explanations.explanation import explain
 from ..inputs.hashes import digest_of
 from ..inputs.slices import slice_name
 from ..measure.messages import in_short
 from ..measure.options import Options, whole
+from ..show.tables import Table, cell_text, count_text, counted_text, level_text
 from ..statistics.comparison import PLACES, Comparison, compare, query_rows, query_tables
-from ..statistics.explanation import explain
 from ..statistics.measured import Score, affected_by_ties, mean_table
 from ..statistics.pairs import Pair
 from ..statistics.report import Report
-from ..statistics.tables import Table, cell_text, count_text, counted_text, level_text
 from .checking import check_function
 from .flags import ARGUMENTS, POSITIONAL, flag_of
 from .gate import gate_run

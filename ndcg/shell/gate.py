@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from ..inputs.hashes import digest_of
 from ..measure.messages import shown
 from ..measure.options import Options, in_units, is_real
+from ..show.tables import counted_text, level_text, number_text, p_text
 from ..statistics.comparison import Comparison, comparison_of
 from ..statistics.measured import PerQuery, Resampling, columns_of_values, leave_out_alike
 from ..statistics.notes import differing_text, least_p_values
 from ..statistics.pairs import Pair, Testing
 from ..statistics.report import Report
 from ..statistics.significance import can_be_significant, falls_beyond, is_regression
-from ..statistics.tables import counted_text, level_text, number_text, p_text
 from .output import FIRST, Listing, Row
 from .sides import Sides, scoring
 

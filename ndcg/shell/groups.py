@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inputs.file_content import (
+from ..files.content import (
     BYTE_ORDER_MARK,
     NAMES,
     NO_LIMITS,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..measure.messages import visible
+from ..show.junit import Case, junit_of
+from ..show.tables import CONTROLS, Readable, Table, latex_of, p_text, rich_of, tsv_of
 from ..statistics.saved import without_nan
-from ..statistics.tables import CONTROLS, Readable, Table, latex_of, p_text, rich_of, tsv_of
-from .junit import Case, junit_of
 
 FIRST = 5  # queries that an output names
 JSON_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20}  # those that JSON allows as they are

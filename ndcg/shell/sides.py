@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from ..inputs.file_content import NAMES, SavedResultError, UnknownColumnError
-from ..inputs.files import read_columns
+from ..files.content import NAMES, SavedResultError, UnknownColumnError
+from ..files.reader import read_columns
 from ..inputs.hashes import Columns
 from ..measure.messages import shown
 from ..measure.options import OF_COMPUTE

@@ -21,7 +21,17 @@ from ..inputs.sources import settled
 from ..measure.messages import shown, visible
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
 from ..scores.queries import columns_of, from_file, progress, refuse_negative, weights
-from .drawing import Mark, draw_rows, figure_of
+from ..show.drawing import Mark, draw_rows, figure_of
+from ..show.tables import (
+    Readable,
+    Table,
+    count_text,
+    counted_text,
+    latex_text,
+    letter_text,
+    number_text,
+    tabular,
+)
 from .measured import (
     SHOWN,
     PerQuery,
@@ -65,16 +75,6 @@ from .saved import (
     without_nan,
 )
 from .significance import differences
-from .tables import (
-    Readable,
-    Table,
-    count_text,
-    counted_text,
-    latex_text,
-    letter_text,
-    number_text,
-    tabular,
-)
 
 PLACES = 16  # at most: float64 holds no more digits
 ONE_SIDED = (

@@ -22,9 +22,9 @@ from ..inputs.slices import Slices, Value
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, score_queries, sign
 from ..scores.queries import describe_queries, mean, score_part
+from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
 from .parts import Parts
 from .significance import Intervals, differences, intervals
-from .tables import Table, count_text, counted_text, interval_text, level_text, number_text
 
 COUNTS = ("retrieved", "judged", "relevant")
 # Up to this number, documents are sorted in less time than they are scored in the worst and the best order.

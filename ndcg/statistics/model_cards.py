@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..measure.messages import missing_library, shown
+from ..show.tables import count_text, interval_text, level_text
 from .measured import Score
-from .tables import count_text, interval_text, level_text
 
 # The slice, or None for all queries; the number of queries; the scores.
 ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]

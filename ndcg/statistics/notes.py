@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ..inputs.slices import Value
 from ..measure.options import Options
+from ..show.tables import number_text
 from .measured import EXCLUDED, SHOWN, PerQuery, Score, Slice
 from .pairs import SIGNIFICANT, Pair, Testing
 from .significance import FEW, differences
-from .tables import number_text
 
 
 def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:

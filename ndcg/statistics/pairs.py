@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ..measure.messages import shown
 from ..measure.options import Options, choice, in_units
+from ..show.tables import count_text, interval_text, number_text, p_text
 from .measured import PerQuery, Resampling, Score, greatest_values, plain_list, scores_of
 from .parts import Parts
 from .significance import Intervals, differences, holm, intervals, paired_tests, power
-from .tables import count_text, interval_text, number_text, p_text
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
 COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names

@@ -18,7 +18,8 @@ from ..inputs.slices import Value, slice_name, slices_of
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions, measure_of, result_name
 from ..scores.queries import from_frame, weights
-from .drawing import Mark, draw_mark, draw_rows, figure_of
+from ..show.drawing import Mark, draw_mark, draw_rows, figure_of
+from ..show.tables import Readable, Table, count_text
 from .measured import (
     COUNTS,
     EXCLUDED,
@@ -60,7 +61,6 @@ from .saved import (
     table_from_lists,
     without_nan,
 )
-from .tables import Readable, Table, count_text
 
 # The rows of a report's table of queries.
 COUNTED = {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import MISSING
 
-from ndcg.statistics.check import check
+from ndcg.explanations.check import check
 
 pytestmark = pytest.mark.peers
 Documents = dict[str, float]

@@ -26,10 +26,10 @@ import pytest
 from conftest import MISSING, ROOT
 from reference import slow_scores
 
+from ndcg.explanations.slip_terms import Slip
+from ndcg.explanations.slips import SLIPS
 from ndcg.measure import options
 from ndcg.measure.conventions import CONVENTIONS
-from ndcg.statistics.slip_terms import Slip
-from ndcg.statistics.slips import SLIPS
 
 KIT = ROOT / "conformance"
 VECTORS: dict[str, Any] = json.loads((KIT / "vectors.json").read_text(encoding="utf-8"))

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ndcg.files import content
 from ndcg.inputs import (
     columns,
     exclusion,
-    file_content,
     ids,
     joins,
     ranked_ids,
@@ -462,7 +462,7 @@ def test_messages_say_how_to_mend_the_fault() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", [columns, exclusion, file_content, ids, joins, ranked_ids, rankings, reading, slices, sources]
+    "module", [columns, exclusion, content, ids, joins, ranked_ids, rankings, reading, slices, sources]
 )
 def test_the_doctests_of_the_module_pass(module: ModuleType) -> None:
     outcome = doctest.testmod(module)

@@ -11,7 +11,8 @@ from shells import MAIN, QRELS, QUERIES, TREC, WORSE, Call, saved_report, trec
 from shells import call as call
 from shells import folder as folder
 
-from ndcg.shell import commands, junit, sides
+from ndcg.shell import commands, sides
+from ndcg.show import junit
 
 
 @pytest.mark.parametrize(

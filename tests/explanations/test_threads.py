@@ -11,8 +11,8 @@ import evaluate
 import numpy as np
 import pytest
 
-from ndcg.statistics.slip_terms import Queries, Query, in_order, query_scores
-from ndcg.statistics.slips import DUPLICATES_COUNTED, slip_named
+from ndcg.explanations.slip_terms import Queries, Query, in_order, query_scores
+from ndcg.explanations.slips import DUPLICATES_COUNTED, slip_named
 
 LOG = [1 / math.log2(rank + 1) for rank in range(1, 40)]
 EXPONENTIAL = {"gain": "exponential"}

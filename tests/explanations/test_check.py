@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from threads_functions import UNKNOWN, WRITTEN, discount_table_of_12
 
+from ndcg.explanations.check import check
+from ndcg.explanations.questions import FUNCTION_FORMS
+from ndcg.explanations.slip_terms import Query, query_scores
 from ndcg.measure.conventions import CONVENTIONS
-from ndcg.statistics.check import check
-from ndcg.statistics.questions import FUNCTION_FORMS
-from ndcg.statistics.slip_terms import Query, query_scores
 
 # in one process, since the scores of the first rankings by every definition are kept there
 pytestmark = pytest.mark.xdist_group("check")
@@ -443,7 +443,7 @@ def test_a_function_that_a_thread_describes_is_named(function: Callable[..., flo
 def test_a_fault_that_no_slip_describes_is_called_unknown(
     function: Callable[..., float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ndcg.statistics.check.TRIED_IN_PAIRS", ("sklearn",))  # which takes a quarter of the time
+    monkeypatch.setattr("ndcg.explanations.check.TRIED_IN_PAIRS", ("sklearn",))  # which takes a quarter of the time
     result = check(function, k=20 if function is discount_table_of_12 else 10, form="mappings", cases=80)
     assert result.matches == ()
     assert result.status == 1

@@ -25,7 +25,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from .file_content import (
+from ..inputs.hashes import Columns, hashes_of, same_rows
+from .content import (
     BYTE_ORDER_MARK,
     NAMES,
     NO_LIMITS,
@@ -39,9 +40,8 @@ from .file_content import (
     shown_cell,
     unpacked_stream,
 )
-from .file_lines import from_lines
-from .file_tables import from_json, from_table
-from .hashes import Columns, hashes_of, same_rows
+from .lines import from_lines
+from .tables import from_json, from_table
 
 JSON_BYTES = 5  # how many times as much memory as its text JSON takes as Python objects
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}

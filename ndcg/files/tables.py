@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .file_content import (
+from ..inputs.ids import NO_ID, id_kind
+from .content import (
     ROWS,
     SURROGATE,
     VALUE,
@@ -31,7 +32,6 @@ from .file_content import (
     parts_in_threads,
     shown_cell,
 )
-from .ids import NO_ID, id_kind
 
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 NUMBER_TYPES = (

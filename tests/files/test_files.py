@@ -35,14 +35,15 @@ from every_form import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg.inputs import file_content, files
+from ndcg.files import reader
+from ndcg.files.content import CHUNK, VALUE, Limits, parse_json
 
 RUN = "q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 -1 tag\nq2 Q0 d1 1 0.25 tag\n"
 RUN_READ = {"q1": {"d1": 2.5, "d2": -1.0}, "q2": {"d1": 0.25}}
 QRELS = "q1 0 d1 1\nq1 0 d3 2\nq2 0 d1 0\n"
 QRELS_READ = {"q1": {"d1": 1, "d3": 2}, "q2": {"d1": 0}}
 KINDS = ("run", "qrels")
-READERS: dict[str, Callable[[Any], dict[str, dict[str, Any]]]] = {"run": files.read_run, "qrels": files.read_qrels}
+READERS: dict[str, Callable[[Any], dict[str, dict[str, Any]]]] = {"run": reader.read_run, "qrels": reader.read_qrels}
 ARGUMENTS = {"run": "predictions", "qrels": "references"}
 
 
@@ -131,9 +132,9 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
 def test_every_layout_of_lines_is_read(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, layout: str, chunk: int
 ) -> None:
-    monkeypatch.setattr(file_content, "CHUNK", chunk)
-    assert files.read_run(write(LAYOUTS[layout](RUN))) == RUN_READ
-    assert files.read_qrels(write(LAYOUTS[layout](QRELS))) == QRELS_READ
+    monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
+    assert reader.read_run(write(LAYOUTS[layout](RUN))) == RUN_READ
+    assert reader.read_qrels(write(LAYOUTS[layout](QRELS))) == QRELS_READ
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -146,11 +147,11 @@ def test_a_path_is_a_string_or_a_path_of_pathlib(write: Callable[..., Path], kin
 def test_files_that_end_in_gz_are_decompressed(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(file_content, "CHUNK", chunk)
-    assert files.read_run(write(gzip.compress(RUN.encode()), "run.gz")) == RUN_READ
-    assert files.read_qrels(str(write(gzip.compress(QRELS.encode()), "qrels.txt.gz"))) == QRELS_READ
+    monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
+    assert reader.read_run(write(gzip.compress(RUN.encode()), "run.gz")) == RUN_READ
+    assert reader.read_qrels(str(write(gzip.compress(QRELS.encode()), "qrels.txt.gz"))) == QRELS_READ
     several = b"".join(gzip.compress(each.encode()) for each in RUN.splitlines(keepends=True))
-    assert files.read_run(write(several, "appended.gz")) == RUN_READ
+    assert reader.read_run(write(several, "appended.gz")) == RUN_READ
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -166,12 +167,12 @@ def test_ids_are_text_whatever_they_look_like(write: Callable[..., Path], kind: 
 def test_a_byte_order_mark_is_taken_off_a_file_and_not_off_ids(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(file_content, "CHUNK", chunk)
+    monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
     marked = "\ufeffq"
     path = write("\ufeff" + "".join(line("run", query) + "\n" for query in ("q", marked, "p", "\ufeff" + marked)))
-    assert files.read_run(path) == {query: {"d": 1.0} for query in ("q", marked, "p", "\ufeff" + marked)}
+    assert reader.read_run(path) == {query: {"d": 1.0} for query in ("q", marked, "p", "\ufeff" + marked)}
     path = write("\ufeff" + line("run", marked))
-    assert files.read_run(path) == {marked: {"d": 1.0}}
+    assert reader.read_run(path) == {marked: {"d": 1.0}}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -186,7 +187,7 @@ def test_a_number_in_any_spelling_is_the_nearest_float(write: Callable[..., Path
 def test_scores_are_read_to_the_last_bit(tmp_path_factory: pytest.TempPathFactory, scores: list[float]) -> None:
     path = tmp_path_factory.mktemp("run") / "run.txt"
     path.write_text("".join(line("run", document=f"d{at}", value=repr(each)) + "\n" for at, each in enumerate(scores)))
-    actual = list(files.read_run(path)["q"].values())
+    actual = list(reader.read_run(path)["q"].values())
     assert list(map(repr, actual)) == list(map(repr, scores))
 
 
@@ -204,26 +205,26 @@ def test_relevances_are_integers_where_all_are_whole(
     write: Callable[..., Path], values: list[str], read: list[float]
 ) -> None:
     path = write("".join(line("qrels", document=f"d{at}", value=value) + "\n" for at, value in enumerate(values)))
-    actual = files.read_qrels(path)
+    actual = reader.read_qrels(path)
     assert actual == {"q": {f"d{at}": value for at, value in enumerate(read)}}
     assert set(map(type, actual["q"].values())) == {type(read[0])}
 
 
 def test_scores_are_floats_where_all_are_whole(write: Callable[..., Path]) -> None:
-    scores = files.read_run(write(line("run", value=1)))["q"]
+    scores = reader.read_run(write(line("run", value=1)))["q"]
     assert set(map(type, scores.values())) == {float}
 
 
 def test_queries_and_documents_keep_the_order_of_the_file(write: Callable[..., Path]) -> None:
     # the lines of a query need not be next to each other
     path = write("q2 0 b 1\nq10 0 c 1\nq2 0 a 2\nq1 0 z 0\nq10 0 a 1\n")
-    actual = [(query, list(documents.items())) for query, documents in files.read_qrels(path).items()]
+    actual = [(query, list(documents.items())) for query, documents in reader.read_qrels(path).items()]
     assert actual == [("q2", [("b", 1), ("a", 2)]), ("q10", [("c", 1), ("a", 1)]), ("q1", [("z", 0)])]
 
 
 def test_the_rank_and_the_other_columns_are_not_looked_at(write: Callable[..., Path]) -> None:
-    assert files.read_run(write("q x d1 9 0.5 NA\nq - d2 first 2 #tag\n")) == {"q": {"d1": 0.5, "d2": 2.0}}
-    assert files.read_qrels(write("q Q0 d1 1\nq NA d2 0\n")) == {"q": {"d1": 1, "d2": 0}}
+    assert reader.read_run(write("q x d1 9 0.5 NA\nq - d2 first 2 #tag\n")) == {"q": {"d1": 0.5, "d2": 2.0}}
+    assert reader.read_qrels(write("q Q0 d1 1\nq NA d2 0\n")) == {"q": {"d1": 1, "d2": 0}}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -231,7 +232,7 @@ def test_columns_hold_indices_into_distinct_queries_and_the_ids_of_documents(
     write: Callable[..., Path], kind: str
 ) -> None:
     rows = [("b", "y", 1.0), ("a", "x", 2.0), ("b", "x", 0.5)]
-    columns = files.read_columns(write("\n".join(line(kind, *row) for row in rows)), kind)
+    columns = reader.read_columns(write("\n".join(line(kind, *row) for row in rows)), kind)
     assert columns.query.dtype == np.int64
     assert columns.value.dtype == np.float64
     assert (columns.query_ids.to_pylist(), columns.query.tolist()) == (["b", "a"], [0, 1, 0])
@@ -247,8 +248,8 @@ def test_chunks_may_end_anywhere(write: Callable[..., Path], monkeypatch: pytest
     expected = {f"q{query}": {f"文書{at}": at / 8 for at in range(query, 9, 3)} for query in range(3)}
     path = write(text) if not compress else write(gzip.compress(text.encode()), "run.gz")
     for chunk in range(1, len(text.encode()) + 2):
-        monkeypatch.setattr(file_content, "CHUNK", chunk)
-        actual = files.read_run(path)
+        monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
+        actual = reader.read_run(path)
         assert actual == expected, chunk
         assert list(actual) == list(expected), chunk
 
@@ -398,7 +399,7 @@ def test_a_faulty_line_is_rejected_by_its_number_wherever_chunks_end(
     path = write(f"# comment\n{GOOD[kind]}\n\n{FAULTY_LINES[fault][KINDS.index(kind)]}")
     messages = set()
     for chunk in (1, 10, 20, 30, 1 << 26):
-        monkeypatch.setattr(file_content, "CHUNK", chunk)
+        monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
         messages.add(refused(kind, path))
     assert len(messages) == 1
     assert messages.pop().startswith(f"{path}: line 4: ")
@@ -416,7 +417,7 @@ def test_lines_are_counted_with_those_that_are_skipped(
             path = write(text)
             number = text.split("\n").index(faulty, 1) + 1
             for chunk in (1, 30, 100, 1 << 26):
-                monkeypatch.setattr(file_content, "CHUNK", chunk)
+                monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
                 assert refused(kind, path).startswith(f"{path}: line {number}: "), (text, chunk)
 
 
@@ -438,7 +439,7 @@ def test_a_document_is_found_twice_however_long_the_ids_around_it(
         documents = ["x" * length, "z", "y" * other, "x" * length]
         path = write("\n".join(line(kind, document=document) for document in documents))
         for chunk in (30, 150, 1 << 26):
-            monkeypatch.setattr(file_content, "CHUNK", chunk)
+            monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
             assert refused(kind, path).endswith(f"document '{'x' * length}' of query 'q' is in line 1 already")
 
 
@@ -446,7 +447,7 @@ def test_a_document_is_found_twice_however_long_the_ids_around_it(
 def test_documents_with_the_same_hash_are_not_duplicates(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(files, "hashes_of", lambda ids: np.zeros(len(ids), np.uint64))
+    monkeypatch.setattr(reader, "hashes_of", lambda ids: np.zeros(len(ids), np.uint64))
     lines = [line(kind, query, document) for query in ("q1", "q2") for document in ("a", "b", "c")]
     path = write("\n".join(lines))
     assert READERS[kind](path) == {query: dict.fromkeys("abc", 1) for query in ("q1", "q2")}
@@ -492,7 +493,7 @@ def test_a_number_that_is_read_is_not_blamed_for_a_later_line(
 
 def test_a_column_that_is_not_looked_at_is_not_blamed_for_a_later_line(write: Callable[..., Path]) -> None:
     tagged = "q Q0 a 1 2 modèle\n".encode("latin-1")
-    assert files.read_run(write(tagged)) == {"q": {"a": 2.0}}
+    assert reader.read_run(write(tagged)) == {"q": {"a": 2.0}}
     path = write(tagged + b"q Q0 b 1 x tag\n")
     assert refused("run", path).startswith(f"{path}: line 2: ")
 
@@ -503,7 +504,7 @@ def test_every_spelling_that_is_not_finite_is_rejected_by_line(
     write: Callable[..., Path], kind: str, spelling: str
 ) -> None:
     path = write(f"{line(kind, document='a')}\n{line(kind, document='b', value=spelling)}\n")
-    assert refused(kind, path).endswith(f"line 2: the {file_content.VALUE[kind]} '{spelling}' is not finite")
+    assert refused(kind, path).endswith(f"line 2: the {VALUE[kind]} '{spelling}' is not finite")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -583,7 +584,7 @@ def test_a_file_without_lines_is_rejected(
 ) -> None:
     for path in (write(content), write(gzip.compress(content.encode()), "file.gz")):
         message = refused(kind, path)
-        assert message == f"{path}: holds no {file_content.VALUE[kind]}s; give at least one query with a document"
+        assert message == f"{path}: holds no {VALUE[kind]}s; give at least one query with a document"
         assert refused_by_metric(holding, kind, path) == f"{ARGUMENTS[kind]}: {message}"
     assert_nothing_was_added(holding)
 
@@ -615,7 +616,7 @@ def test_utf16_is_rejected_by_name(write: Callable[..., Path], content: str, enc
             with pytest.raises(
                 ValueError, match=f"^{re.escape(str(path))}: is text in UTF-16; save the file in UTF-8$"
             ):
-                files.read_columns(path, kind)
+                reader.read_columns(path, kind)
 
 
 SEMICOLONS = {
@@ -631,12 +632,12 @@ SEMICOLONS = {
 def test_csv_with_semicolons_is_read_if_the_header_has_them(
     write: Callable[..., Path], content: str, name: str
 ) -> None:
-    assert files.read_run(write(SEMICOLONS[content], name)) == {"q": {"d": 1.5, "e": 0.5}}
+    assert reader.read_run(write(SEMICOLONS[content], name)) == {"q": {"d": 1.5, "e": 0.5}}
 
 
 def test_commas_are_part_of_ids_between_semicolons(write: Callable[..., Path]) -> None:
     path = write("query;document;relevance\nParis, Texas;d,1;2\n", "a.csv")
-    assert files.read_qrels(path) == {"Paris, Texas": {"d,1": 2}}
+    assert reader.read_qrels(path) == {"Paris, Texas": {"d,1": 2}}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -678,11 +679,11 @@ def test_a_gz_that_cannot_be_decompressed_is_rejected_by_name(
 def test_a_gz_that_is_cut_is_never_half_read(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(file_content, "CHUNK", chunk)
+    monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
     whole = gzip.compress(LONG)
     for size in range(1, len(whole), 997):
         with pytest.raises((OSError, ValueError)):
-            files.read_run(write(whole[:size], "run.gz"))
+            reader.read_run(write(whole[:size], "run.gz"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -751,11 +752,11 @@ def test_every_form_of_the_same_rankings_holds_the_same(
 ) -> None:
     content = FORMS[form]
     for chunk in (7, 1 << 20):
-        monkeypatch.setattr(file_content, "CHUNK", chunk)
+        monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
         for name in (form + packed, "unnamed"):
             if name == "unnamed" and form in ("file.csv",):
                 continue
-            columns = files.read_columns(write(PACKED[packed](content), name), kind)
+            columns = reader.read_columns(write(PACKED[packed](content), name), kind)
             assert columns.query.tolist() == [0, 0, 1]
             assert columns.query_ids.to_pylist() == ["q1", "7"]
             assert columns.document.to_pylist() == ["d1", "d2", "d1"]
@@ -765,12 +766,12 @@ def test_every_form_of_the_same_rankings_holds_the_same(
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_may_be_a_pipe(tmp_path: Path, form: str) -> None:
     writer = piped(FORMS[form], tmp_path / form)
-    assert files.read_run(tmp_path / form) == AS_MAPPING
+    assert reader.read_run(tmp_path / form) == AS_MAPPING
     writer.join()
 
 
 def test_qrels_may_have_three_columns(write: Callable[..., Path]) -> None:
-    assert files.read_qrels(write("# q d r\nq1 d1 1\nq1\td3  2\nq2 d1 0\n")) == QRELS_READ
+    assert reader.read_qrels(write("# q d r\nq1 d1 1\nq1\td3  2\nq2 d1 0\n")) == QRELS_READ
     path = write("q1 d1 1\nq1 0 d3 2\n")
     assert refused("qrels", path) == f"{path}: line 2: 4 columns; the first line has 3: query document relevance"
 
@@ -783,13 +784,13 @@ def test_integer_ids_of_tables_are_their_decimal_text(write: Callable[..., Path]
         "a.parquet": as_parquet(pa.Table.from_pylist(numbered)),
         "a.arrow": as_arrow(pa.ipc.new_file, pa.Table.from_pylist(numbered)),
     }.items():
-        assert files.read_run(write(content, name)) == expected
+        assert reader.read_run(write(content, name)) == expected
 
 
 def test_an_id_is_chosen_before_a_text_and_a_judgment_before_a_score(write: Callable[..., Path]) -> None:
     path = write("query,qid,document,item_id,score,label\nwhat?,q1,a text,d1,0.5,2\n", "a.csv")
-    assert files.read_run(path) == {"q1": {"d1": 0.5}}
-    assert files.read_qrels(path) == {"q1": {"d1": 2}}
+    assert reader.read_run(path) == {"q1": {"d1": 0.5}}
+    assert reader.read_qrels(path) == {"q1": {"d1": 2}}
 
 
 TABLE_NAMES = {"run": "query-id{0}corpus-id{0}score", "qrels": "qid{0}docid{0}relevance"}
@@ -859,7 +860,7 @@ def test_columns_with_commas_and_spaces_but_without_a_header_are_not_a_trec_file
 ) -> None:
     path = write(content)
     problem = f"has no header: the first line is {names}; name the columns there, such as query_id,document_id"
-    assert refused(kind, path) == f"{path}: {problem},{file_content.VALUE[kind]}"
+    assert refused(kind, path) == f"{path}: {problem},{VALUE[kind]}"
 
 
 @pytest.mark.parametrize(
@@ -870,7 +871,7 @@ def test_columns_have_the_names_that_people_use(write: Callable[..., Path], head
     cells = {"topic": "q", "query": "q" if header.count(",") == 2 else "the text", "item": "a text", "score": "2"}
     names = header.split(",")
     row = ",".join(cells.get(name, "q" if name in ("uid", "userId", "qid") else "d") for name in names)
-    found = files.read_run(write(f"{header}\n{row}\n", "a.csv"))
+    found = reader.read_run(write(f"{header}\n{row}\n", "a.csv"))
     assert found == {"the text" if "query" in names else "q": {"d": 2.0}}
 
 
@@ -1050,11 +1051,11 @@ FAULTY_FORMS: dict[str, tuple[str | bytes, str]] = {
 
 @pytest.mark.parametrize("text", ['{"q": {"d": 0.5}}', '\ufeff{"q":\r\n{"d": 0.5}}'])
 def test_json_is_parsed_with_or_without_a_byte_order_mark(text: str) -> None:
-    assert file_content.parse_json(text.encode()) == {"q": {"d": 0.5}}
+    assert parse_json(text.encode()) == {"q": {"d": 0.5}}
 
 
 def test_json_that_python_writes_keeps_values_that_are_not_finite() -> None:
-    assert str(file_content.parse_json(json.dumps([math.nan, math.inf, -math.inf]).encode())) == "[nan, inf, -inf]"
+    assert str(parse_json(json.dumps([math.nan, math.inf, -math.inf]).encode())) == "[nan, inf, -inf]"
 
 
 @pytest.mark.parametrize(
@@ -1079,7 +1080,7 @@ def test_json_that_python_writes_keeps_values_that_are_not_finite() -> None:
 )
 def test_json_that_has_no_one_value_raises_value_error(text: bytes, problem: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
-        file_content.parse_json(text)
+        parse_json(text)
 
 
 @pytest.mark.parametrize("fault", FAULTY_FORMS)
@@ -1100,11 +1101,11 @@ def test_a_table_that_is_cut_short_is_rejected(write: Callable[..., Path], form:
 
 
 LIMITS = {
-    "bytes": (file_content.Limits(bytes=20), "holds more than 20 bytes"),
-    "uncompressed": (file_content.Limits(uncompressed=20), "bytes uncompressed"),
-    "rows": (file_content.Limits(rows=2), "holds more than 2 rows, the limit here"),
-    "queries": (file_content.Limits(queries=1), "holds more than 1 queries, the limit here"),
-    "columns": (file_content.Limits(columns=2), "holds more than 2 columns, the limit here"),
+    "bytes": (Limits(bytes=20), "holds more than 20 bytes"),
+    "uncompressed": (Limits(uncompressed=20), "bytes uncompressed"),
+    "rows": (Limits(rows=2), "holds more than 2 rows, the limit here"),
+    "queries": (Limits(queries=1), "holds more than 1 queries, the limit here"),
+    "columns": (Limits(columns=2), "holds more than 2 columns, the limit here"),
 }
 
 
@@ -1115,34 +1116,34 @@ def test_limits_bound_every_form(write: Callable[..., Path], form: str, limit: s
     limits, problem = LIMITS[limit]
     path = write(PACKED[packed](FORMS[form]), form + packed)
     uncompressed = None if form == "file.arrow" else 10_000
-    assert len(files.read_columns(path, "run", file_content.Limits(10_000, uncompressed, 3, 2, 3)).value) == 3
+    assert len(reader.read_columns(path, "run", Limits(10_000, uncompressed, 3, 2, 3)).value) == 3
     if limit == "columns" and form in ("file.txt", "file.json"):
         return
     if limit == "uncompressed" and form == "file.arrow" and not packed:
         problem = "give Parquet"
     with pytest.raises(ValueError, match=problem):
-        files.read_columns(path, "run", limits)
+        reader.read_columns(path, "run", limits)
 
 
 def test_a_file_that_unpacks_to_more_than_the_limit_is_not_unpacked_whole(write: Callable[..., Path]) -> None:
-    limits = file_content.Limits(bytes=1 << 20, uncompressed=1 << 22)
+    limits = Limits(bytes=1 << 20, uncompressed=1 << 22)
     for pack in (PACKED[".gz"], PACKED[".zst"]):
         for content in (bytes(1 << 26), b"q Q0 d 1 1 tag\n" * (1 << 22), b"[" + b" " * (1 << 26)):
             with pytest.raises(ValueError, match=r"bytes uncompressed|line 1: "):
-                files.read_columns(write(pack(content), "bomb"), "run", limits)
+                reader.read_columns(write(pack(content), "bomb"), "run", limits)
 
 
 @pytest.mark.parametrize("head", ["", "query,document,score\n"])
 def test_lines_are_counted_over_chunks_of_empty_lines(write: Callable[..., Path], head: str) -> None:
-    empty = 2 * file_content.CHUNK + 7
+    empty = 2 * CHUNK + 7
     row = "q,d,x\n" if head else "q Q0 d 1 x t\n"
     with pytest.raises(ValueError, match=f"line {empty + len(head.splitlines()) + 1}: the score 'x' is not a number"):
-        files.read_run(write("\n" * empty + head + row, "file.csv" if head else "file.run"))
+        reader.read_run(write("\n" * empty + head + row, "file.csv" if head else "file.run"))
 
 
 def test_a_list_of_empty_records_is_rejected_by_their_number(write: Callable[..., Path]) -> None:
     with pytest.raises(ValueError, match="holds more than 2 rows"):
-        files.read_run(write(json.dumps([RECORDS[0], {}, {}]), "a.json"), file_content.Limits(rows=2))
+        reader.read_run(write(json.dumps([RECORDS[0], {}, {}]), "a.json"), Limits(rows=2))
 
 
 def parquet(query: Any, rows: int = 10_000, **how: Any) -> bytes:
@@ -1179,7 +1180,7 @@ def test_a_small_table_that_unpacks_to_much_is_rejected_before(
     assert path.stat().st_size < 1 << 20
     before = pa.total_allocated_bytes()
     with pytest.raises(ValueError, match=r"bytes uncompressed|give Parquet|DELTA_BYTE_ARRAY"):
-        files.read_columns(path, "run", file_content.Limits(bytes=1 << 20, uncompressed=1 << 22))
+        reader.read_columns(path, "run", Limits(bytes=1 << 20, uncompressed=1 << 22))
     assert pa.total_allocated_bytes() - before < 1 << 23
 
 
@@ -1200,10 +1201,10 @@ def test_limits_accept_a_file_that_fits_from_every_writer(
         use_dictionary=dictionary,
     )
     path = write(content, "a.parquet")
-    limits = file_content.Limits(1 << 20, 1 << 20, 10_000, 7, 3)
-    assert files.read_run(path, limits) == files.read_run(path)
+    limits = Limits(1 << 20, 1 << 20, 10_000, 7, 3)
+    assert reader.read_run(path, limits) == reader.read_run(path)
     with pytest.raises(ValueError, match="bytes uncompressed"):
-        files.read_run(path, limits._replace(uncompressed=50_000))
+        reader.read_run(path, limits._replace(uncompressed=50_000))
 
 
 def test_the_schema_of_a_table_is_bounded_before_it_is_read(write: Callable[..., Path]) -> None:
@@ -1212,9 +1213,9 @@ def test_the_schema_of_a_table_is_bounded_before_it_is_read(write: Callable[...,
     pa.parquet.ParquetWriter(sink, schema, store_schema=False).close()
     path = write(sink.getvalue().to_pybytes(), "wide.parquet")
     with pytest.raises(OSError, match="size limit"):
-        files.read_run(path, file_content.Limits(uncompressed=1 << 22))
+        reader.read_run(path, Limits(uncompressed=1 << 22))
     with pytest.raises(ValueError, match="no column holds the query"):
-        files.read_run(path)
+        reader.read_run(path)
 
 
 def test_ids_of_integers_are_text_in_the_table_of_a_report(
@@ -1239,20 +1240,20 @@ def test_columns_of_any_name_are_read_by_the_names_given(write: Callable[..., Pa
     if content is None:
         content = as_parquet(pa.table({"member": ["ann", "bob"], "film": ["alien", "brazil"], "stars": [2.5, -1]}))
     path = write(content, name)
-    columns = files.read_columns(path, "run", names={"query": "member", "document": "Film", "score": "stars"})
+    columns = reader.read_columns(path, "run", names={"query": "member", "document": "Film", "score": "stars"})
     assert columns.query_ids.to_pylist() == ["ann", "bob"]
     assert columns.document.to_pylist() == ["alien", "brazil"]
     assert columns.value.tolist() == [2.5, -1]
     with pytest.raises(ValueError, match=r"no column is called user; the file has 'member', 'film', 'stars'$"):
-        files.read_columns(path, "run", names={"query": "user", "document": "film", "score": "stars"})
+        reader.read_columns(path, "run", names={"query": "user", "document": "film", "score": "stars"})
 
 
 @pytest.mark.parametrize("chunk", [30, 1 << 22])
 def test_comments_are_text_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int) -> None:
-    monkeypatch.setattr(file_content, "CHUNK", chunk)
+    monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
     path = tmp_path / "run.txt"
     path.write_bytes(
         b"# the run of today, in TREC form\n" * 3 + b"# \0\n" + b"# and more of it here and there\nq Q0 d 1 2 t\n"
     )
     with pytest.raises(ValueError, match=r"line 4: holds a NUL byte"):
-        files.read_run(path)
+        reader.read_run(path)

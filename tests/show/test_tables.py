@@ -11,7 +11,7 @@ import pytest
 from systems import RELEVANCE, SYSTEMS
 from systems import shown as shown
 
-from ndcg.statistics import tables as room
+from ndcg.show import tables as room
 
 
 def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from .file_content import (
+from .content import (
     BYTE_ORDER_MARK,
     ROWS,
     VALUE,

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
+from ndcg.explanations.questions import random_rankings
+from ndcg.explanations.slip_terms import Queries, Query, Slip, in_order, query_scores
+from ndcg.explanations.slips import SLIPS, slip_named
 from ndcg.measure.conventions import CONVENTIONS
-from ndcg.statistics.questions import random_rankings
-from ndcg.statistics.slip_terms import Queries, Query, Slip, in_order, query_scores
-from ndcg.statistics.slips import SLIPS, slip_named
 
 LOG = [1 / math.log2(rank + 1) for rank in range(1, 30)]
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inputs.file_content import parse_json
+from ..files.content import parse_json
 from ..inputs.rankings import Rankings
 from ..measure.messages import shown
 from ..measure.options import is_real

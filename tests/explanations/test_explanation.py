@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import NUMBERS, RELEVANCE, SCORES
 
+from ndcg.explanations.search import Combination
+from ndcg.explanations.slip_terms import Queries, Query, Slip, in_order
+from ndcg.explanations.slips import SLIPS, slip_named
 from ndcg.measure.conventions import CHOICES, CONVENTIONS
-from ndcg.statistics.search import Combination
-from ndcg.statistics.slip_terms import Queries, Query, Slip, in_order
-from ndcg.statistics.slips import SLIPS, slip_named
 
 CARD: dict[str, Any] = {"predictions": SCORES, "references": RELEVANCE}
 RUN = {"q1": {"d1": 1.0, "d2": 1.0, "d3": 0.2}, "q2": {"d9": 1.0}, "q4": {"d1": 2.0}}

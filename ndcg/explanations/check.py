@@ -19,6 +19,7 @@ from ..measure.messages import shown
 from ..measure.options import Options, choice, result_name, whole
 from ..measure.ties import Floats
 from ..scores.queries import progress
+from ..show.tables import Readable, Table, number_text
 from .properties import in_common, properties_of
 from .questions import (
     FLOAT32,
@@ -34,7 +35,6 @@ from .questions import (
 )
 from .slip_terms import Queries, Query, Slip, query_scores, ranked
 from .slips import DUPLICATES_COUNTED, IN_ORDER_OF_INPUT, SLIPS, SWAPPED, slip_named
-from .tables import Readable, Table, number_text
 
 ROUNDED_TO = range(2, 7)  # digits to which functions round
 FIRST_ASKED = 16  # rankings that rule out most definitions

@@ -20,8 +20,6 @@ import pytest
 from every_form import ODD_IDS, SPELLINGS
 from reference import slow_scores
 
-from ndcg.inputs import file_content, file_lines
-
 MINUTES = float(os.environ.get("FUZZ_MINUTES", "0"))
 CASES = 250
 BYTE_ORDER_MARK = "\ufeff".encode()
@@ -304,8 +302,8 @@ def test_every_file_ends_in_the_number_of_a_slow_reader_or_in_its_error(
         chance = random.Random(case)
         chunk = chance.choice([1, 3, 10, 30, 64, 100, 333, 1 << 22])
         longest = chance.choice([80, 150, 300, 2000, 1 << 20 if chunk > 300 else 5000])
-        monkeypatch.setattr(file_content, "CHUNK", chunk)
-        monkeypatch.setattr(file_lines, "LINE", longest)
+        monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
+        monkeypatch.setattr("ndcg.files.lines.LINE", longest)
         try:
             done = check(ndcg, tmp_path, chance, longest)
         except BaseException as error:

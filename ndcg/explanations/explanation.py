@@ -32,7 +32,8 @@ from ..scores.queries import (
     score_part,
     weights,
 )
-from .drawing import figure_of
+from ..show.drawing import figure_of
+from ..show.tables import Readable, number_text
 from .properties import in_common, properties_of
 from .reported import Reported
 from .search import (
@@ -48,7 +49,6 @@ from .search import (
 )
 from .slip_terms import Queries, Slip, have_ids, queries_by_ids, queries_of
 from .slips import SLIPS
-from .tables import Readable, number_text
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_COMBINATIONS = 5
