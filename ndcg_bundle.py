@@ -1525,7 +1525,7 @@ _REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 # Arguments that people expect of all methods.
 ELSEWHERE = {
     **dict.fromkeys(("by", "confidence"), "report and compare have it"),
-    **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over", "resamples"), "compare has it"),
+    **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"),
     **dict.fromkeys(("got", "between"), "explain has it"),
 }
 # Options that methods with an aggregation of their own do not accept.
@@ -9134,7 +9134,6 @@ def paired_tests(
     *,
     alternative: str = "two-sided",
     margin: float | Floats = 0.0,
-    resamples: int = 10_000,
     seed: int = 0,
     parts: Parts | None = None,
 ) -> Tests:
@@ -9151,7 +9150,6 @@ def paired_tests(
         pairs: for each difference, the row and the row that is subtracted from it.
         alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
         margin: one margin, or one for each pair; differences must then be symmetric around their mean.
-        resamples: the minimum number of permutations.
         seed: the random seed.
         parts: parts of the queries, as in :func:`intervals`.
 
@@ -9165,7 +9163,6 @@ def paired_tests(
     >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 permutations differ as much
     (0.25, 0.0742)
     """
-    exponent = max(SAMPLED, (resamples - 1).bit_length())
     two_sided = alternative == "two-sided"
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
@@ -9177,7 +9174,7 @@ def paired_tests(
         for at in within:
             one, other = (values[row][block.queries] for row in pairs[at])
             shares = (differences(one, other) + margins[at, own][:, np.newaxis]) * weights
-            for column, figures in zip(result, _tests_of_few(shares, two_sided, exponent), strict=True):
+            for column, figures in zip(result, _tests_of_few(shares, two_sided), strict=True):
                 column[at, own] = figures
         if not (exact := result.exact[within][:, own]).all():
             weighted = [row[block.queries] * weights for row in values] + [np.broadcast_to(weights, shares.shape)]
@@ -9185,11 +9182,11 @@ def paired_tests(
                 sampled = [at for at in within if not result.exact[at, own[place]]]
                 shared = np.stack([each[place] for each in weighted])
                 of_pairs = [(*pairs[at], margins[at, own[place]]) for at in sampled]
-                result.randomization[sampled, own[place]] = _sampled_p(shared, of_pairs, two_sided, exponent, seed)
+                result.randomization[sampled, own[place]] = _sampled_p(shared, of_pairs, two_sided, seed)
     return result if parts is not None else Tests._make(each[:, 0] for each in result)
 
 
-def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
+def _tests_of_few(shares: Floats, two_sided: bool) -> Tests:
     """Return the tests of each row, except p-values of randomization tests that try only some permutations."""
     differing = np.count_nonzero(shares, axis=1)
     exact = differing <= EXACT
@@ -9197,7 +9194,7 @@ def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
     for count in np.unique(differing[exact]).tolist():
         alike = shares[differing == count]
         randomization[differing == count] = _exact_p(alike[alike != 0].reshape(len(alike), count), two_sided)
-    permutations = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**exponent)
+    permutations = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**SAMPLED)
     return Tests(randomization, _t_test(shares, two_sided), exact, permutations)
 
 
@@ -9226,12 +9223,10 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
     return np.minimum(1.0, p_values)
 
 
-def _sampled_p(
-    rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, exponent: int, seed: int
-) -> Floats:
+def _sampled_p(rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, seed: int) -> Floats:
     """Return the proportion of a random group of permutations with a sum at least as far from 0, or at least as great.
 
-    Each query draws a word of ``exponent`` bits, and each permutation of the group is also a word: it
+    Each query draws a word of SAMPLED bits, and each permutation of the group is also a word: it
     exchanges the scores of the queries with words that have an odd number of bits in common with it.
     Permutations that differ only in the last bits are summed at once.
 
@@ -9243,10 +9238,9 @@ def _sampled_p(
         rows: the rows of weighted values; the last row has the weights.
         pairs: two rows, and the amount to add to their difference.
         two_sided: count sums that are as far from 0 on either side.
-        exponent: the exponent of 2 that gives the size of the group.
         seed: the random seed of the words.
     """
-    words = np.random.default_rng(seed).integers(1 << exponent, size=rows.shape[1])
+    words = np.random.default_rng(seed).integers(1 << SAMPLED, size=rows.shape[1])
     last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
     used = {-1, *(row for pair in pairs for row in pair[:2])}
 
@@ -9262,11 +9256,11 @@ def _sampled_p(
         rounding = ROUNDING * (sizes[one] + sizes[other] + margin * sizes[-1])
         least.append(moved(totals, one, other, margin) - rounding)
     as_far = np.zeros(len(pairs), np.int64)
-    for word in range((1 << exponent) // SIGNS_AT_A_TIME):
+    for word in range((1 << SAMPLED) // SIGNS_AT_A_TIME):
         signs = 1.0 - 2.0 * (np.bitwise_count(first & word) & 1)
         sums = {row: _walsh_hadamard(np.bincount(last, rows[row] * signs, SIGNS_AT_A_TIME)) for row in used}
         as_far += [np.count_nonzero(moved(sums, *pair) >= bound) for pair, bound in zip(pairs, least, strict=True)]
-    return as_far / 2.0**exponent
+    return as_far / 2.0**SAMPLED
 
 
 def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
@@ -9591,18 +9585,16 @@ class Resampling(NamedTuple):
 
     Attributes:
         confidence: the confidence level of the intervals.
-        resamples: the minimum number of permutations of the test.
         seed: the random seed of the test.
         exact: whether all permutations were tried.
     """
 
     confidence: float
-    resamples: int
     seed: int
     exact: bool = False
 
     @classmethod
-    def parse(cls, confidence: Any, resamples: Any = 10_000, seed: Any = 0) -> "Resampling":
+    def parse(cls, confidence: Any, seed: Any = 0) -> "Resampling":
         """Check the options of intervals and tests.
 
         Raises:
@@ -9610,7 +9602,6 @@ class Resampling(NamedTuple):
         """
         return cls(
             between_0_and_1("confidence", confidence, 0.95),
-            whole("resamples", resamples, 2, 10**8),  # more would not fit into memory
             whole("seed", seed, 0),
         )
 
@@ -9623,13 +9614,20 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(inputs: Inputs, options: Options) -> PerQuery:
+def query_columns(inputs: Inputs, options: Options, sample_weight: Any = None) -> PerQuery:
     """Return the columns of a report's table of queries.
 
-    It has `query` only if queries have ids. `ideal`, the highest IDCG of all judged documents, is 0 for queries with
-    no relevant documents.
+    It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all
+    judged documents, is 0 for queries with no relevant documents.
     """
-    return describe_queries(partial(_describe, options), inputs, options, PIECE)
+    columns = describe_queries(partial(_describe, options), inputs, options, PIECE)
+    return with_weights(columns, sample_weight)
+
+
+def with_weights(columns: PerQuery, sample_weight: Any) -> PerQuery:
+    """Return the columns with the weight of each query, if there are weights."""
+    weight = weights(sample_weight, len(columns["ideal"]))
+    return columns if weight is None else {**columns, "weight": weight}
 
 
 def _describe(options: Options, part: Rankings) -> PerQuery:
@@ -9745,11 +9743,7 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
 
 
 def scored(
-    columns: PerQuery,
-    options: Options,
-    weight: NDArray[np.float64] | None,
-    confidence: float,
-    parts: Parts | None = None,
+    columns: PerQuery, options: Options, confidence: float, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, for each part of the queries, or for all queries as the only part.
 
@@ -9758,10 +9752,10 @@ def scored(
     Raises:
         ValueError: no query has a value, and there are no parts.
     """
-    values = np.stack([columns[name] for name in options.names])
+    values, weight = np.stack([columns[name] for name in options.names]), columns.get("weight")
     split = Parts([values.shape[1]]) if parts is None else parts
     ends = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
-    scores = scores_of(columns, options, weight, ends, split)
+    scores = scores_of(columns, options, ends, split)
     if parts is None:
         for name, score in scores[0].items():
             if not score.queries:
@@ -9769,31 +9763,24 @@ def scored(
     return scores
 
 
-def scored_slices(
-    parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
-) -> dict[Value, Slice]:
+def scored_slices(parts: Slices, columns: PerQuery, options: Options, confidence: float) -> dict[Value, Slice]:
     """Return the scores of each slice, computed from its queries alone."""
     slices: list[Slice] = []
     for part in in_pieces(parts):
         own = {name: column[part.queries] for name, column in columns.items()}
-        own_weight = None if weight is None else weight[part.queries]
-        scores = scored(own, options, own_weight, confidence, part.parts)
+        scores = scored(own, options, confidence, part.parts)
         slices += map(Slice, part.parts.sizes.tolist(), scores)
     return dict(zip(parts.values, slices, strict=True))
 
 
 def scores_of(
-    columns: PerQuery,
-    options: Options,
-    weight: NDArray[np.float64] | None,
-    ends: Intervals,
-    parts: Parts | None = None,
+    columns: PerQuery, options: Options, ends: Intervals, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
 
     The scores belong to each part of the queries, or to all queries as the only part.
     """
-    queries = len(columns["ideal"])
+    queries, weight = len(columns["ideal"]), columns.get("weight")
     parts = Parts([queries]) if parts is None else parts
     low, high, error = (each.reshape(-1, parts.number) for each in ends)
     scores: list[dict[str, Score]] = [{} for _ in range(parts.number)]
@@ -10144,10 +10131,9 @@ class Contest(NamedTuple):
     resampling: Resampling
     testing: Testing
 
-    def results(
-        self, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None, parts: Parts | None = None
-    ) -> list[ScoresAndPairs]:
+    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
         """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
+        weight = next(iter(columns.values())).get("weight")
         names = self.options.names
         values = np.stack([each[name] for each in columns.values() for name in names])
         row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
@@ -10161,7 +10147,7 @@ class Contest(NamedTuple):
         by_system = []
         for at, each in enumerate(columns.values()):
             of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
-            by_system.append(scores_of(each, self.options, weight, of_system, parts))
+            by_system.append(scores_of(each, self.options, of_system, parts))
         results: list[ScoresAndPairs] = [
             (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
         ]
@@ -10189,8 +10175,7 @@ class Contest(NamedTuple):
     ) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
-        resamples, seed = self.resampling.resamples, self.resampling.seed
-        tests = paired_tests(values, weight, pairs, **how, resamples=resamples, seed=seed)
+        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
         powers = power(values, weight, pairs, **how)
         counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
         whole = Parts([values.shape[1]]) if parts is None else parts
@@ -10233,9 +10218,9 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
 
 # ndcg/statistics/notes.py: Notes: sentences with facts for the reader of a report or a comparison, in addition to its figures.
 
-def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
+def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
     """Return notes on cutoffs without effect, ids that never match, only relevant documents, and few queries."""
-    few = _few_queries(systems, options, weight)
+    few = _few_queries(systems, options)
     if "retrieved" not in systems[0]:  # values without rankings
         return few
     longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
@@ -10254,11 +10239,9 @@ def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.floa
     return (*sentences, *few)
 
 
-def _few_queries(
-    systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
-) -> tuple[str, ...]:
+def _few_queries(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
     """Return a sentence on the number of queries, if it is small."""
-    shares = np.ones(len(systems[0]["ideal"])) if weight is None else weight
+    shares = systems[0].get("weight", np.ones(len(systems[0]["ideal"])))
     of_results = [shares[~np.isnan(each[name])] for each in systems for name in options.names]
     fewest = min(of_results, key=_counted_as)
     if (counted := _counted_as(fewest)) >= FEW:
@@ -10277,9 +10260,7 @@ def _counted_as(weight: NDArray[np.float64]) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
-def left_out_notes(
-    systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
-) -> list[str]:
+def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
     """Return sentences on the queries that are excluded from all means or from some, and why."""
     queries = len(systems[0]["ideal"])
     without = {name: np.any([np.isnan(each[name]) for each in systems], axis=0) for name in options.names}
@@ -10301,7 +10282,7 @@ def left_out_notes(
                 measure = "" if len(names) == len(without) else f" of {', '.join(names)}"
                 reason = one if count == 1 else several
                 sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
-    if weight is not None and (count := np.count_nonzero(weight == 0)):
+    if "weight" in systems[0] and (count := np.count_nonzero(systems[0]["weight"] == 0)):
         reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
         sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
     return sentences
@@ -10399,7 +10380,7 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
         few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
         ways = [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
         if not all(pair.exact for pair, _ in beyond):
-            few, ways = "this number of permutations", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+            few, ways = "this number of permutations", []
         if together > 1:
             ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
         corrected = f" corrected for {together:,}" if together > 1 else ""
@@ -10411,7 +10392,7 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     if near:
         sentences.append(
             f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: "
-            "more resamples show on which side."
+            "all permutations might show them on the other side."
         )
     return sentences
 
@@ -10437,9 +10418,12 @@ def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slic
     return sentences
 
 
-# ndcg/statistics/saved.py: Results as JSON, and back: a saved result is read only if its figures follow from the values of its queries.
+# ndcg/statistics/saved.py: Results as JSON, and back: whatever follows from the values of the queries is computed again.
 
-SAVED = 1e-9  # the relative tolerance of saved figures, which another machine may round otherwise
+# The names of figures in 1.1.
+RENAMED = {"chance": "random_order", "exchanges": "permutations", "detectable": "min_detectable"}
+# Figures of a score that depend on documents, so that the values of queries do not determine them.
+OF_DOCUMENTS = ("worst", "best", "random_order", "tied", "ranked", "unjudged")
 
 
 @contextmanager
@@ -10467,20 +10451,27 @@ def without_nan(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def scores_from_dicts(scores: Mapping[str, Mapping[str, Any]], place: str, signature: str) -> dict[str, Score]:
-    """Return saved scores by their names."""
-    read = {}
-    for name, score in scores.items():
-        if is_of_this_version(signature) and "random_order" not in score:  # 1.0 did not save it
-            raise ValueError(f"{place}: {name}: random_order is missing")
-        kinds = dict.fromkeys(("tied", "ranked", "queries"), saved_count)
-        checked: dict[str, Any] = {
-            key: kinds.get(key, saved_number)(each, f"{place}: {name}: {key}")
-            for key, each in score.items()
-            if (key, each) != ("queries", None)
+def saved_scores(scores: Mapping[str, Mapping[str, Any]], place: str) -> dict[str, dict[str, Any]]:
+    """Return the figures of saved scores by the names of the scores."""
+    counts = ("tied", "ranked", "queries")
+    return {
+        name: {
+            RENAMED.get(figure, figure): saved_count(value, f"{place}: {name}: {figure}")
+            if figure in counts
+            else saved_number(value, f"{place}: {name}: {figure}")
+            for figure, value in score.items()
+            if (figure, value) != ("queries", None)
         }
-        read[name] = Score(**checked)
-    return read
+        for name, score in scores.items()
+    }
+
+
+def with_figures_of_documents(scores: Mapping[str, Score], saved: Mapping[str, Mapping[str, Any]]) -> dict[str, Score]:
+    """Return scores with the saved figures that the values of the queries do not determine."""
+    return {
+        name: score._replace(**{figure: saved[name][figure] for figure in OF_DOCUMENTS if figure in saved[name]})
+        for name, score in scores.items()
+    }
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
@@ -10537,32 +10528,7 @@ def saved_signature(signature: Any, names: Iterable[str]) -> str:
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
     """Return the saved options of intervals and tests."""
-    resampling = Resampling(**values)
-    if not isinstance(resampling.exact, bool):
-        raise ValueError(f"resampling: exact: must be True or False; got {shown(resampling.exact)}")
-    return Resampling.parse(*resampling[:3])._replace(exact=resampling.exact)
-
-
-def saved_pair(values: Mapping[str, Any], place: str) -> Pair:
-    """Return a saved pair, after checking the types and ranges of its fields."""
-    pair = Pair(**values)
-    at = f"{place}: {shown(pair.system)} - {shown(pair.other)}, {shown(pair.measure)}"
-    checked: dict[str, Any] = {}
-    for name, value in values.items():
-        if name in ("wins", "ties", "losses", "permutations") or (name == "queries_needed" and value is not None):
-            checked[name] = saved_count(value, f"{at}: {name}")
-        elif name == "exact" and not isinstance(value, bool):
-            raise ValueError(f"{at}: exact: must be True or False; got {shown(value)}")
-        elif name not in ("measure", "system", "other", "exact", "queries_needed") and (name, value) != (
-            "min_detectable",
-            None,
-        ):
-            checked[name] = saved_number(value, f"{at}: {name}")
-            if math.isnan(checked[name]) or (name.startswith("p") and not 0 <= checked[name] <= 1):
-                raise ValueError(f"{at}: {name}: is out of range; got {shown(value)}")
-    if pair.permutations < 1:
-        raise ValueError(f"{at}: permutations: must be at least 1; got {pair.permutations}")
-    return pair._replace(**checked)
+    return Resampling.parse(values["confidence"], values["seed"])
 
 
 def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
@@ -10573,106 +10539,16 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
         for name in names
         for each in (name, f"worst {name}", f"best {name}", f"random order {name}")
     }
-    others = [each for each in table.column_names if each in COUNTS or measure_of(each) == "unjudged"]
+    for name in names:
+        if name not in table.column_names:
+            raise ValueError(f"queries: has no column {name}")
+    others = [each for each in table.column_names if each in (*COUNTS, "weight") or measure_of(each) == "unjudged"]
     return {**columns, **{each: table[each].to_numpy() for each in others}, "ideal": np.ones(len(table))}
 
 
-def saved_slices(table: pa.Table, values: Iterable[Value], left_out: bool = False) -> Slices | None:
-    """Return the slices of a saved table, if any; check that they are the slices of the values, or some of them."""
-    slices = read_slices(table["slice"]) if "slice" in table.column_names else None
-    known = [] if slices is None else [(type(each), each) for each in slices.values]
-    given = [(type(each), each) for each in values]
-    if given != (known if not left_out else [each for each in known if each in given]):
-        raise ValueError("slices: must be the slices of the queries")
-    return slices
-
-
-def is_of_this_version(signature: str) -> bool:
-    """Return whether figures were computed by this version."""
-    return f"|v:{__version__}" in signature
-
-
-def check_scores(
-    scores: Mapping[str, Score], again: Mapping[str, Score], columns: PerQuery, signature: str, place: str
-) -> None:
-    """Raise an error unless saved scores equal those computed again from the values of queries."""
-    if list(scores) != list(again):
-        raise ValueError(f"{place}: must be {', '.join(again)}; got {', '.join(map(shown, scores))}")
-    for name, score in scores.items():
-        at, size = f"{place}: {name}", float(np.nanmax(np.abs(columns[name]), initial=0))
-        if score.low > score.value or score.value > score.high or score.worst > score.best or score.unjudged < 0:
-            raise ValueError(f"{at}: the ends of an interval or range are in the wrong order")
-        fields = ["value", "low", "high", "standard_error"] if is_of_this_version(signature) else ["value"]
-        fields += ["queries"] * (score.queries is not None)
-        if "unjudged" in map(measure_of, columns):
-            fields += ["ranked", "unjudged"]
-        if f"worst {name}" in columns and not np.isnan(columns[f"worst {name}"]).all():
-            fields += ["worst", "best", "tied", *["random_order"] * is_of_this_version(signature)]
-        if "|weights:given" in signature:
-            _check_weighted(score, name, columns, at, size)
-        else:
-            check_figures(score, again[name], fields, at, size)
-
-
-def _check_weighted(score: Score, name: str, columns: PerQuery, place: str, size: float) -> None:
-    """Raise an error if no weights of the queries could have given a score."""
-    for figure, column in zip(
-        ("value", "worst", "best", "random_order"), ("", "worst ", "best ", "random order "), strict=True
-    ):
-        values, mean = columns[column + name], getattr(score, figure)
-        if np.isnan(values).all():  # not known, as in a comparison
-            continue
-        if not math.isnan(mean) and not np.nanmin(values) - SAVED * size <= mean <= np.nanmax(values) + SAVED * size:
-            raise ValueError(f"{place}: {figure}: is outside the range of the queries' values; got {mean}")
-    if math.isnan(score.value) != math.isnan(score.worst) or max(score.tied, score.queries or 0) > len(columns[name]):
-        raise ValueError(f"{place}: does not follow from the values of the queries")
-
-
-def check_figures(saved: Any, again: Any, fields: Iterable[str], place: str, size: float) -> None:
-    """Raise an error unless saved figures equal those computed again, up to rounding relative to a size."""
-    for name in fields:
-        one, other = (math.nan if each is None else each for each in (getattr(saved, name), getattr(again, name)))
-        if not (
-            math.isclose(one, other, rel_tol=SAVED, abs_tol=SAVED * size) or (math.isnan(one) and math.isnan(other))
-        ):
-            raise ValueError(f"{place}: {name}: must be {other:.6g}, by the values of the queries; got {shown(one)}")
-
-
-def check_pairs(
-    pairs: Sequence[Pair],
-    again: Sequence[Pair],
-    scores: Mapping[str, Mapping[str, Score]],
-    queries: int,
-    signature: str,
-    place: str,
-) -> None:
-    """Raise an error unless saved pairs equal those computed again from the values of queries.
-
-    Args:
-        pairs: the saved pairs.
-        again: the pairs computed again.
-        scores: the saved scores, by system and name.
-        queries: the number of queries.
-        signature: the saved signature.
-        place: the place of the pairs in the saved result.
-    """
-    if [pair[:3] for pair in pairs] != [pair[:3] for pair in again]:
-        raise ValueError(f"{place}pairs: must be the pairs of the systems, for each measure")
-    fields = ["wins", "ties", "losses"]
-    if is_of_this_version(signature):
-        fields += ["low", "high", "standard_error", "p_t", "exact", "permutations", "min_detectable", "queries_needed"]
-    for pair, other in zip(pairs, again, strict=True):
-        at = f"{place}pairs: {pair.system} - {pair.other}, {pair.measure}"
-        one, two = (scores[each][pair.measure].value for each in (pair.system, pair.other))
-        size = max(abs(one), abs(two))
-        mean = pair._replace(difference=float(differences(np.array(one), np.array(two))))
-        check_figures(pair, mean, ["difference"], at, size)
-        if not pair.low <= pair.difference <= pair.high or pair.wins + pair.ties + pair.losses > queries:
-            raise ValueError(f"{at}: does not follow from the values of the queries")
-        if "|weights:given" not in signature:
-            check_figures(pair, other, fields, at, size)
-            if is_of_this_version(signature) and abs(pair.p - other.p) > SAVED + 6 * other.p_error:
-                raise ValueError(f"{at}: p: must be {other.p:.6g}, by the values of the queries; got {pair.p}")
+def lacks_weights(signature: str, table: pa.Table) -> bool:
+    """Return whether a result has weights that were not saved, as in versions 1.0 to 1.2: then its figures are kept."""
+    return "|weights:given" in signature and "weight" not in table.column_names
 
 
 # ndcg/statistics/report.py: The report on one system: its scores, their intervals, and the counts and notes that a reader needs to judge them.
@@ -10756,64 +10632,35 @@ class Report(Readable):
     @classmethod
     @as_saved("Report")
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report that `to_dict` was called on, in this version or in 1.0.
+        """Return the report that `to_dict` was called on, in this version or an earlier one.
 
-        Every entry must have its type and range. Means, intervals and counts must follow from the values of the
-        queries, up to rounding; intervals only if this version computed them. These cannot be checked: ids, notes,
-        the signature after its measures, how many documents of a query are judged or relevant, how many queries have
-        no relevant or only relevant documents, and `resamples` and `seed`, which have no effect. Since weights are not
-        saved, a weighted mean need only lie among the values, and within its interval.
+        Means, intervals and slices are computed again from the values of the queries; the signature, the notes, and
+        how many queries have no relevant or only relevant documents are read. A weighted report of 1.0 to 1.2 keeps
+        its figures, since these versions did not save the weights.
 
         Raises:
-            ValueError: the values do not follow from the values of the queries; names the entry.
+            ValueError: an entry is missing, or has another type or range; names the entry.
         """
-        scores = scores_from_dicts(values["scores"], "scores", values["signature"])
-        report = cls(
-            signature=saved_signature(values["signature"], scores),
+        saved = saved_scores(values["scores"], "scores")
+        signature, options = saved_signature(values["signature"], saved), Options.parse(measures=list(saved))
+        queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
+        columns = saved_columns(queries, options.names)
+        if lacks_weights(signature, queries):
+            scores = {name: Score(**each) for name, each in saved.items()}
+            slices = {each["slice"]: _saved_slice(each) for each in values.get("slices", [])}
+        else:
+            by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
+            scores, slices = _scores_and_slices(columns, by, options, resampling)
+        counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
+        return cls(
+            signature=signature,
             scores=scores,
-            counts={name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()},
-            queries=table_from_lists(values["queries"]),
-            resampling=saved_resampling(values["resampling"]),
+            counts={**counts, "queries": len(queries), "left_out": _left_out(columns, options)},
+            queries=queries,
+            resampling=resampling,
             notes=saved_notes(values["notes"]),
-            slices={
-                each["slice"]: Slice(
-                    saved_count(each["queries"], place := f"slices: {slice_name(each['slice'])}"),
-                    scores_from_dicts(each["scores"], place, values["signature"]),
-                )
-                for each in values.get("slices", [])
-            },
+            slices=slices,
         )
-        report._check_figures()
-        return report
-
-    def _check_figures(self) -> None:
-        """Raise an error unless the figures follow from the values of the queries."""
-        options = Options.parse(measures=list(self.scores))
-        columns = saved_columns(self.queries, options.names)
-        expected = set(columns) - {"ideal"}
-        if "retrieved" in columns:
-            expected |= {*COUNTS, *(result_name("unjudged", k) for k in options.cutoffs)}
-        if is_of_this_version(self.signature) and set(self.queries.column_names) - {"slice"} != expected | {"query"}:
-            raise ValueError(f"queries: must have the columns query, {', '.join(sorted(expected))}")
-        if self.resampling.exact:
-            raise ValueError("resampling: exact: must be False in a report; got True")
-        (scores,) = scored(columns, options, None, self.resampling.confidence)
-        check_scores(self.scores, scores, columns, self.signature, "scores")
-        none: NDArray[np.bool_] = np.any([np.isnan(columns[name]) for name in self.scores], axis=0)
-        counts: dict[str, int | None] = {"queries": len(none), "left_out": int(none.sum())}
-        if "retrieved" in columns:
-            unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "all_relevant")}
-            counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
-        of_queries = {name: each for name, each in self.counts.items() if name.replace("_", " ") not in EXCLUDED}
-        if of_queries != counts or max(of_queries.values()) > len(none):
-            raise ValueError(f"counts: do not follow from the queries; got {shown(self.counts)}")
-        slices = saved_slices(self.queries, self.slices)
-        again = {} if slices is None else scored_slices(slices, columns, options, None, self.resampling.confidence)
-        for value, each in self.slices.items():
-            place = f"slices: {slice_name(value)}"
-            if each.queries != again[value].queries:
-                raise ValueError(f"{place}: queries: must be {again[value].queries}; got {each.queries}")
-            check_scores(each.scores, again[value].scores, columns, self.signature, place)
 
     def flat(self) -> dict[str, float]:
         """Return the scores as one dict of floats, as experiment trackers log them.
@@ -10991,26 +10838,16 @@ def report_on(
     inputs: Inputs, sample_weight: Any = None, by: Any = None, *, options: Options, resampling: Resampling
 ) -> Report:
     """Return the report on rankings, once the options are checked."""
-    columns = query_columns(inputs, options)
-    weight = weights(sample_weight, len(columns["ideal"]))
-    signature = options.signature(weighted=weight is not None, excluding=inputs.exclude is not None)
-    return report_of(columns, weight, by, options=options, resampling=resampling, signature=signature)
+    columns = query_columns(inputs, options, sample_weight)
+    signature = options.signature(weighted=sample_weight is not None, excluding=inputs.exclude is not None)
+    return report_of(columns, by, options=options, resampling=resampling, signature=signature)
 
 
-def report_of(
-    columns: PerQuery,
-    weight: NDArray[np.float64] | None,
-    by: Any,
-    *,
-    options: Options,
-    resampling: Resampling,
-    signature: str,
-) -> Report:
+def report_of(columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str) -> Report:
     """Return the report on queries from their columns, which may be values without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
-    (scores,) = scored(columns, options, weight, resampling.confidence)
-    slices = {} if parts is None else scored_slices(parts, columns, options, weight, resampling.confidence)
+    scores, slices = _scores_and_slices(columns, parts, options, resampling)
     counts = {"queries": queries}
     excluded = {name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns}
     if "retrieved" in columns:
@@ -11022,25 +10859,41 @@ def report_of(
     return Report(
         signature=signature,
         scores=scores,
-        counts={
-            **counts,
-            "left_out": int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum()),
-            **excluded,
-        },
+        counts={**counts, "left_out": _left_out(columns, options), **excluded},
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
-            *left_out_notes([columns], options, weight),
+            *left_out_notes([columns], options),
             *missing_notes(columns, options),
             *short_run_notes(columns, options),
             *exclusion_notes(columns),
-            *notes([columns], options, weight),
+            *notes([columns], options),
             *chance_notes(scores, columns),
             *small_slices(slices),
             *slice_notes(slices),
         ),
         slices=slices,
     )
+
+
+def _scores_and_slices(
+    columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
+) -> tuple[dict[str, Score], dict[Value, Slice]]:
+    """Return the scores of all queries, and those of each slice."""
+    (scores,) = scored(columns, options, resampling.confidence)
+    return scores, {} if by is None else scored_slices(by, columns, options, resampling.confidence)
+
+
+def _left_out(columns: PerQuery, options: Options) -> int:
+    """Return the number of queries that are excluded from a mean."""
+    return int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum())
+
+
+def _saved_slice(saved: Mapping[str, Any]) -> Slice:
+    """Return a slice with its saved figures."""
+    place = f"slices: {slice_name(saved['slice'])}"
+    scores = {name: Score(**each) for name, each in saved_scores(saved["scores"], place).items()}
+    return Slice(saved_count(saved["queries"], place), scores)
 
 
 # ndcg/loops/evaluator.py: The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
@@ -11785,6 +11638,7 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 # ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
 
+SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
 PLACES = 16  # at most: float64 holds no more digits
 ONE_SIDED = (
     "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
@@ -12001,103 +11855,36 @@ class Comparison(Readable):
     @classmethod
     @as_saved("Comparison")
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on, in this version or in 1.0.
+        """Return the comparison that `to_dict` was called on, in this version or an earlier one.
 
-        Every entry must have its type and range. Means, differences, wins and corrected p-values must follow from the
-        values of the queries, up to rounding; intervals and tests only if this version computed them, and p-values that
-        were sampled up to six standard errors. These cannot be checked: ids, notes, the signature after its measures,
-        and other figures of a score (`worst`, `best`, `random_order`, `tied`, `ranked`, `unjudged`). Since weights are
-        not saved, a weighted mean need only lie among the values, and within its interval.
+        Means, pairs and slices are computed again from the values of the queries; the signature, the notes, and the
+        figures of a score that depend on documents are read. A weighted comparison of 1.0 to 1.2 keeps its figures,
+        since these versions did not save the weights.
 
         Raises:
-            ValueError: the values do not follow from the values of the queries; names the entry.
+            ValueError: an entry is missing, or has another type or range; names the entry.
         """
-        resampling, signature = saved_resampling(values["resampling"]), values["signature"]
-        of_1_0: dict[str, Any] = {"exact": resampling.exact, "permutations": resampling.resamples}
-        of_1_0 |= {"min_detectable": None, "queries_needed": None}
-        of_1_0 = {} if is_of_this_version(signature) else of_1_0
-
-        def read(part: Mapping[str, Any], place: str) -> dict[str, Any]:
-            scores = part["scores"].items()
-            return {
-                "scores": {name: scores_from_dicts(each, f"{place}scores: {name}", signature) for name, each in scores},
-                "pairs": tuple(saved_pair({**of_1_0, **pair}, f"{place}pairs") for pair in part["pairs"]),
-            }
-
-        slices = {}
-        for each in values.get("slices", []):
-            place = f"slices: {slice_name(each['slice'])}: "
-            queries = saved_count(each["queries"], f"{place}queries")
-            slices[each["slice"]] = ComparedSlice(queries, **read(each, place))
-        comparison = cls(
+        names, queries = system_names(values["scores"], values["baseline"]), table_from_lists(values["queries"])
+        options = Options.parse(measures=list(values["scores"][names[0]]))
+        signature = saved_signature(values["signature"], options.names)
+        resampling = saved_resampling(values["resampling"])
+        testing = Testing.parse(*Testing(**values.get("testing", {})))
+        columns = _saved_columns(queries, names, options.names)
+        if lacks_weights(signature, queries):
+            results = _saved_results(values, resampling)
+        else:
+            first = queries.slice(0, len(queries) // len(names))
+            slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
+            results = _statistics_comparison_results(columns, slices, Contest(options, values["baseline"], resampling, testing))
+            results = _with_figures_of_documents(results, values)
+        return cls(
             signature=signature,
-            **read(values, ""),
             baseline=values["baseline"],
-            queries=table_from_lists(values["queries"]),
-            resampling=resampling,
+            queries=queries,
             notes=saved_notes(values["notes"]),
-            testing=Testing.parse(*Testing(**values.get("testing", {}))),
-            slices=slices,
+            testing=testing,
+            **results,
         )
-        comparison._check_figures()
-        return comparison
-
-    def _check_figures(self) -> None:
-        """Raise an error unless the figures follow from the values of the queries."""
-        names = system_names(self.scores, self.baseline)
-        saved_signature(self.signature, self.measures)
-        options = Options.parse(measures=self.measures)
-        tables = [self.queries.filter(pc.equal(self.queries["system"], name)) for name in names]
-        shared = [name for name in ("query", "slice") if name in self.queries.column_names]
-        if self.queries.column_names != ["system", *shared, *self.measures] or "query" not in shared:
-            raise ValueError(f"queries: must have the columns system, query, {', '.join(self.measures)}")
-        of_systems = [each.select(shared) for each in tables]
-        in_order = pa.concat_tables(tables)["system"] == self.queries["system"]
-        if not in_order or any(each != of_systems[0] for each in of_systems):
-            raise ValueError("queries: must be the same for each system, system after system")
-        columns = {name: saved_columns(each, options.names) for name, each in zip(names, tables, strict=True)}
-        slices = saved_slices(tables[0], self.slices, left_out=True)
-        contest = Contest(options, self.baseline, self.resampling, self.testing)
-        ((scores, pairs),) = contest.results(columns, None)
-        self._check_part(ComparedSlice(len(tables[0]), self.scores, self.pairs), scores, pairs, columns, "")
-        self._check_holm(self.pairs)
-        if self.resampling.exact != all(pair.exact for pair in self.pairs):
-            raise ValueError("resampling: exact: must be True if all pairs are exact, else False")
-        if slices is None:
-            return
-        weighted = "|weights:given" in self.signature  # then other slices may be missing
-        again = _compared_slices(contest, slices, columns, None)
-        if not (set(self.slices) <= set(again) if weighted else list(self.slices) == list(again)):
-            raise ValueError("slices: must be the slices of the queries")
-        for value, each in self.slices.items():
-            other, place = again[value], f"slices: {slice_name(value)}: "
-            if each.queries != other.queries:
-                raise ValueError(f"{place}queries: must be {other.queries}; got {each.queries}")
-            self._check_part(each, other.scores, other.pairs, columns, place)
-        self._check_holm([pair for each in self.slices.values() for pair in each.pairs])
-
-    def _check_part(
-        self,
-        saved: ComparedSlice,
-        scores: Mapping[str, Mapping[str, Score]],
-        pairs: Sequence[Pair],
-        columns: Mapping[str, PerQuery],
-        place: str,
-    ) -> None:
-        """Raise an error unless the saved figures of some queries equal those computed again."""
-        if list(saved.scores) != list(scores):
-            raise ValueError(f"{place}scores: must have the systems {', '.join(scores)}")
-        for system, of_system in saved.scores.items():
-            check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
-            if any(max(each.tied, 0) > saved.queries for each in of_system.values()):
-                raise ValueError(f"{place}scores: {system}: tied: must be at most {saved.queries}")
-        check_pairs(saved.pairs, pairs, saved.scores, saved.queries, self.signature, place)
-
-    def _check_holm(self, pairs: Sequence[Pair]) -> None:
-        """Raise an error unless corrected p-values follow from the others."""
-        for pair, other in zip(pairs, self.testing.corrected(pairs), strict=True):
-            at = f"pairs: {pair.system} - {pair.other}, {pair.measure}"
-            check_figures(pair, other, ("p_holm", "p_t_holm"), at, 1.0)
 
     def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
         """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
@@ -12198,7 +11985,6 @@ def compare(
     exclude: Any = None,
     by: Any = None,
     confidence: float = 0.95,
-    resamples: int = 10_000,
     seed: int = 0,
     alternative: Literal["two-sided", "greater", "less"] = "two-sided",
     margin: float = 0.0,
@@ -12224,8 +12010,6 @@ def compare(
         by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
             p-values corrected for all slices.
         confidence: the confidence level of the intervals, between 0 and 1.
-        resamples: the minimum number of permutations of a test that is not exact; values below 1,048,576 have no
-            effect.
         seed: the random seed; the same seed gives the same comparison.
         alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
             ("greater"), or it is worse ("less").
@@ -12247,7 +12031,7 @@ def compare(
     >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
     [('a', 'b', 0.3746, 0.5)]
     """
-    resampling = Resampling.parse(confidence, resamples, seed)
+    resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
     parsed = Options.of_method(compare, k, options)
     names = system_names(systems, baseline)
@@ -12257,11 +12041,10 @@ def compare(
     arguments, weight, by = columns_of(data, {**runs, **inputs}, sample_weight=sample_weight, by=by)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
     columns = _columns_of_systems(names, arguments, parsed, same_queries)
-    weight = weights(weight, len(columns[names[0]]["ideal"]))
+    columns = {name: with_weights(each, weight) for name, each in columns.items()}
     signature = parsed.signature(weighted=weight is not None, excluding=exclude is not None)
     return comparison_of(
         columns,
-        weight,
         by,
         options=parsed,
         baseline=baseline,
@@ -12273,7 +12056,6 @@ def compare(
 
 def comparison_of(
     columns: Mapping[str, PerQuery],
-    weight: NDArray[np.float64] | None,
     by: Any,
     *,
     options: Options,
@@ -12284,43 +12066,102 @@ def comparison_of(
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries, which may be values without rankings."""
     contest = Contest(options, baseline, resampling, testing)
-    ((scores, pairs),) = contest.results(columns, weight)
-    pairs = testing.corrected(pairs)
-    comparison = Comparison(
+    first = next(iter(columns.values()))
+    slices = None if by is None else slices_of(by, first.get("query"), len(first["ideal"]))
+    results = _statistics_comparison_results(columns, slices, contest)
+    scores, pairs = results["scores"], results["pairs"]
+    of_slices: tuple[str, ...] = ()
+    if slices is not None:
+        compared, several = results["slices"], len(slices.values)
+        of_slices = (*small_slices(compared), *notes_on_slices(pairs, testing, len(compared), several))
+        columns = {name: with_slices(each, slices) for name, each in columns.items()}
+    return Comparison(
         signature=signature,
-        scores=scores,
-        pairs=tuple(pairs),
         baseline=baseline,
         queries=_table_of_systems(columns, options.names),
-        resampling=resampling._replace(exact=all(pair.exact for pair in pairs)),
         notes=(
-            *left_out_notes(list(columns.values()), options, weight),
-            *notes(list(columns.values()), options, weight),
+            *left_out_notes(list(columns.values()), options),
+            *notes(list(columns.values()), options),
             *notes_on_tests(pairs, testing, baseline),
             *(f"{system}: {note}" for system in columns for note in missing_notes(columns[system], options)),
             *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
+            *of_slices,
         ),
         testing=testing,
+        **results,
     )
-    if by is None:
-        return comparison
-    first = next(iter(columns.values()))
-    slices = slices_of(by, first.get("query"), len(first["ideal"]))
-    queries = _table_of_systems({name: with_slices(each, slices) for name, each in columns.items()}, options.names)
-    compared = _compared_slices(contest, slices, columns, weight)
-    of_slices = (
-        *small_slices(compared),
-        *notes_on_slices(comparison.pairs, testing, len(compared), len(slices.values)),
-    )
-    return replace(comparison, queries=queries, slices=compared, notes=(*comparison.notes, *of_slices))
 
 
-def _compared_slices(
-    contest: Contest, slices: Slices, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None
-) -> dict[Value, ComparedSlice]:
+def _statistics_comparison_results(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
+    """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
+    ((scores, pairs),) = contest.results(columns)
+    pairs = contest.testing.corrected(pairs)
+    return {
+        "scores": scores,
+        "pairs": tuple(pairs),
+        "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
+        "slices": {} if slices is None else _compared_slices(contest, slices, columns),
+    }
+
+
+def _saved_columns(queries: pa.Table, systems: Sequence[str], names: Sequence[str]) -> dict[str, PerQuery]:
+    """Return the columns of queries of each system from a saved table.
+
+    Raises:
+        ValueError: the systems have other queries, or do not follow each other.
+    """
+    tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
+    shared = [name for name in SHARED if name in queries.column_names]
+    in_order = pa.concat_tables(tables)["system"] == queries["system"]
+    if not in_order or any(each.select(shared) != tables[0].select(shared) for each in tables):
+        raise ValueError("queries: must be the same for each system, system after system")
+    return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}
+
+
+def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return results with the saved figures that the values of the queries do not determine."""
+
+    def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
+        return {
+            system: with_figures_of_documents(each, saved_scores(part["scores"][system], f"scores: {system}"))
+            for system, each in of_systems.items()
+        }
+
+    parts = {(type(each["slice"]), each["slice"]): each for each in saved.get("slices", [])}
+    slices = {
+        value: each._replace(scores=scores(each.scores, parts[type(value), value]))
+        for value, each in results["slices"].items()
+    }
+    return {**results, "scores": scores(results["scores"], saved), "slices": slices}
+
+
+def _saved_results(saved: Mapping[str, Any], resampling: Resampling) -> dict[str, Any]:
+    """Return the saved figures of a weighted comparison of 1.0 to 1.2."""
+    exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
+    of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
+
+    def part(values: Mapping[str, Any]) -> dict[str, Any]:
+        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
+        return {
+            "scores": {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()},
+            "pairs": tuple(
+                Pair(**of_1_0 | {RENAMED.get(name, name): each for name, each in pair.items()})
+                for pair in values["pairs"]
+            ),
+        }
+
+    slices = {
+        each["slice"]: ComparedSlice(saved_count(each["queries"], "slices"), **part(each))
+        for each in saved.get("slices", [])
+    }
+    return {**part(saved), "resampling": resampling._replace(exact=exact), "slices": slices}
+
+
+def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
     """Return how systems differ in each slice, if every system has at least two values of each measure there."""
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    weight = next(iter(columns.values())).get("weight")
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for piece in in_pieces(slices):
             valued = ~np.isnan(
@@ -12331,7 +12172,7 @@ def _compared_slices(
             if enough.any():
                 queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
                 own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
-                results = contest.results(own, None if weight is None else weight[queries], Parts(sizes))
+                results = contest.results(own, Parts(sizes))
                 values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
                 by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
             bar.update(len(piece.values))
@@ -12345,7 +12186,7 @@ def _compared_slices(
 def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:
     """Return a row per system and query, with the values of all results."""
     first = query_table(next(iter(columns.values())))
-    shared = {name: first[name] for name in ("query", "slice") if name in first.column_names}
+    shared = {name: first[name] for name in SHARED if name in first.column_names}
     tables = []
     for system, each in columns.items():
         values = {name: pa.array(each[name], from_pandas=True) for name in names}
@@ -12460,7 +12301,6 @@ class MTEBResults:
         return self._described(
             report_of(
                 self._columns(name, units),
-                None,
                 self._by(by, units),
                 options=self._options,
                 resampling=Resampling.parse(confidence),
@@ -12477,7 +12317,6 @@ class MTEBResults:
         by: Any = None,
         missing: Literal["raise", "skip"] = "raise",
         confidence: float = 0.95,
-        resamples: int = 10_000,
         seed: int = 0,
         alternative: Literal["two-sided", "greater", "less"] = "two-sided",
         margin: float = 0.0,
@@ -12492,7 +12331,6 @@ class MTEBResults:
             missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
                 that are missing from any model.
             confidence: the confidence level of the intervals, as in `compare`.
-            resamples: the minimum number of permutations, as in `compare`.
             seed: the random seed, as in `compare`.
             alternative: the direction of the tests, as in `compare`.
             margin: the non-inferiority margin, as in `compare`.
@@ -12517,11 +12355,10 @@ class MTEBResults:
         return self._described(
             comparison_of(
                 {name: self._columns(name, units) for name in names},
-                None,
                 self._by(by, units),
                 options=self._options,
                 baseline=baseline,
-                resampling=Resampling.parse(confidence, resamples, seed),
+                resampling=Resampling.parse(confidence, seed),
                 testing=Testing.parse(alternative, margin, corrected_over),
                 signature=self._signature(unit),
             ),
@@ -12869,7 +12706,7 @@ def _for_lightgbm(
     if weight is not None:
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
-    results = _results(options, predictions, labels, offsets_of(lengths), weight)
+    results = _loops_scorer_results(options, predictions, labels, offsets_of(lengths), weight)
     return [(name, value, True) for name, value in results.items()]
 
 
@@ -12901,11 +12738,11 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
             "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., qid=...)"
         )
     weight = data.get_weight()
-    results = _results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
+    results = _loops_scorer_results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
     return [(f"ndcg.{name}", value) for name, value in results.items()]
 
 
-def _results(
+def _loops_scorer_results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
     """Return the results of queries with contiguous rows.

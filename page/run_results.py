@@ -13,7 +13,6 @@ from .choices import CONVENTIONS, DOCUMENTS, LABELS, cell_of
 from .metric import ndcg, tables
 from .uploads import Mappings, read_upload
 
-RESAMPLES = 2000
 RUNS = 5
 FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
 
@@ -245,7 +244,7 @@ def report_on(run: Mappings, qrels: Mappings, options: Mapping[str, Any]) -> Any
 def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings, options: Mapping[str, Any]) -> Any:
     """Return the comparison of runs; a judged query that is missing from one is an error only if the options say so."""
     missing = CONVENTIONS[options.get("convention", "sklearn")].missing
-    return ndcg.compare(systems=runs, references=qrels, resamples=RESAMPLES, **{"missing": missing, **options})
+    return ndcg.compare(systems=runs, references=qrels, **{"missing": missing, **options})
 
 
 def rows_of_query(run: Mappings, qrels: Mappings, query: str, name: str) -> tuple[list[list[str]], str]:

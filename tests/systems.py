@@ -42,4 +42,4 @@ def shown(ndcg: evaluate.Metric) -> tuple[Any, Any]:
     }
     runs["<b>|_&"] = {query: {d: -s for d, s in scores.items()} for query, scores in runs.pop("bm25").items()}
     report = ndcg.report(predictions=runs["dense"], references=qrels, **SEVERAL)
-    return report, ndcg.compare(systems=runs, references=qrels, **SEVERAL, resamples=200)
+    return report, ndcg.compare(systems=runs, references=qrels, **SEVERAL)

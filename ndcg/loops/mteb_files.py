@@ -72,7 +72,6 @@ class MTEBResults:
         return self._described(
             report_of(
                 self._columns(name, units),
-                None,
                 self._by(by, units),
                 options=self._options,
                 resampling=Resampling.parse(confidence),
@@ -89,7 +88,6 @@ class MTEBResults:
         by: Any = None,
         missing: Literal["raise", "skip"] = "raise",
         confidence: float = 0.95,
-        resamples: int = 10_000,
         seed: int = 0,
         alternative: Literal["two-sided", "greater", "less"] = "two-sided",
         margin: float = 0.0,
@@ -104,7 +102,6 @@ class MTEBResults:
             missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
                 that are missing from any model.
             confidence: the confidence level of the intervals, as in `compare`.
-            resamples: the minimum number of permutations, as in `compare`.
             seed: the random seed, as in `compare`.
             alternative: the direction of the tests, as in `compare`.
             margin: the non-inferiority margin, as in `compare`.
@@ -129,11 +126,10 @@ class MTEBResults:
         return self._described(
             comparison_of(
                 {name: self._columns(name, units) for name in names},
-                None,
                 self._by(by, units),
                 options=self._options,
                 baseline=baseline,
-                resampling=Resampling.parse(confidence, resamples, seed),
+                resampling=Resampling.parse(confidence, seed),
                 testing=Testing.parse(alternative, margin, corrected_over),
                 signature=self._signature(unit),
             ),

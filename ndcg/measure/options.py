@@ -34,7 +34,7 @@ _REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 # Arguments that people expect of all methods.
 ELSEWHERE = {
     **dict.fromkeys(("by", "confidence"), "report and compare have it"),
-    **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over", "resamples"), "compare has it"),
+    **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"),
     **dict.fromkeys(("got", "between"), "explain has it"),
 }
 # Options that methods with an aggregation of their own do not accept.

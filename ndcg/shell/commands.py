@@ -128,7 +128,7 @@ def _by_query(reports: Mapping[str, Report], args: argparse.Namespace) -> tuple[
 def _compare(args: argparse.Namespace) -> Listing:
     """Return the differences of runs from a baseline, their intervals and tests, and the queries that differ."""
     sides = Sides.read(args, [args.baseline, *args.runs])
-    options = ("confidence", "resamples", "seed", "alternative", "margin", "corrected_over")
+    options = ("confidence", "seed", "alternative", "margin", "corrected_over")
     comparison = compare(
         systems=sides.runs,
         baseline=sides.names[0],

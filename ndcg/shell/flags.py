@@ -250,7 +250,6 @@ ARGUMENTS = {
         Argument("places", MEANS, "decimal places of tables", 4),
         Argument("signature", MEANS, "print every option that affects the scores, and score nothing", False),
         Argument("confidence", ("score", "compare", "gate"), "confidence level of the intervals", 0.95),
-        Argument("resamples", TESTS, "minimum number of permutations; values below 1,048,576 have no effect", 10_000),
         Argument("seed", TESTS, "random seed of the test", 0),
         Argument("plot", PLOTS, "also save a figure: png, svg or pdf"),
     ],
@@ -293,7 +292,7 @@ FILES = (*POSITIONAL, "exclude", "by", "plot")  # which shells complete
 SHORT = {"k": "-k", "measures": "-m", "judged_only": "-J", "by_query": "-q", "output": "-o", "places": "-p"}
 READ: dict[str, tuple[Callable[[str], Any], str]] = {
     **dict.fromkeys(("max_drop", "alpha", "margin", "confidence", "log_base", "ignore_index"), (float, "X")),
-    **dict.fromkeys(("places", "resamples", "seed", "cases"), (int, "N")),
+    **dict.fromkeys(("places", "seed", "cases"), (int, "N")),
     **dict.fromkeys(("query", "document", "score", "relevance", "convention", "form"), (str, "NAME")),
     **dict.fromkeys(("exclude", "plot"), (str, "FILE")),
     "by": (str, "FILE[:COLUMN]|COLUMN"),

@@ -63,7 +63,7 @@ class Criteria(NamedTuple):
 def gate_run(args: argparse.Namespace) -> Listing:
     """Return whether a run is worse than a baseline: by more than is tolerated, and significantly."""
     criteria = Criteria.parse(args)
-    resampling = Resampling.parse(args.confidence, args.resamples, args.seed)
+    resampling = Resampling.parse(args.confidence, args.seed)
     if resampling.confidence <= 0.5:
         problem = "must be above 0.5, since the interval of a gate is one-sided"
         raise ValueError(f"--confidence {problem}; got {args.confidence:g}")
@@ -76,7 +76,6 @@ def gate_run(args: argparse.Namespace) -> Listing:
     columns = _comparable(args, sides, new, options, criteria)
     comparison = comparison_of(
         columns,
-        None,
         None,
         options=options,
         baseline=sides.names[0],

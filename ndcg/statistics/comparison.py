@@ -5,14 +5,13 @@ dict in JSON types, from which the same comparison can be restored.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ..inputs.hashes import Columns
 from ..inputs.reading import Inputs
@@ -20,7 +19,7 @@ from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..inputs.sources import settled
 from ..measure.messages import shown, visible
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
-from ..scores.queries import columns_of, from_file, progress, refuse_negative, weights
+from ..scores.queries import columns_of, from_file, progress, refuse_negative
 from ..show.drawing import Mark, draw_rows, figure_of
 from ..show.tables import (
     Readable,
@@ -43,6 +42,7 @@ from .measured import (
     query_columns,
     query_table,
     with_slices,
+    with_weights,
 )
 from .notes import (
     chance_notes,
@@ -58,24 +58,22 @@ from .notes import (
 from .pairs import SIGNIFICANT, Contest, Pair, ScoresAndPairs, Testing, system_names
 from .parts import Parts
 from .saved import (
+    RENAMED,
     as_saved,
-    check_figures,
-    check_pairs,
-    check_scores,
-    is_of_this_version,
+    lacks_weights,
     saved_columns,
     saved_count,
     saved_notes,
-    saved_pair,
     saved_resampling,
+    saved_scores,
     saved_signature,
-    saved_slices,
-    scores_from_dicts,
     table_from_lists,
+    with_figures_of_documents,
     without_nan,
 )
 from .significance import differences
 
+SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
 PLACES = 16  # at most: float64 holds no more digits
 ONE_SIDED = (
     "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
@@ -292,103 +290,36 @@ class Comparison(Readable):
     @classmethod
     @as_saved("Comparison")
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on, in this version or in 1.0.
+        """Return the comparison that `to_dict` was called on, in this version or an earlier one.
 
-        Every entry must have its type and range. Means, differences, wins and corrected p-values must follow from the
-        values of the queries, up to rounding; intervals and tests only if this version computed them, and p-values that
-        were sampled up to six standard errors. These cannot be checked: ids, notes, the signature after its measures,
-        and other figures of a score (`worst`, `best`, `random_order`, `tied`, `ranked`, `unjudged`). Since weights are
-        not saved, a weighted mean need only lie among the values, and within its interval.
+        Means, pairs and slices are computed again from the values of the queries; the signature, the notes, and the
+        figures of a score that depend on documents are read. A weighted comparison of 1.0 to 1.2 keeps its figures,
+        since these versions did not save the weights.
 
         Raises:
-            ValueError: the values do not follow from the values of the queries; names the entry.
+            ValueError: an entry is missing, or has another type or range; names the entry.
         """
-        resampling, signature = saved_resampling(values["resampling"]), values["signature"]
-        of_1_0: dict[str, Any] = {"exact": resampling.exact, "permutations": resampling.resamples}
-        of_1_0 |= {"min_detectable": None, "queries_needed": None}
-        of_1_0 = {} if is_of_this_version(signature) else of_1_0
-
-        def read(part: Mapping[str, Any], place: str) -> dict[str, Any]:
-            scores = part["scores"].items()
-            return {
-                "scores": {name: scores_from_dicts(each, f"{place}scores: {name}", signature) for name, each in scores},
-                "pairs": tuple(saved_pair({**of_1_0, **pair}, f"{place}pairs") for pair in part["pairs"]),
-            }
-
-        slices = {}
-        for each in values.get("slices", []):
-            place = f"slices: {slice_name(each['slice'])}: "
-            queries = saved_count(each["queries"], f"{place}queries")
-            slices[each["slice"]] = ComparedSlice(queries, **read(each, place))
-        comparison = cls(
+        names, queries = system_names(values["scores"], values["baseline"]), table_from_lists(values["queries"])
+        options = Options.parse(measures=list(values["scores"][names[0]]))
+        signature = saved_signature(values["signature"], options.names)
+        resampling = saved_resampling(values["resampling"])
+        testing = Testing.parse(*Testing(**values.get("testing", {})))
+        columns = _saved_columns(queries, names, options.names)
+        if lacks_weights(signature, queries):
+            results = _saved_results(values, resampling)
+        else:
+            first = queries.slice(0, len(queries) // len(names))
+            slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
+            results = _results(columns, slices, Contest(options, values["baseline"], resampling, testing))
+            results = _with_figures_of_documents(results, values)
+        return cls(
             signature=signature,
-            **read(values, ""),
             baseline=values["baseline"],
-            queries=table_from_lists(values["queries"]),
-            resampling=resampling,
+            queries=queries,
             notes=saved_notes(values["notes"]),
-            testing=Testing.parse(*Testing(**values.get("testing", {}))),
-            slices=slices,
+            testing=testing,
+            **results,
         )
-        comparison._check_figures()
-        return comparison
-
-    def _check_figures(self) -> None:
-        """Raise an error unless the figures follow from the values of the queries."""
-        names = system_names(self.scores, self.baseline)
-        saved_signature(self.signature, self.measures)
-        options = Options.parse(measures=self.measures)
-        tables = [self.queries.filter(pc.equal(self.queries["system"], name)) for name in names]
-        shared = [name for name in ("query", "slice") if name in self.queries.column_names]
-        if self.queries.column_names != ["system", *shared, *self.measures] or "query" not in shared:
-            raise ValueError(f"queries: must have the columns system, query, {', '.join(self.measures)}")
-        of_systems = [each.select(shared) for each in tables]
-        in_order = pa.concat_tables(tables)["system"] == self.queries["system"]
-        if not in_order or any(each != of_systems[0] for each in of_systems):
-            raise ValueError("queries: must be the same for each system, system after system")
-        columns = {name: saved_columns(each, options.names) for name, each in zip(names, tables, strict=True)}
-        slices = saved_slices(tables[0], self.slices, left_out=True)
-        contest = Contest(options, self.baseline, self.resampling, self.testing)
-        ((scores, pairs),) = contest.results(columns, None)
-        self._check_part(ComparedSlice(len(tables[0]), self.scores, self.pairs), scores, pairs, columns, "")
-        self._check_holm(self.pairs)
-        if self.resampling.exact != all(pair.exact for pair in self.pairs):
-            raise ValueError("resampling: exact: must be True if all pairs are exact, else False")
-        if slices is None:
-            return
-        weighted = "|weights:given" in self.signature  # then other slices may be missing
-        again = _compared_slices(contest, slices, columns, None)
-        if not (set(self.slices) <= set(again) if weighted else list(self.slices) == list(again)):
-            raise ValueError("slices: must be the slices of the queries")
-        for value, each in self.slices.items():
-            other, place = again[value], f"slices: {slice_name(value)}: "
-            if each.queries != other.queries:
-                raise ValueError(f"{place}queries: must be {other.queries}; got {each.queries}")
-            self._check_part(each, other.scores, other.pairs, columns, place)
-        self._check_holm([pair for each in self.slices.values() for pair in each.pairs])
-
-    def _check_part(
-        self,
-        saved: ComparedSlice,
-        scores: Mapping[str, Mapping[str, Score]],
-        pairs: Sequence[Pair],
-        columns: Mapping[str, PerQuery],
-        place: str,
-    ) -> None:
-        """Raise an error unless the saved figures of some queries equal those computed again."""
-        if list(saved.scores) != list(scores):
-            raise ValueError(f"{place}scores: must have the systems {', '.join(scores)}")
-        for system, of_system in saved.scores.items():
-            check_scores(of_system, scores[system], columns[system], self.signature, f"{place}scores: {system}")
-            if any(max(each.tied, 0) > saved.queries for each in of_system.values()):
-                raise ValueError(f"{place}scores: {system}: tied: must be at most {saved.queries}")
-        check_pairs(saved.pairs, pairs, saved.scores, saved.queries, self.signature, place)
-
-    def _check_holm(self, pairs: Sequence[Pair]) -> None:
-        """Raise an error unless corrected p-values follow from the others."""
-        for pair, other in zip(pairs, self.testing.corrected(pairs), strict=True):
-            at = f"pairs: {pair.system} - {pair.other}, {pair.measure}"
-            check_figures(pair, other, ("p_holm", "p_t_holm"), at, 1.0)
 
     def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
         """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
@@ -489,7 +420,6 @@ def compare(
     exclude: Any = None,
     by: Any = None,
     confidence: float = 0.95,
-    resamples: int = 10_000,
     seed: int = 0,
     alternative: Literal["two-sided", "greater", "less"] = "two-sided",
     margin: float = 0.0,
@@ -515,8 +445,6 @@ def compare(
         by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
             p-values corrected for all slices.
         confidence: the confidence level of the intervals, between 0 and 1.
-        resamples: the minimum number of permutations of a test that is not exact; values below 1,048,576 have no
-            effect.
         seed: the random seed; the same seed gives the same comparison.
         alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
             ("greater"), or it is worse ("less").
@@ -538,7 +466,7 @@ def compare(
     >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
     [('a', 'b', 0.3746, 0.5)]
     """
-    resampling = Resampling.parse(confidence, resamples, seed)
+    resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
     parsed = Options.of_method(compare, k, options)
     names = system_names(systems, baseline)
@@ -548,11 +476,10 @@ def compare(
     arguments, weight, by = columns_of(data, {**runs, **inputs}, sample_weight=sample_weight, by=by)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
     columns = _columns_of_systems(names, arguments, parsed, same_queries)
-    weight = weights(weight, len(columns[names[0]]["ideal"]))
+    columns = {name: with_weights(each, weight) for name, each in columns.items()}
     signature = parsed.signature(weighted=weight is not None, excluding=exclude is not None)
     return comparison_of(
         columns,
-        weight,
         by,
         options=parsed,
         baseline=baseline,
@@ -564,7 +491,6 @@ def compare(
 
 def comparison_of(
     columns: Mapping[str, PerQuery],
-    weight: NDArray[np.float64] | None,
     by: Any,
     *,
     options: Options,
@@ -575,43 +501,102 @@ def comparison_of(
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries, which may be values without rankings."""
     contest = Contest(options, baseline, resampling, testing)
-    ((scores, pairs),) = contest.results(columns, weight)
-    pairs = testing.corrected(pairs)
-    comparison = Comparison(
+    first = next(iter(columns.values()))
+    slices = None if by is None else slices_of(by, first.get("query"), len(first["ideal"]))
+    results = _results(columns, slices, contest)
+    scores, pairs = results["scores"], results["pairs"]
+    of_slices: tuple[str, ...] = ()
+    if slices is not None:
+        compared, several = results["slices"], len(slices.values)
+        of_slices = (*small_slices(compared), *notes_on_slices(pairs, testing, len(compared), several))
+        columns = {name: with_slices(each, slices) for name, each in columns.items()}
+    return Comparison(
         signature=signature,
-        scores=scores,
-        pairs=tuple(pairs),
         baseline=baseline,
         queries=_table_of_systems(columns, options.names),
-        resampling=resampling._replace(exact=all(pair.exact for pair in pairs)),
         notes=(
-            *left_out_notes(list(columns.values()), options, weight),
-            *notes(list(columns.values()), options, weight),
+            *left_out_notes(list(columns.values()), options),
+            *notes(list(columns.values()), options),
             *notes_on_tests(pairs, testing, baseline),
             *(f"{system}: {note}" for system in columns for note in missing_notes(columns[system], options)),
             *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
+            *of_slices,
         ),
         testing=testing,
+        **results,
     )
-    if by is None:
-        return comparison
-    first = next(iter(columns.values()))
-    slices = slices_of(by, first.get("query"), len(first["ideal"]))
-    queries = _table_of_systems({name: with_slices(each, slices) for name, each in columns.items()}, options.names)
-    compared = _compared_slices(contest, slices, columns, weight)
-    of_slices = (
-        *small_slices(compared),
-        *notes_on_slices(comparison.pairs, testing, len(compared), len(slices.values)),
-    )
-    return replace(comparison, queries=queries, slices=compared, notes=(*comparison.notes, *of_slices))
 
 
-def _compared_slices(
-    contest: Contest, slices: Slices, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None
-) -> dict[Value, ComparedSlice]:
+def _results(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
+    """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
+    ((scores, pairs),) = contest.results(columns)
+    pairs = contest.testing.corrected(pairs)
+    return {
+        "scores": scores,
+        "pairs": tuple(pairs),
+        "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
+        "slices": {} if slices is None else _compared_slices(contest, slices, columns),
+    }
+
+
+def _saved_columns(queries: pa.Table, systems: Sequence[str], names: Sequence[str]) -> dict[str, PerQuery]:
+    """Return the columns of queries of each system from a saved table.
+
+    Raises:
+        ValueError: the systems have other queries, or do not follow each other.
+    """
+    tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
+    shared = [name for name in SHARED if name in queries.column_names]
+    in_order = pa.concat_tables(tables)["system"] == queries["system"]
+    if not in_order or any(each.select(shared) != tables[0].select(shared) for each in tables):
+        raise ValueError("queries: must be the same for each system, system after system")
+    return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}
+
+
+def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return results with the saved figures that the values of the queries do not determine."""
+
+    def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
+        return {
+            system: with_figures_of_documents(each, saved_scores(part["scores"][system], f"scores: {system}"))
+            for system, each in of_systems.items()
+        }
+
+    parts = {(type(each["slice"]), each["slice"]): each for each in saved.get("slices", [])}
+    slices = {
+        value: each._replace(scores=scores(each.scores, parts[type(value), value]))
+        for value, each in results["slices"].items()
+    }
+    return {**results, "scores": scores(results["scores"], saved), "slices": slices}
+
+
+def _saved_results(saved: Mapping[str, Any], resampling: Resampling) -> dict[str, Any]:
+    """Return the saved figures of a weighted comparison of 1.0 to 1.2."""
+    exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
+    of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
+
+    def part(values: Mapping[str, Any]) -> dict[str, Any]:
+        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
+        return {
+            "scores": {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()},
+            "pairs": tuple(
+                Pair(**of_1_0 | {RENAMED.get(name, name): each for name, each in pair.items()})
+                for pair in values["pairs"]
+            ),
+        }
+
+    slices = {
+        each["slice"]: ComparedSlice(saved_count(each["queries"], "slices"), **part(each))
+        for each in saved.get("slices", [])
+    }
+    return {**part(saved), "resampling": resampling._replace(exact=exact), "slices": slices}
+
+
+def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
     """Return how systems differ in each slice, if every system has at least two values of each measure there."""
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    weight = next(iter(columns.values())).get("weight")
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for piece in in_pieces(slices):
             valued = ~np.isnan(
@@ -622,7 +607,7 @@ def _compared_slices(
             if enough.any():
                 queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
                 own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
-                results = contest.results(own, None if weight is None else weight[queries], Parts(sizes))
+                results = contest.results(own, Parts(sizes))
                 values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
                 by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
             bar.update(len(piece.values))
@@ -636,7 +621,7 @@ def _compared_slices(
 def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:
     """Return a row per system and query, with the values of all results."""
     first = query_table(next(iter(columns.values())))
-    shared = {name: first[name] for name in ("query", "slice") if name in first.column_names}
+    shared = {name: first[name] for name in SHARED if name in first.column_names}
     tables = []
     for system, each in columns.items():
         values = {name: pa.array(each[name], from_pandas=True) for name in names}

@@ -21,7 +21,7 @@ from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, score_queries, sign
-from ..scores.queries import describe_queries, mean, score_part
+from ..scores.queries import describe_queries, mean, score_part, weights
 from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
 from .parts import Parts
 from .significance import Intervals, differences, intervals
@@ -140,18 +140,16 @@ class Resampling(NamedTuple):
 
     Attributes:
         confidence: the confidence level of the intervals.
-        resamples: the minimum number of permutations of the test.
         seed: the random seed of the test.
         exact: whether all permutations were tried.
     """
 
     confidence: float
-    resamples: int
     seed: int
     exact: bool = False
 
     @classmethod
-    def parse(cls, confidence: Any, resamples: Any = 10_000, seed: Any = 0) -> "Resampling":
+    def parse(cls, confidence: Any, seed: Any = 0) -> "Resampling":
         """Check the options of intervals and tests.
 
         Raises:
@@ -159,7 +157,6 @@ class Resampling(NamedTuple):
         """
         return cls(
             between_0_and_1("confidence", confidence, 0.95),
-            whole("resamples", resamples, 2, 10**8),  # more would not fit into memory
             whole("seed", seed, 0),
         )
 
@@ -172,13 +169,20 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(inputs: Inputs, options: Options) -> PerQuery:
+def query_columns(inputs: Inputs, options: Options, sample_weight: Any = None) -> PerQuery:
     """Return the columns of a report's table of queries.
 
-    It has `query` only if queries have ids. `ideal`, the highest IDCG of all judged documents, is 0 for queries with
-    no relevant documents.
+    It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all
+    judged documents, is 0 for queries with no relevant documents.
     """
-    return describe_queries(partial(_describe, options), inputs, options, PIECE)
+    columns = describe_queries(partial(_describe, options), inputs, options, PIECE)
+    return with_weights(columns, sample_weight)
+
+
+def with_weights(columns: PerQuery, sample_weight: Any) -> PerQuery:
+    """Return the columns with the weight of each query, if there are weights."""
+    weight = weights(sample_weight, len(columns["ideal"]))
+    return columns if weight is None else {**columns, "weight": weight}
 
 
 def _describe(options: Options, part: Rankings) -> PerQuery:
@@ -294,11 +298,7 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
 
 
 def scored(
-    columns: PerQuery,
-    options: Options,
-    weight: NDArray[np.float64] | None,
-    confidence: float,
-    parts: Parts | None = None,
+    columns: PerQuery, options: Options, confidence: float, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, for each part of the queries, or for all queries as the only part.
 
@@ -307,10 +307,10 @@ def scored(
     Raises:
         ValueError: no query has a value, and there are no parts.
     """
-    values = np.stack([columns[name] for name in options.names])
+    values, weight = np.stack([columns[name] for name in options.names]), columns.get("weight")
     split = Parts([values.shape[1]]) if parts is None else parts
     ends = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
-    scores = scores_of(columns, options, weight, ends, split)
+    scores = scores_of(columns, options, ends, split)
     if parts is None:
         for name, score in scores[0].items():
             if not score.queries:
@@ -318,31 +318,24 @@ def scored(
     return scores
 
 
-def scored_slices(
-    parts: Slices, columns: PerQuery, options: Options, weight: NDArray[np.float64] | None, confidence: float
-) -> dict[Value, Slice]:
+def scored_slices(parts: Slices, columns: PerQuery, options: Options, confidence: float) -> dict[Value, Slice]:
     """Return the scores of each slice, computed from its queries alone."""
     slices: list[Slice] = []
     for part in in_pieces(parts):
         own = {name: column[part.queries] for name, column in columns.items()}
-        own_weight = None if weight is None else weight[part.queries]
-        scores = scored(own, options, own_weight, confidence, part.parts)
+        scores = scored(own, options, confidence, part.parts)
         slices += map(Slice, part.parts.sizes.tolist(), scores)
     return dict(zip(parts.values, slices, strict=True))
 
 
 def scores_of(
-    columns: PerQuery,
-    options: Options,
-    weight: NDArray[np.float64] | None,
-    ends: Intervals,
-    parts: Parts | None = None,
+    columns: PerQuery, options: Options, ends: Intervals, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
 
     The scores belong to each part of the queries, or to all queries as the only part.
     """
-    queries = len(columns["ideal"])
+    queries, weight = len(columns["ideal"]), columns.get("weight")
     parts = Parts([queries]) if parts is None else parts
     low, high, error = (each.reshape(-1, parts.number) for each in ends)
     scores: list[dict[str, Score]] = [{} for _ in range(parts.number)]

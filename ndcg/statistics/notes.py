@@ -15,9 +15,9 @@ from .pairs import SIGNIFICANT, Pair, Testing
 from .significance import FEW, differences
 
 
-def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None) -> tuple[str, ...]:
+def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
     """Return notes on cutoffs without effect, ids that never match, only relevant documents, and few queries."""
-    few = _few_queries(systems, options, weight)
+    few = _few_queries(systems, options)
     if "retrieved" not in systems[0]:  # values without rankings
         return few
     longest = max(int(columns[name].max()) for columns in systems for name in ("retrieved", "judged"))
@@ -36,11 +36,9 @@ def notes(systems: Sequence[PerQuery], options: Options, weight: NDArray[np.floa
     return (*sentences, *few)
 
 
-def _few_queries(
-    systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
-) -> tuple[str, ...]:
+def _few_queries(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
     """Return a sentence on the number of queries, if it is small."""
-    shares = np.ones(len(systems[0]["ideal"])) if weight is None else weight
+    shares = systems[0].get("weight", np.ones(len(systems[0]["ideal"])))
     of_results = [shares[~np.isnan(each[name])] for each in systems for name in options.names]
     fewest = min(of_results, key=_counted_as)
     if (counted := _counted_as(fewest)) >= FEW:
@@ -59,9 +57,7 @@ def _counted_as(weight: NDArray[np.float64]) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
-def left_out_notes(
-    systems: Sequence[PerQuery], options: Options, weight: NDArray[np.float64] | None = None
-) -> list[str]:
+def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
     """Return sentences on the queries that are excluded from all means or from some, and why."""
     queries = len(systems[0]["ideal"])
     without = {name: np.any([np.isnan(each[name]) for each in systems], axis=0) for name in options.names}
@@ -83,7 +79,7 @@ def left_out_notes(
                 measure = "" if len(names) == len(without) else f" of {', '.join(names)}"
                 reason = one if count == 1 else several
                 sentences.append(f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}.")
-    if weight is not None and (count := np.count_nonzero(weight == 0)):
+    if "weight" in systems[0] and (count := np.count_nonzero(systems[0]["weight"] == 0)):
         reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
         sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
     return sentences
@@ -181,7 +177,7 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
         few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
         ways = [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
         if not all(pair.exact for pair, _ in beyond):
-            few, ways = "this number of permutations", [f"resamples={int(together / SIGNIFICANT) + 1}"]
+            few, ways = "this number of permutations", []
         if together > 1:
             ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
         corrected = f" corrected for {together:,}" if together > 1 else ""
@@ -193,7 +189,7 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     if near:
         sentences.append(
             f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: "
-            "more resamples show on which side."
+            "all permutations might show them on the other side."
         )
     return sentences
 

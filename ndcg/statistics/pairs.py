@@ -168,10 +168,9 @@ class Contest(NamedTuple):
     resampling: Resampling
     testing: Testing
 
-    def results(
-        self, columns: Mapping[str, PerQuery], weight: NDArray[np.float64] | None, parts: Parts | None = None
-    ) -> list[ScoresAndPairs]:
+    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
         """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
+        weight = next(iter(columns.values())).get("weight")
         names = self.options.names
         values = np.stack([each[name] for each in columns.values() for name in names])
         row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
@@ -185,7 +184,7 @@ class Contest(NamedTuple):
         by_system = []
         for at, each in enumerate(columns.values()):
             of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
-            by_system.append(scores_of(each, self.options, weight, of_system, parts))
+            by_system.append(scores_of(each, self.options, of_system, parts))
         results: list[ScoresAndPairs] = [
             (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
         ]
@@ -213,8 +212,7 @@ class Contest(NamedTuple):
     ) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
-        resamples, seed = self.resampling.resamples, self.resampling.seed
-        tests = paired_tests(values, weight, pairs, **how, resamples=resamples, seed=seed)
+        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
         powers = power(values, weight, pairs, **how)
         counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
         whole = Parts([values.shape[1]]) if parts is None else parts

@@ -11,17 +11,15 @@ from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..inputs.reading import Inputs
-from ..inputs.slices import Value, slice_name, slices_of
+from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..measure.messages import shown
-from ..measure.options import Cutoffs, Options, QueryOptions, measure_of, result_name
-from ..scores.queries import from_frame, weights
+from ..measure.options import Cutoffs, Options, QueryOptions, measure_of
+from ..scores.queries import from_frame
 from ..show.drawing import Mark, draw_mark, draw_rows, figure_of
 from ..show.tables import Readable, Table, count_text
 from .measured import (
-    COUNTS,
     EXCLUDED,
     SHOWN,
     PerQuery,
@@ -49,15 +47,13 @@ from .notes import (
 )
 from .saved import (
     as_saved,
-    check_scores,
-    is_of_this_version,
+    lacks_weights,
     saved_columns,
     saved_count,
     saved_notes,
     saved_resampling,
+    saved_scores,
     saved_signature,
-    saved_slices,
-    scores_from_dicts,
     table_from_lists,
     without_nan,
 )
@@ -141,64 +137,35 @@ class Report(Readable):
     @classmethod
     @as_saved("Report")
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report that `to_dict` was called on, in this version or in 1.0.
+        """Return the report that `to_dict` was called on, in this version or an earlier one.
 
-        Every entry must have its type and range. Means, intervals and counts must follow from the values of the
-        queries, up to rounding; intervals only if this version computed them. These cannot be checked: ids, notes,
-        the signature after its measures, how many documents of a query are judged or relevant, how many queries have
-        no relevant or only relevant documents, and `resamples` and `seed`, which have no effect. Since weights are not
-        saved, a weighted mean need only lie among the values, and within its interval.
+        Means, intervals and slices are computed again from the values of the queries; the signature, the notes, and
+        how many queries have no relevant or only relevant documents are read. A weighted report of 1.0 to 1.2 keeps
+        its figures, since these versions did not save the weights.
 
         Raises:
-            ValueError: the values do not follow from the values of the queries; names the entry.
+            ValueError: an entry is missing, or has another type or range; names the entry.
         """
-        scores = scores_from_dicts(values["scores"], "scores", values["signature"])
-        report = cls(
-            signature=saved_signature(values["signature"], scores),
+        saved = saved_scores(values["scores"], "scores")
+        signature, options = saved_signature(values["signature"], saved), Options.parse(measures=list(saved))
+        queries, resampling = table_from_lists(values["queries"]), saved_resampling(values["resampling"])
+        columns = saved_columns(queries, options.names)
+        if lacks_weights(signature, queries):
+            scores = {name: Score(**each) for name, each in saved.items()}
+            slices = {each["slice"]: _saved_slice(each) for each in values.get("slices", [])}
+        else:
+            by = slices_of(queries["slice"], None, len(queries)) if "slice" in queries.column_names else None
+            scores, slices = _scores_and_slices(columns, by, options, resampling)
+        counts = {name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()}
+        return cls(
+            signature=signature,
             scores=scores,
-            counts={name: saved_count(each, f"counts: {name}") for name, each in values["counts"].items()},
-            queries=table_from_lists(values["queries"]),
-            resampling=saved_resampling(values["resampling"]),
+            counts={**counts, "queries": len(queries), "left_out": _left_out(columns, options)},
+            queries=queries,
+            resampling=resampling,
             notes=saved_notes(values["notes"]),
-            slices={
-                each["slice"]: Slice(
-                    saved_count(each["queries"], place := f"slices: {slice_name(each['slice'])}"),
-                    scores_from_dicts(each["scores"], place, values["signature"]),
-                )
-                for each in values.get("slices", [])
-            },
+            slices=slices,
         )
-        report._check_figures()
-        return report
-
-    def _check_figures(self) -> None:
-        """Raise an error unless the figures follow from the values of the queries."""
-        options = Options.parse(measures=list(self.scores))
-        columns = saved_columns(self.queries, options.names)
-        expected = set(columns) - {"ideal"}
-        if "retrieved" in columns:
-            expected |= {*COUNTS, *(result_name("unjudged", k) for k in options.cutoffs)}
-        if is_of_this_version(self.signature) and set(self.queries.column_names) - {"slice"} != expected | {"query"}:
-            raise ValueError(f"queries: must have the columns query, {', '.join(sorted(expected))}")
-        if self.resampling.exact:
-            raise ValueError("resampling: exact: must be False in a report; got True")
-        (scores,) = scored(columns, options, None, self.resampling.confidence)
-        check_scores(self.scores, scores, columns, self.signature, "scores")
-        none: NDArray[np.bool_] = np.any([np.isnan(columns[name]) for name in self.scores], axis=0)
-        counts: dict[str, int | None] = {"queries": len(none), "left_out": int(none.sum())}
-        if "retrieved" in columns:
-            unknown = {name: self.counts.get(name) for name in ("nothing_relevant", "all_relevant")}
-            counts |= {**unknown, "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0))}
-        of_queries = {name: each for name, each in self.counts.items() if name.replace("_", " ") not in EXCLUDED}
-        if of_queries != counts or max(of_queries.values()) > len(none):
-            raise ValueError(f"counts: do not follow from the queries; got {shown(self.counts)}")
-        slices = saved_slices(self.queries, self.slices)
-        again = {} if slices is None else scored_slices(slices, columns, options, None, self.resampling.confidence)
-        for value, each in self.slices.items():
-            place = f"slices: {slice_name(value)}"
-            if each.queries != again[value].queries:
-                raise ValueError(f"{place}: queries: must be {again[value].queries}; got {each.queries}")
-            check_scores(each.scores, again[value].scores, columns, self.signature, place)
 
     def flat(self) -> dict[str, float]:
         """Return the scores as one dict of floats, as experiment trackers log them.
@@ -376,26 +343,16 @@ def report_on(
     inputs: Inputs, sample_weight: Any = None, by: Any = None, *, options: Options, resampling: Resampling
 ) -> Report:
     """Return the report on rankings, once the options are checked."""
-    columns = query_columns(inputs, options)
-    weight = weights(sample_weight, len(columns["ideal"]))
-    signature = options.signature(weighted=weight is not None, excluding=inputs.exclude is not None)
-    return report_of(columns, weight, by, options=options, resampling=resampling, signature=signature)
+    columns = query_columns(inputs, options, sample_weight)
+    signature = options.signature(weighted=sample_weight is not None, excluding=inputs.exclude is not None)
+    return report_of(columns, by, options=options, resampling=resampling, signature=signature)
 
 
-def report_of(
-    columns: PerQuery,
-    weight: NDArray[np.float64] | None,
-    by: Any,
-    *,
-    options: Options,
-    resampling: Resampling,
-    signature: str,
-) -> Report:
+def report_of(columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str) -> Report:
     """Return the report on queries from their columns, which may be values without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
-    (scores,) = scored(columns, options, weight, resampling.confidence)
-    slices = {} if parts is None else scored_slices(parts, columns, options, weight, resampling.confidence)
+    scores, slices = _scores_and_slices(columns, parts, options, resampling)
     counts = {"queries": queries}
     excluded = {name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns}
     if "retrieved" in columns:
@@ -407,22 +364,38 @@ def report_of(
     return Report(
         signature=signature,
         scores=scores,
-        counts={
-            **counts,
-            "left_out": int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum()),
-            **excluded,
-        },
+        counts={**counts, "left_out": _left_out(columns, options), **excluded},
         queries=query_table(columns if parts is None else with_slices(columns, parts)),
         resampling=resampling,
         notes=(
-            *left_out_notes([columns], options, weight),
+            *left_out_notes([columns], options),
             *missing_notes(columns, options),
             *short_run_notes(columns, options),
             *exclusion_notes(columns),
-            *notes([columns], options, weight),
+            *notes([columns], options),
             *chance_notes(scores, columns),
             *small_slices(slices),
             *slice_notes(slices),
         ),
         slices=slices,
     )
+
+
+def _scores_and_slices(
+    columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
+) -> tuple[dict[str, Score], dict[Value, Slice]]:
+    """Return the scores of all queries, and those of each slice."""
+    (scores,) = scored(columns, options, resampling.confidence)
+    return scores, {} if by is None else scored_slices(by, columns, options, resampling.confidence)
+
+
+def _left_out(columns: PerQuery, options: Options) -> int:
+    """Return the number of queries that are excluded from a mean."""
+    return int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum())
+
+
+def _saved_slice(saved: Mapping[str, Any]) -> Slice:
+    """Return a slice with its saved figures."""
+    place = f"slices: {slice_name(saved['slice'])}"
+    scores = {name: Score(**each) for name, each in saved_scores(saved["scores"], place).items()}
+    return Slice(saved_count(saved["queries"], place), scores)

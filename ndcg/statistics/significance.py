@@ -198,7 +198,6 @@ def paired_tests(
     *,
     alternative: str = "two-sided",
     margin: float | Floats = 0.0,
-    resamples: int = 10_000,
     seed: int = 0,
     parts: Parts | None = None,
 ) -> Tests:
@@ -215,7 +214,6 @@ def paired_tests(
         pairs: for each difference, the row and the row that is subtracted from it.
         alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
         margin: one margin, or one for each pair; differences must then be symmetric around their mean.
-        resamples: the minimum number of permutations.
         seed: the random seed.
         parts: parts of the queries, as in :func:`intervals`.
 
@@ -229,7 +227,6 @@ def paired_tests(
     >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 permutations differ as much
     (0.25, 0.0742)
     """
-    exponent = max(SAMPLED, (resamples - 1).bit_length())
     two_sided = alternative == "two-sided"
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
@@ -241,7 +238,7 @@ def paired_tests(
         for at in within:
             one, other = (values[row][block.queries] for row in pairs[at])
             shares = (differences(one, other) + margins[at, own][:, np.newaxis]) * weights
-            for column, figures in zip(result, _tests_of_few(shares, two_sided, exponent), strict=True):
+            for column, figures in zip(result, _tests_of_few(shares, two_sided), strict=True):
                 column[at, own] = figures
         if not (exact := result.exact[within][:, own]).all():
             weighted = [row[block.queries] * weights for row in values] + [np.broadcast_to(weights, shares.shape)]
@@ -249,11 +246,11 @@ def paired_tests(
                 sampled = [at for at in within if not result.exact[at, own[place]]]
                 shared = np.stack([each[place] for each in weighted])
                 of_pairs = [(*pairs[at], margins[at, own[place]]) for at in sampled]
-                result.randomization[sampled, own[place]] = _sampled_p(shared, of_pairs, two_sided, exponent, seed)
+                result.randomization[sampled, own[place]] = _sampled_p(shared, of_pairs, two_sided, seed)
     return result if parts is not None else Tests._make(each[:, 0] for each in result)
 
 
-def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
+def _tests_of_few(shares: Floats, two_sided: bool) -> Tests:
     """Return the tests of each row, except p-values of randomization tests that try only some permutations."""
     differing = np.count_nonzero(shares, axis=1)
     exact = differing <= EXACT
@@ -261,7 +258,7 @@ def _tests_of_few(shares: Floats, two_sided: bool, exponent: int) -> Tests:
     for count in np.unique(differing[exact]).tolist():
         alike = shares[differing == count]
         randomization[differing == count] = _exact_p(alike[alike != 0].reshape(len(alike), count), two_sided)
-    permutations = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**exponent)
+    permutations = np.where(exact, 2 ** np.minimum(differing, EXACT), 2**SAMPLED)
     return Tests(randomization, _t_test(shares, two_sided), exact, permutations)
 
 
@@ -290,12 +287,10 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
     return np.minimum(1.0, p_values)
 
 
-def _sampled_p(
-    rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, exponent: int, seed: int
-) -> Floats:
+def _sampled_p(rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, seed: int) -> Floats:
     """Return the proportion of a random group of permutations with a sum at least as far from 0, or at least as great.
 
-    Each query draws a word of ``exponent`` bits, and each permutation of the group is also a word: it
+    Each query draws a word of SAMPLED bits, and each permutation of the group is also a word: it
     exchanges the scores of the queries with words that have an odd number of bits in common with it.
     Permutations that differ only in the last bits are summed at once.
 
@@ -307,10 +302,9 @@ def _sampled_p(
         rows: the rows of weighted values; the last row has the weights.
         pairs: two rows, and the amount to add to their difference.
         two_sided: count sums that are as far from 0 on either side.
-        exponent: the exponent of 2 that gives the size of the group.
         seed: the random seed of the words.
     """
-    words = np.random.default_rng(seed).integers(1 << exponent, size=rows.shape[1])
+    words = np.random.default_rng(seed).integers(1 << SAMPLED, size=rows.shape[1])
     last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
     used = {-1, *(row for pair in pairs for row in pair[:2])}
 
@@ -326,11 +320,11 @@ def _sampled_p(
         rounding = ROUNDING * (sizes[one] + sizes[other] + margin * sizes[-1])
         least.append(moved(totals, one, other, margin) - rounding)
     as_far = np.zeros(len(pairs), np.int64)
-    for word in range((1 << exponent) // SIGNS_AT_A_TIME):
+    for word in range((1 << SAMPLED) // SIGNS_AT_A_TIME):
         signs = 1.0 - 2.0 * (np.bitwise_count(first & word) & 1)
         sums = {row: _walsh_hadamard(np.bincount(last, rows[row] * signs, SIGNS_AT_A_TIME)) for row in used}
         as_far += [np.count_nonzero(moved(sums, *pair) >= bound) for pair, bound in zip(pairs, least, strict=True)]
-    return as_far / 2.0**exponent
+    return as_far / 2.0**SAMPLED
 
 
 def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:

@@ -63,7 +63,7 @@ def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evalua
     assert audit[1] == ["dense", "4", "3", "1", "1", "0", "1 of 3"]
     qrels, runs = ndcg.read_qrels(files / "qrels.txt"), {n: ndcg.read_run(files / f"{n}.run") for n in RUNS}
     systems = {name: {query: run.get(query, {}) for query in qrels} for name, run in runs.items()}
-    (pair,) = ndcg.compare(systems=systems, references=qrels, k=10, resamples=2000).pairs
+    (pair,) = ndcg.compare(systems=systems, references=qrels, k=10).pairs
     page.wait_for_selector("#pairs td")
     shown = next(row for row in cells(page, "#pairs") if row)
     assert float(shown[3]) == pytest.approx(pair.difference, abs=1e-4)
@@ -150,7 +150,7 @@ def test_each_cutoff_is_shown_query_by_query(visit: Opener, ndcg: evaluate.Metri
     page.get_by_label("nDCG@10", exact=True).check()
     wait_for(page, "nDCG@10: ", "#by-query figcaption")
     systems = {name: ndcg.read_run(files / f"{name}.run") for name in RUNS}
-    how = {"references": ndcg.read_qrels(files / "qrels.txt"), "k": [1, 10], "missing": "empty", "resamples": 100}
+    how = {"references": ndcg.read_qrels(files / "qrels.txt"), "k": [1, 10], "missing": "empty"}
     pairs = {pair.measure: pair.difference for pair in ndcg.compare(systems=systems, **how).pairs}
     bars = [float(row[2]) for row in cells(page, "#by-query") if row]
     assert abs(sum(bars) / len(bars)) == pytest.approx(abs(pairs["nDCG@10"]), abs=1e-4)

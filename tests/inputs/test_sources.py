@@ -58,7 +58,7 @@ def test_a_frame_may_have_one_row(ndcg: evaluate.Metric, tmp_path: Path, frame: 
 
 
 def test_systems_may_be_columns(ndcg: evaluate.Metric) -> None:
-    how: dict[str, Any] = {"k": 5, "resamples": 50}
+    how: dict[str, Any] = {"k": 5}
     table = table_of()
     given = {name: side for name, side in columns_of(table).items() if name != "predictions"}
     expected = ndcg.compare(systems={"a": table["score"], "b": table["other"]}, **given, **how)

@@ -88,7 +88,7 @@ def by_report(metric: evaluate.Metric, inputs: Inputs) -> Values:
 
 def by_comparison(metric: evaluate.Metric, inputs: Inputs) -> Values:
     predictions = inputs.pop("predictions")
-    found = metric.compare(systems={"a": predictions, "b": predictions}, **inputs, **QUERY_OPTIONS, resamples=2)
+    found = metric.compare(systems={"a": predictions, "b": predictions}, **inputs, **QUERY_OPTIONS)
     of_one = found.queries.filter(pc.field("system") == "a")
     return in_hex(of_one.select(found.measures).to_pydict())
 
@@ -1091,7 +1091,7 @@ def test_flat_columns_with_document_ids_are_ranked_as_trec_eval_does(ndcg: evalu
         assert report.queries["nDCG@5"].to_pylist() == pytest.approx(scored["nDCG@5"], rel=1e-12)
         systems = {"one": scores, "other": [-score for score in scores]}
         sides = {name: side for name, side in flat.items() if name != "predictions"}
-        compared = ndcg.compare(systems=systems, **sides, convention="trec_eval", k=5, resamples=10)
+        compared = ndcg.compare(systems=systems, **sides, convention="trec_eval", k=5)
         assert compared.scores["one"]["nDCG@5"].value == pytest.approx(report.scores["nDCG@5"].value, rel=1e-12)
 
 

@@ -128,7 +128,7 @@ def test_a_report_leaves_skipped_queries_out(ndcg: evaluate.Metric, given: dict[
 
 def test_a_comparison_is_over_the_same_queries(ndcg: evaluate.Metric) -> None:
     systems = {"bm25": RUN, "dense": {**RUN, "q2": {"d3": 1.0}, "q1": {"d2": 1.0}}}
-    how: dict[str, Any] = {"systems": systems, "references": QRELS, "resamples": 50}
+    how: dict[str, Any] = {"systems": systems, "references": QRELS}
     with pytest.raises(ValueError, match=r"systems\['bm25'\]: no ranking for query 'q2', which 'dense' has"):
         ndcg.compare(**how)
     with pytest.raises(ValueError, match=r"systems\['bm25'\]: predictions: query 'q2' is missing"):

@@ -609,8 +609,7 @@ def test_a_value_of_any_size_is_rejected_in_few_words(ndcg: evaluate.Metric, nam
 ROWS = {"references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude", "missing"}
 OF_METHODS: dict[str, set[str]] = {
     "report": {"predictions", "by", "confidence", *ROWS},
-    "compare": {"systems", "baseline", "by", "confidence", "resamples", "seed", *ROWS}
-    | {"alternative", "margin", "corrected_over"},
+    "compare": {"systems", "baseline", "by", "confidence", "seed", *ROWS} | {"alternative", "margin", "corrected_over"},
     "compute_spark": {"df", "prediction", "reference", "query", "document", "sample_weight", "exclude"}
     | {"k", "use_aggregator", "missing"},
     "trainer_metrics": {"k", "query_ids", "references", "main_input", "ignore_index"},

@@ -108,7 +108,7 @@ def test_excluded_documents_take_no_rank(call: Call, folder: Path, ndcg: evaluat
 
 
 def test_compare_saves_the_comparison(call: Call, ndcg: evaluate.Metric) -> None:
-    how = "--alternative less --seed 3 --resamples 999 --confidence 0.9 --corrected-over all"
+    how = "--alternative less --seed 3 --confidence 0.9 --corrected-over all"
     status, printed, _ = call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o json")
     found = ndcg.compare(
         systems={"main": MAIN, "worse": WORSE},
@@ -117,7 +117,6 @@ def test_compare_saves_the_comparison(call: Call, ndcg: evaluate.Metric) -> None
         baseline="main",
         alternative="less",
         seed=3,
-        resamples=999,
         confidence=0.9,
         corrected_over="all",
     )
@@ -291,8 +290,6 @@ BAD = {
     "the measure; got inf",
     "gate qrels.txt main.txt worse.txt --max-drop nan": "--max-drop must be a finite number, at least 0, in units of "
     "the measure; got nan",
-    "gate qrels.txt main.txt worse.txt --resamples 1": "--resamples must be an integer, at least 2 and at most "
-    "100,000,000; got 1",
     "gate qrels.txt main.txt worse.txt --seed -1": "--seed must be an integer, at least 0; got -1",
     "compare qrels.txt main.txt worse.txt --alternative greater --margin nan": "--margin must be a finite number, at "
     "least 0, in units of the measure; got nan",

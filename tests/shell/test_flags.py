@@ -55,7 +55,7 @@ def test_the_words_of_an_option_are_those_of_python(argument: flags.Argument) ->
 
 def test_defaults_are_those_of_python() -> None:
     python = {name: each.default for name, each in inspect.signature(comparison.compare).parameters.items()}
-    tests = ("alternative", "margin", "corrected_over", "confidence", "resamples", "seed")
+    tests = ("alternative", "margin", "corrected_over", "confidence", "seed")
     parsed = vars(flags.parser().parse_args(["compare", "qrels.txt", "main.txt", "worse.txt"]))
     assert {name: parsed[name] for name in tests} == {name: python[name] for name in tests}
     assert [parsed[name] for name in options.OF_COMPUTE if name in parsed] == [None] * 14
