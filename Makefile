@@ -98,7 +98,7 @@ space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 	cp README.md CONTRIBUTING.md requirements.txt LICENSE ndcg_bundle.py app.py dist/space
 	cp page/*.py page/*.css page/*.js dist/space/page
 	cp page/samples/* dist/space/page/samples
-	cp benchmarks/*.md benchmarks/*.svg dist/space/benchmarks
+	cp benchmarks/*.md benchmarks/*.png dist/space/benchmarks
 	cp conformance/*.* dist/space/conformance
 	cp conformance/runners/*.py dist/space/conformance/runners
 	cp docs/*.md dist/space/docs

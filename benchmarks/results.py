@@ -278,11 +278,9 @@ def plot(results: Results, folder: Path) -> str:
     if not results.growth:
         return ""
     try:
-        import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
         return f"\n\nNo plot: {error}.\n"
-    mpl.rcParams["svg.hashsalt"] = "ndcg"  # the same file for the same figures
     figure = Figure(figsize=(10, 4), layout="constrained")
     panels = {"ns": "nanoseconds per score", "extra": "peak extra memory, % of the input"}
     for axes, (of, label) in zip(figure.subplots(1, 2), panels.items(), strict=True):
@@ -296,8 +294,8 @@ def plot(results: Results, folder: Path) -> str:
         axes.set(xscale="log", yscale="log", xlabel="scores", ylabel=label)
         axes.grid(alpha=0.3)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
-    figure.savefig(folder / "growth.svg", metadata={"Date": None})
-    return "\n\n![Nanoseconds per score and peak extra memory by number of scores](growth.svg)\n"
+    figure.savefig(folder / "growth.png", dpi=150, metadata={"Software": None})
+    return "\n\n![Nanoseconds per score and peak extra memory by number of scores](growth.png)\n"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

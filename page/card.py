@@ -15,7 +15,7 @@ DELIMITERS: list[dict[str, str | bool]] = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": r"\(", "right": r"\)", "display": False},  # a $ is also a shell's
 ]
-TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp"}
+TYPES = {".png": "image/png", ".webp": "image/webp"}
 CODE_OR_FORMULA = re.compile(r"(?s)(```.*?\n```|`[^`]+`)|(?<!\$)\$([^$]+)\$(?!\$)")
 
 

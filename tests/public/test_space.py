@@ -105,7 +105,7 @@ def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None
     files = {path.relative_to(space).as_posix() for path in space.rglob("*") if path.is_file()}
     modules = {"app.py", "nDCG.py", "ndcg_bundle.py"}
     benchmarks = ("AGREEMENT.md", "EXPLANATIONS.md", "RESULTS.md", "SCALE.md", "SIMULATIONS.md")
-    pictures = ("comparison.svg", "coverage.svg", "growth.svg", "power.svg")
+    pictures = ("comparison.png", "coverage.png", "growth.png", "power.png")
     linked = {f"benchmarks/{name}" for name in (*benchmarks, *pictures)}
     kit = ("conformance/[!.]*.*", "conformance/runners/*.py")
     for pattern in (
