@@ -268,7 +268,7 @@ class NDCG(Batches, evaluate.Metric):
         read = partial(self._read, inputs, options.ignore_index) if given else None
         return self._score(read, partial(query_values, options=options), score, options.ignore_index)
 
-    @evaluate.utils.file_utils.add_end_docstrings(inspect.getdoc(report))
+    @evaluate.utils.file_utils.add_end_docstrings(inspect.getdoc(report) or "")  # python -OO has no docstrings
     def report(
         self,
         *,

@@ -201,6 +201,14 @@ def test_in_the_clone_import_finds_the_package(tmp_path: Path) -> None:
     assert process.stdout.splitlines() == [f"{ROOT / 'ndcg' / '__init__.py'} {result} {result}", "ndcg True"]
 
 
+def test_the_metric_loads_without_docstrings(tmp_path: Path) -> None:
+    code = f"import evaluate; print(evaluate.load({str(ROOT / 'ndcg.py')!r}).compute(**{RANKINGS!r}))"
+    command = [sys.executable, "-OO", "-c", code]
+    process = subprocess.run(command, cwd=tmp_path, env=lean_environment(), capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.splitlines() == [str(package.compute(**RANKINGS))]
+
+
 def test_an_unknown_name_of_the_package_is_an_attribute_error(alone: Run) -> None:
     printed = alone(
         "import ndcg\ntry:\n    ndcg.nDCG\nexcept AttributeError as error:\n"
