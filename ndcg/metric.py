@@ -102,6 +102,13 @@ Examples:
 """
 
 
+class Arguments(str):
+    """A text that evaluate adds to docstrings, also to those that `python -OO` has removed."""
+
+    def __radd__(self, docstring: str | None) -> str:
+        return (docstring or "") + str(self)
+
+
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class NDCG(Batches, evaluate.Metric):
     """nDCG, DCG, IDCG and CG of rankings.
@@ -115,7 +122,7 @@ class NDCG(Batches, evaluate.Metric):
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
+            inputs_description=Arguments(_KWARGS_DESCRIPTION),
             features=datasets.Features({"predictions": lists, "references": lists}),
             license="MIT",
             reference_urls=[
