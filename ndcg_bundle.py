@@ -32,7 +32,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from itertools import chain, combinations, count, islice, pairwise, product, repeat
 from numbers import Integral, Real
@@ -971,6 +971,23 @@ class InvalidRankingError(ValueError):
         super().__init__(f"{array}: {place}: {problem}")
 
 
+class _Definition(NamedTuple):
+    """The values to compute for every query, as `score_queries` describes them."""
+
+    measures: Sequence[str]
+    cutoffs: Sequence[int | None]
+    weight: Floats  # the discount of each rank, in memory from the last rank to the first
+    gain: Gain
+    ideal: str
+    ties: str
+    zero_division: float | str
+    negative_relevance: str
+
+    def needs(self, *measures: str) -> bool:
+        """Return whether one of these measures is to be computed."""
+        return not set(measures).isdisjoint(self.measures)
+
+
 class _Block(NamedTuple):
     """Queries of the same length, or padded to it: every array is (queries, documents)."""
 
@@ -1103,18 +1120,8 @@ def score_queries(
     # in memory from the last rank to the first, like sorted documents
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
-
-    score_block = partial(
-        _score_block,
-        into=scores,
-        weight=weight,
-        cutoffs=cutoffs,
-        gain=gain,
-        over=ideal,
-        ties=ties,
-        zero_division=zero_division,
-        negative_relevance=negative_relevance,
-    )
+    definition = _Definition(measures, cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
+    score_block = partial(_score_block, into=scores, definition=definition)
     # Little more of a grid is read than the maxima of its columns, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
@@ -1126,30 +1133,20 @@ def score_queries(
     return scores
 
 
-def _score_block(
-    read: Callable[[], _Block],
-    *,
-    into: Mapping[str, Floats],
-    weight: Floats,
-    cutoffs: Sequence[int | None],
-    gain: Gain,
-    over: str,
-    ties: str,
-    zero_division: float | str,
-    negative_relevance: str,
-) -> None:
+def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: _Definition) -> None:
     """Put the measures of a block's queries into the arrays of all queries."""
-    block = read()
+    block, weight = read(), definition.weight
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
-        gains, lowest = _gains(block, gain, negative_relevance)
-        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties, into)
-        sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], into)
-        if over == "full" and "IDCG" in sums:
+        gains, lowest = _gains(block, definition.gain, definition.negative_relevance)
+        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, definition)
+        sums = _discounted_sums(ranked, ideal, ranks, definition)
+        if definition.ideal == "full" and "IDCG" in sums:
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
-            sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
+            sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in definition.cutoffs])
         _refuse_overflow(block, sums)
-        if "nDCG" in into:
+        if definition.needs("nDCG"):
+            zero_division = definition.zero_division
             empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
             sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
@@ -1298,14 +1295,7 @@ def _padded(
 
 
 def _gains_at_ranks(
-    block: _Block,
-    ranks: int,
-    gains: Floats,
-    lowest: float,
-    gain: Gain,
-    over: str,
-    ties: str,
-    measures: Collection[str],
+    block: _Block, ranks: int, gains: Floats, lowest: float, definition: _Definition
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
@@ -1316,36 +1306,35 @@ def _gains_at_ranks(
         ranks: the number of ranks.
         gains: the gain of every document.
         lowest: the lowest gain.
-        gain: the option from which they were computed.
-        over: the documents of the ideal.
-        ties: the order of tied documents.
-        measures: the measures that are sums of these gains.
+        definition: the measures, which are sums of these gains.
     """
     # float32 is read twice as fast, and loses nothing here
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
-    needs_ideal, needs_ranked = not {"nDCG", "IDCG"}.isdisjoint(measures), not {"IDCG"}.issuperset(measures)
-    ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, over) if needs_ideal else gains[:, :0]
-    ranked, highest = (
-        ranked_gains(score, gains, ranks, ties) if needs_ranked else (gains[:, :0], score.max(initial=-np.inf))
-    )
-    whole = needs_ideal and over not in ("retrieved", "truncated")
+    ideal = ranked = gains[:, :0]
+    if needs_ideal := definition.needs("nDCG", "IDCG"):
+        ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, definition.ideal)
+    if definition.needs("nDCG", "DCG", "CG"):
+        ranked, highest = ranked_gains(score, gains, ranks, definition.ties)
+    else:
+        highest = float(score.max(initial=-np.inf))
+    whole = needs_ideal and definition.ideal not in ("retrieved", "truncated")
     most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
     if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, gain)  # NaN and infinity are at the top, so these checks find them
+        _refuse(block, score, gains, definition.gain)  # NaN and infinity are at the top, so these checks find them
     return ranked, ideal
 
 
-def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, over: str) -> Floats:
+def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, of: str) -> Floats:
     """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
     counted = block.judged if lowest < 0 else None  # other documents have gain 0, the lowest
-    if over == "retrieved":
+    if of == "retrieved":
         counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
     if counted is None:
         ideal = ideal_gains(gains, ranks, lowest)
     else:
         ideal = ideal_gains(np.where(counted, gains, -np.inf), ranks, -np.inf)
         ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
-    if over == "truncated":
+    if of == "truncated":
         ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
     return ideal
 
@@ -1447,16 +1436,15 @@ def _labelled(relevance: Floats, table: Floats) -> Floats:
     return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
 
 
-def _discounted_sums(
-    ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int], measures: Collection[str]
-) -> dict[str, Floats]:
+def _discounted_sums(ranked: Floats, ideal: Floats, ranks: int, definition: _Definition) -> dict[str, Floats]:
     """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
-    sums = {}
-    if "CG" in measures:
-        sums["CG"] = _sums(ranked, np.ones(len(discount))[::-1], cutoffs)
-    if "DCG" in measures or "nDCG" in measures:
+    sums, discount = {}, definition.weight[:ranks]
+    cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
+    if definition.needs("CG"):
+        sums["CG"] = _sums(ranked, np.ones(ranks)[::-1], cutoffs)
+    if definition.needs("nDCG", "DCG"):
         sums["DCG"] = _sums(ranked, discount, cutoffs)
-    if "IDCG" in measures or "nDCG" in measures:
+    if definition.needs("nDCG", "IDCG"):
         sums["IDCG"] = _sums(ideal, discount, cutoffs)
     return sums
 
@@ -1590,12 +1578,6 @@ class Options:
     missing: str
     use_aggregator: bool
     engine: str
-    measures: tuple[str, ...] = field(init=False, repr=False, compare=False)  # without cutoffs
-    cutoffs: tuple[int | None, ...] = field(init=False, repr=False, compare=False)  # the cutoffs of all measures
-    # the name of each result, its measure, and the index of its cutoff
-    results: tuple[tuple[str, str, int], ...] = field(init=False, repr=False, compare=False)
-    reading: dict[str, Any] = field(init=False, repr=False, compare=False)  # keyword arguments of `rankings.read`
-    scoring: dict[str, Any] = field(init=False, repr=False, compare=False)  # and of `scoring.score_queries`
 
     @classmethod
     def parse(cls, **given: Any) -> "Options":
@@ -1629,32 +1611,34 @@ class Options:
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
-    def __post_init__(self) -> None:
-        """Derive the other fields, once for all queries that are scored with these options."""
-        measures = tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
-        cutoffs = tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
-        results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.with_cutoffs)
-        by_docid = self.ties == "docid"
-        reading = {
-            "judged_only": self.judged_only,
-            "ignore_index": self.ignore_index,
-            "by_docid": by_docid,
-            "score_dtype": self.score_dtype,
-        }
-        scoring = {
-            "measures": measures,
-            "cutoffs": cutoffs,
-            "gain": self.gain,
-            "discount": self.discount,
-            "log_base": self.log_base,
-            "ideal": self.ideal,
-            "ties": "last" if by_docid else self.ties,  # documents are read in ascending order of ids
-            "zero_division": self.zero_division,
-            "negative_relevance": self.negative_relevance,
-        }
-        derived = {"measures": measures, "cutoffs": cutoffs, "results": results, "reading": reading, "scoring": scoring}
-        for name, value in derived.items():
-            object.__setattr__(self, name, value)
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, without cutoffs."""
+        return tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
+
+    @cached_property
+    def cutoffs(self) -> tuple[int | None, ...]:
+        """The cutoffs of all measures."""
+        return tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
+
+    @cached_property
+    def results(self) -> tuple[tuple[str, str, int], ...]:
+        """The name of each result, its measure, and the index of its cutoff."""
+        return tuple((result_name(measure, k), measure, self.cutoffs.index(k)) for measure, k in self.with_cutoffs)
+
+    @cached_property
+    def reading(self) -> dict[str, Any]:
+        """The keyword arguments of `reading.read`."""
+        names = ("judged_only", "ignore_index", "score_dtype")
+        return {**{name: getattr(self, name) for name in names}, "by_docid": self.ties == "docid"}
+
+    @cached_property
+    def scoring(self) -> dict[str, Any]:
+        """The keyword arguments of `scoring.score_queries`."""
+        names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
+        ties = "last" if self.ties == "docid" else self.ties  # documents are read in ascending order of ids
+        chosen = {name: getattr(self, name) for name in names}
+        return {"measures": self.measures, "cutoffs": self.cutoffs, "ties": ties, **chosen}
 
     @property
     def names(self) -> list[str]:

@@ -5,8 +5,8 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
 
@@ -99,12 +99,6 @@ class Options:
     missing: str
     use_aggregator: bool
     engine: str
-    measures: tuple[str, ...] = field(init=False, repr=False, compare=False)  # without cutoffs
-    cutoffs: tuple[int | None, ...] = field(init=False, repr=False, compare=False)  # the cutoffs of all measures
-    # the name of each result, its measure, and the index of its cutoff
-    results: tuple[tuple[str, str, int], ...] = field(init=False, repr=False, compare=False)
-    reading: dict[str, Any] = field(init=False, repr=False, compare=False)  # keyword arguments of `rankings.read`
-    scoring: dict[str, Any] = field(init=False, repr=False, compare=False)  # and of `scoring.score_queries`
 
     @classmethod
     def parse(cls, **given: Any) -> "Options":
@@ -138,32 +132,34 @@ class Options:
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
-    def __post_init__(self) -> None:
-        """Derive the other fields, once for all queries that are scored with these options."""
-        measures = tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
-        cutoffs = tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
-        results = tuple((result_name(measure, k), measure, cutoffs.index(k)) for measure, k in self.with_cutoffs)
-        by_docid = self.ties == "docid"
-        reading = {
-            "judged_only": self.judged_only,
-            "ignore_index": self.ignore_index,
-            "by_docid": by_docid,
-            "score_dtype": self.score_dtype,
-        }
-        scoring = {
-            "measures": measures,
-            "cutoffs": cutoffs,
-            "gain": self.gain,
-            "discount": self.discount,
-            "log_base": self.log_base,
-            "ideal": self.ideal,
-            "ties": "last" if by_docid else self.ties,  # documents are read in ascending order of ids
-            "zero_division": self.zero_division,
-            "negative_relevance": self.negative_relevance,
-        }
-        derived = {"measures": measures, "cutoffs": cutoffs, "results": results, "reading": reading, "scoring": scoring}
-        for name, value in derived.items():
-            object.__setattr__(self, name, value)
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, without cutoffs."""
+        return tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
+
+    @cached_property
+    def cutoffs(self) -> tuple[int | None, ...]:
+        """The cutoffs of all measures."""
+        return tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
+
+    @cached_property
+    def results(self) -> tuple[tuple[str, str, int], ...]:
+        """The name of each result, its measure, and the index of its cutoff."""
+        return tuple((result_name(measure, k), measure, self.cutoffs.index(k)) for measure, k in self.with_cutoffs)
+
+    @cached_property
+    def reading(self) -> dict[str, Any]:
+        """The keyword arguments of `reading.read`."""
+        names = ("judged_only", "ignore_index", "score_dtype")
+        return {**{name: getattr(self, name) for name in names}, "by_docid": self.ties == "docid"}
+
+    @cached_property
+    def scoring(self) -> dict[str, Any]:
+        """The keyword arguments of `scoring.score_queries`."""
+        names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
+        ties = "last" if self.ties == "docid" else self.ties  # documents are read in ascending order of ids
+        chosen = {name: getattr(self, name) for name in names}
+        return {"measures": self.measures, "cutoffs": self.cutoffs, "ties": ties, **chosen}
 
     @property
     def names(self) -> list[str]:

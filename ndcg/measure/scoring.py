@@ -18,7 +18,7 @@ Every measure is a sum over the last two.
 
 import math
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -62,6 +62,23 @@ class InvalidRankingError(ValueError):
         self.array, self.query, self.position, self.problem = array, query, position, problem
         place = f"query {query}" if position is None else f"query {query}, position {position}"
         super().__init__(f"{array}: {place}: {problem}")
+
+
+class _Definition(NamedTuple):
+    """The values to compute for every query, as `score_queries` describes them."""
+
+    measures: Sequence[str]
+    cutoffs: Sequence[int | None]
+    weight: Floats  # the discount of each rank, in memory from the last rank to the first
+    gain: Gain
+    ideal: str
+    ties: str
+    zero_division: float | str
+    negative_relevance: str
+
+    def needs(self, *measures: str) -> bool:
+        """Return whether one of these measures is to be computed."""
+        return not set(measures).isdisjoint(self.measures)
 
 
 class _Block(NamedTuple):
@@ -196,18 +213,8 @@ def score_queries(
     # in memory from the last rank to the first, like sorted documents
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
-
-    score_block = partial(
-        _score_block,
-        into=scores,
-        weight=weight,
-        cutoffs=cutoffs,
-        gain=gain,
-        over=ideal,
-        ties=ties,
-        zero_division=zero_division,
-        negative_relevance=negative_relevance,
-    )
+    definition = _Definition(measures, cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
+    score_block = partial(_score_block, into=scores, definition=definition)
     # Little more of a grid is read than the maxima of its columns, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
@@ -219,30 +226,20 @@ def score_queries(
     return scores
 
 
-def _score_block(
-    read: Callable[[], _Block],
-    *,
-    into: Mapping[str, Floats],
-    weight: Floats,
-    cutoffs: Sequence[int | None],
-    gain: Gain,
-    over: str,
-    ties: str,
-    zero_division: float | str,
-    negative_relevance: str,
-) -> None:
+def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: _Definition) -> None:
     """Put the measures of a block's queries into the arrays of all queries."""
-    block = read()
+    block, weight = read(), definition.weight
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
-        gains, lowest = _gains(block, gain, negative_relevance)
-        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, gain, over, ties, into)
-        sums = _discounted_sums(ranked, ideal, weight[:ranks], [min(k or ranks, ranks) for k in cutoffs], into)
-        if over == "full" and "IDCG" in sums:
+        gains, lowest = _gains(block, definition.gain, definition.negative_relevance)
+        ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, definition)
+        sums = _discounted_sums(ranked, ideal, ranks, definition)
+        if definition.ideal == "full" and "IDCG" in sums:
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
-            sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in cutoffs])
+            sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in definition.cutoffs])
         _refuse_overflow(block, sums)
-        if "nDCG" in into:
+        if definition.needs("nDCG"):
+            zero_division = definition.zero_division
             empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
             sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
@@ -391,14 +388,7 @@ def _padded(
 
 
 def _gains_at_ranks(
-    block: _Block,
-    ranks: int,
-    gains: Floats,
-    lowest: float,
-    gain: Gain,
-    over: str,
-    ties: str,
-    measures: Collection[str],
+    block: _Block, ranks: int, gains: Floats, lowest: float, definition: _Definition
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
@@ -409,36 +399,35 @@ def _gains_at_ranks(
         ranks: the number of ranks.
         gains: the gain of every document.
         lowest: the lowest gain.
-        gain: the option from which they were computed.
-        over: the documents of the ideal.
-        ties: the order of tied documents.
-        measures: the measures that are sums of these gains.
+        definition: the measures, which are sums of these gains.
     """
     # float32 is read twice as fast, and loses nothing here
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
-    needs_ideal, needs_ranked = not {"nDCG", "IDCG"}.isdisjoint(measures), not {"IDCG"}.issuperset(measures)
-    ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, over) if needs_ideal else gains[:, :0]
-    ranked, highest = (
-        ranked_gains(score, gains, ranks, ties) if needs_ranked else (gains[:, :0], score.max(initial=-np.inf))
-    )
-    whole = needs_ideal and over not in ("retrieved", "truncated")
+    ideal = ranked = gains[:, :0]
+    if needs_ideal := definition.needs("nDCG", "IDCG"):
+        ideal = _ideal_at_ranks(block, ranks, score, gains, lowest, definition.ideal)
+    if definition.needs("nDCG", "DCG", "CG"):
+        ranked, highest = ranked_gains(score, gains, ranks, definition.ties)
+    else:
+        highest = float(score.max(initial=-np.inf))
+    whole = needs_ideal and definition.ideal not in ("retrieved", "truncated")
     most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
     if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, gain)  # NaN and infinity are at the top, so these checks find them
+        _refuse(block, score, gains, definition.gain)  # NaN and infinity are at the top, so these checks find them
     return ranked, ideal
 
 
-def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, over: str) -> Floats:
+def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, of: str) -> Floats:
     """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
     counted = block.judged if lowest < 0 else None  # other documents have gain 0, the lowest
-    if over == "retrieved":
+    if of == "retrieved":
         counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
     if counted is None:
         ideal = ideal_gains(gains, ranks, lowest)
     else:
         ideal = ideal_gains(np.where(counted, gains, -np.inf), ranks, -np.inf)
         ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
-    if over == "truncated":
+    if of == "truncated":
         ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
     return ideal
 
@@ -540,16 +529,15 @@ def _labelled(relevance: Floats, table: Floats) -> Floats:
     return np.where(known, table[np.where(known, relevance, 0).astype(np.intp)], np.nan)
 
 
-def _discounted_sums(
-    ranked: Floats, ideal: Floats, discount: Floats, cutoffs: Sequence[int], measures: Collection[str]
-) -> dict[str, Floats]:
+def _discounted_sums(ranked: Floats, ideal: Floats, ranks: int, definition: _Definition) -> dict[str, Floats]:
     """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
-    sums = {}
-    if "CG" in measures:
-        sums["CG"] = _sums(ranked, np.ones(len(discount))[::-1], cutoffs)
-    if "DCG" in measures or "nDCG" in measures:
+    sums, discount = {}, definition.weight[:ranks]
+    cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
+    if definition.needs("CG"):
+        sums["CG"] = _sums(ranked, np.ones(ranks)[::-1], cutoffs)
+    if definition.needs("nDCG", "DCG"):
         sums["DCG"] = _sums(ranked, discount, cutoffs)
-    if "IDCG" in measures or "nDCG" in measures:
+    if definition.needs("nDCG", "IDCG"):
         sums["IDCG"] = _sums(ideal, discount, cutoffs)
     return sums
 
