@@ -6,13 +6,13 @@ fast.
 
 import io
 import os
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib.abc import MetaPathFinder
-from typing import Any, NoReturn
+from typing import Any
 
+from ..measure.interrupts import interruptible
 from .flags import ArgumentsError, parser
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses other than 0, and 1 for a regression
@@ -63,33 +63,6 @@ def _say(sentence: str) -> None:
         print(visible(" ".join(sentence.split())), file=sys.stderr)
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt at the end if Ctrl-C was pressed, in place of any other error.
-
-    A library that is interrupted during its import may raise another error: NumPy raises an ImportError with advice
-    on how to install it.
-    """
-    pressed = False
-
-    def interrupt(*_: Any) -> NoReturn:
-        nonlocal pressed
-        pressed = True
-        raise KeyboardInterrupt
-
-    # Ctrl-C is not for this command if a program has its own handler, or a shell runs the command in the background
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        with suppress(ValueError):  # in another thread than the main one, which Ctrl-C does not reach
-            signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        if signal.getsignal(signal.SIGINT) is interrupt:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        if pressed:
-            raise KeyboardInterrupt
-
-
 def _run(arguments: Sequence[str] | None) -> int:
     """Run a command; return its exit status.
 
@@ -106,7 +79,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     if arguments is None and args.command != "check":  # a process of its own, without functions of the user
         sys.meta_path.insert(0, _WithoutPandas())
     try:
-        with _interruptible():
+        with interruptible():
             from .commands import answer
 
             listing = answer(args)
