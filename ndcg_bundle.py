@@ -1,5 +1,4 @@
 """The modules of ndcg/ in one file, for `evaluate.load`; `make bundle` writes it: read and edit the package."""
-import copy
 import csv
 import datetime
 import difflib
@@ -17,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import re
 import reprlib
+import signal
 import sys
 import tempfile
 import textwrap
@@ -6267,6 +6267,46 @@ def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float
     return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
 
 
+# ndcg/measure/interrupts.py: Ctrl-C and other signals during calls of code that may raise, or catch, the same errors.
+
+INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no alarm
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise at the end what the handler of a signal has raised, such as KeyboardInterrupt on Ctrl-C.
+
+    It replaces any other outcome: the code that was interrupted may catch every error, or raise one of its own. NumPy,
+    for example, raises an ImportError with advice on how to install it.
+    """
+    raised: list[BaseException] = []
+    before: dict[int, tuple[Any, Any]] = {}
+
+    def watched(handler: Callable[..., Any]) -> Callable[..., Any]:
+        def watch(number: int, frame: Any) -> Any:
+            try:
+                return handler(number, frame)
+            except BaseException as error:
+                raised.append(error)
+                raise
+
+        return watch
+
+    try:
+        with suppress(ValueError):  # in another thread than the main one, which no signal reaches
+            for number in map(signal.Signals.__getitem__, INTERRUPTS):
+                if callable(handler := signal.getsignal(number)):
+                    before[number] = watched(handler), handler
+                    signal.signal(number, before[number][0])
+        yield
+    finally:
+        for number, (ours, handler) in before.items():
+            if signal.getsignal(number) is ours:
+                signal.signal(number, handler)
+        if raised:
+            raise raised[0]
+
+
 # ndcg/explanations/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
 
 Documents = Mapping[Any, float]
@@ -6591,8 +6631,9 @@ class Asker:
 
     def counts_duplicates(self, form: str) -> bool:
         """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
-        relevance = _arguments(Query({}, {"d1": 1, "d2": 0}, 3), form)[1]
-        once, twice = (self._ask((ids, relevance), 3, set()) for ids in (["d1", "d2"], ["d1", "d1", "d2"]))
+        query = Query({}, {"d1": 1, "d2": 0}, 3)
+        lists = ["d1", "d2"], ["d1", "d1", "d2"]
+        once, twice = (self._ask((ids, _arguments(query, form)[1]), 3, set()) for ids in lists)
         return twice.value > once.value + FLOAT32
 
     def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
@@ -6603,22 +6644,39 @@ class Asker:
         return self.function(first, second, **{self._cutoff: k}) if self._cutoff else self.function(first, second, k)
 
     def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: set[str]) -> Answer:
-        before, printed = copy.deepcopy(arguments), io.StringIO()
-        with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings(record=True) as warned:
+        before, printed = [_as_text(each) for each in arguments], _Printed()
+        with (
+            interruptible(),
+            redirect_stdout(_text_stream(printed)),
+            redirect_stderr(_text_stream(printed)),
+            warnings.catch_warnings(record=True) as warned,
+        ):
             warnings.simplefilter("always")
             try:
                 with np.errstate(all="ignore"):
                     answer = _read_answer(self._called(arguments, k))
-            except (Exception, SystemExit) as error:  # noqa: BLE001  # an error is also an answer
+            except BaseException as error:  # noqa: BLE001  # an error is also an answer, and SystemExit too
                 answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
         if printed.getvalue():
             habits.add("prints")
         habits.update(
             f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})" for each in warned
         )
-        if not all(map(_are_equal, arguments, before)):
+        if [_as_text(each) for each in arguments] != before:
             habits.add("changes its arguments")
         return answer
+
+
+class _Printed(io.BytesIO):
+    """What a function prints, also if it closes its output."""
+
+    def close(self) -> None:
+        """Keep what was printed."""
+
+
+def _text_stream(printed: _Printed) -> io.TextIOWrapper:
+    """Return a stream like `sys.stdout`, with its buffer, encoding and other attributes."""
+    return io.TextIOWrapper(printed, "utf-8", "replace", write_through=True)
 
 
 def _cutoff_parameter(function: NDCGFunction, k: int | None) -> str | None:
@@ -6660,28 +6718,46 @@ def arguments_text(query: Query, form: str) -> str:
     return f"{one} = {first}, {other} = {second}, k = {query.k}"
 
 
-def _are_equal(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other)
-    return bool(one == other) and (isinstance(one, set) or list(one) == list(other))  # with the order of a mapping
+def _as_text(argument: Any) -> str:
+    """Return an argument as text that shows each change, whatever a function writes into it.
+
+    Its values cannot be compared with `==`: for an array in a list, that is an array of bools.
+    """
+    if isinstance(argument, np.ndarray):
+        return f"{argument.dtype}{argument.shape}{argument.tolist()}"
+    return repr(sorted(argument, key=repr) if isinstance(argument, set) else argument)
 
 
 def _read_answer(returned: Any) -> Answer:
     """Read what a function returned."""
-    if returned is None:
+    value = _only_value(returned)
+    if value is None:
         return Answer(math.nan, "returns None")
-    if isinstance(returned, (str, bytes)):
-        return Answer(math.nan, "returns text", shown(returned))
-    no_number = Answer(math.nan, f"returns a value of type {type(returned).__name__}, which is not a number")
-    if isinstance(returned, (bool, np.bool_)):
-        return no_number._replace(returned=shown(returned))
+    if isinstance(value, (str, bytes)):
+        return Answer(math.nan, "returns text", shown(value))
+    no_number = Answer(math.nan, f"returns a value of type {type(value).__name__}, which is not a number", shown(value))
+    if isinstance(value, (bool, np.bool_)):
+        return no_number
     try:
-        value = float(returned)
+        number = float(value)
     except (TypeError, ValueError):
-        return no_number._replace(returned=shown(returned))
-    if math.isnan(value):
+        return no_number
+    if math.isnan(number):
         return Answer(math.nan, "returns nan")
-    return Answer(value) if math.isfinite(value) else Answer(math.nan, "returns infinity")
+    return Answer(number) if math.isfinite(number) else Answer(math.nan, "returns infinity")
+
+
+def _only_value(returned: Any) -> Any:
+    """Return the value in an array or tensor of one, None if it is masked; other results unchanged.
+
+    >>> _only_value(np.array([[0.5]])), _only_value([0.5])
+    (0.5, [0.5])
+    """
+    with suppress(Exception):  # whatever its library raises, it is not an array of numbers
+        array = converted(returned)
+        if isinstance(array, (np.ndarray, *ARROW)) and (array := np.ma.asanyarray(array)).size == 1:
+            return array.reshape(-1).tolist()[0]
+    return returned
 
 
 def random_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> list[Query]:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from ..explanations.check import check
 from ..explanations.questions import NDCGFunction
+from ..measure.interrupts import interruptible
 from ..measure.messages import in_short
 from .output import Listing
 
@@ -37,19 +38,21 @@ def _imported(place: str) -> NDCGFunction:
     of_file = module_name.endswith(".py")
     if not name or not (of_file or all(part.isidentifier() for part in module_name.split("."))):
         raise ValueError(f"{place}: must be FILE.py:NAME or package.module:NAME")
-    try:
-        if of_file:
-            module = _module_of_file(Path(module_name))
-        else:
-            sys.path.insert(0, "")  # a module in the current folder, as python -m finds it
-            module = importlib.import_module(module_name)
-    except OSError:
-        raise
-    except SystemExit as error:
-        guard = 'if __name__ == "__main__":'
-        raise ValueError(f"{module_name} exits when it is imported; put its calls under {guard}") from error
-    except Exception as error:  # whatever the file raises
-        raise ValueError(f"{module_name} cannot be imported: {type(error).__name__}: {in_short(error)}") from error
+    with interruptible():
+        try:
+            if of_file:
+                module = _module_of_file(Path(module_name))
+            else:
+                sys.path.insert(0, "")  # a module in the current folder, as python -m finds it
+                module = importlib.import_module(module_name)
+        except OSError:
+            raise
+        except SystemExit as error:
+            guard = 'if __name__ == "__main__":'
+            raise ValueError(f"{module_name} exits when it is imported; put its calls under {guard}") from error
+        except BaseException as error:  # whatever the file raises
+            problem = f"{type(error).__name__}: {in_short(error)}"
+            raise ValueError(f"{module_name} cannot be imported: {problem}") from error
     try:
         function = attrgetter(name)(module)
     except AttributeError:

@@ -1,14 +1,21 @@
 """`check` finds the definition or the slip that a function computes, and the smallest ranking on which it differs."""
 
+import asyncio
 import functools
+import io
 import json
 import math
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from threads_functions import UNKNOWN, WRITTEN, discount_table_of_12
 
@@ -314,6 +321,103 @@ def leaves(run: Documents, qrels: Documents, k: int) -> float:
     raise SystemExit(2)
 
 
+def write(argument: Any, value: Any) -> None:
+    if isinstance(argument, set):
+        argument.add(0)
+    elif isinstance(argument, list):
+        argument.append(value)
+    elif isinstance(argument, dict):
+        argument.update(dict.fromkeys(argument, value) | {"another": value})
+    else:
+        argument.resize(argument.size + 1, refcheck=False)
+
+
+@pytest.mark.parametrize("value", [math.nan, np.zeros(3), "argument"], ids=["number", "array", "itself"])
+@pytest.mark.parametrize("form", FUNCTION_FORMS)
+def test_a_function_may_write_anything_into_its_arguments(form: str, value: Any) -> None:
+    function = {"mappings": usual, "lists": in_lists, "arrays": in_arrays, "ranked": in_ranks, "sets": in_sets}[form]
+
+    def writing(first: Any, second: Any, k: int) -> float:
+        result = function(first, second, k)
+        for argument in (first, second):
+            write(argument, argument if isinstance(value, str) else value)
+        return result
+
+    before, result = (check(each, form=form, cases=40) for each in (function, writing))
+    assert {*result.notes} == {*before.notes, "It changes its arguments: 40 of 40 rankings."}
+    assert result.matches == before.matches
+
+
+def test_a_function_that_empties_its_judgments_is_seen_to_count_a_document_twice() -> None:
+    def writing(ids: Sequence[str], relevance: dict[str, float], k: int) -> float:
+        top = best(relevance.values())[:k]
+        result = ratio([relevance.get(each, 0) for each in ids][:k], top)
+        relevance.clear()
+        return result
+
+    assert check(writing, form="ranked", cases=40).notes[-1].startswith("A document that is listed twice counts twice")
+
+
+OWN = [SystemExit(2), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError(), RecursionError()]
+
+
+@pytest.mark.parametrize("error", OWN, ids=repr)
+def test_any_error_of_a_function_is_an_answer(error: BaseException) -> None:
+    def raising(run: Documents, qrels: Documents, k: int) -> float:
+        if not any(qrels.values()):
+            raise error
+        return usual(run, qrels, k)
+
+    result = check(raising)
+    assert "ranx" in result.conventions
+    assert any(note.startswith(f"It raises {type(error).__name__}: ") for note in result.notes)
+
+
+@pytest.mark.parametrize("swallows", [True, False])
+def test_an_interrupt_ends_the_check_whatever_a_function_does_with_it(swallows: bool) -> None:
+    asked = []
+
+    def interrupted(run: Documents, qrels: Documents, k: int) -> float:
+        asked.append(run)
+        try:
+            signal.raise_signal(signal.SIGINT)  # as Ctrl-C does
+        except BaseException:
+            if not swallows:
+                raise
+        return 0.5
+
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        check(interrupted)
+    assert len(asked) == 1
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def rewrap() -> None:
+    sys.stdout = io.TextIOWrapper(sys.stdout.detach(), "utf-8")  # type: ignore[attr-defined]
+    print("scored")
+
+
+@pytest.mark.parametrize(
+    ("prints", "notes"),
+    [
+        (lambda: sys.stdout.buffer.write(b"scored"), ("It prints: 20 of 20 rankings.",)),
+        (lambda: sys.stdout.reconfigure(encoding="latin-1"), ()),  # type: ignore[attr-defined]
+        (lambda: (print("scored"), sys.stdout.close()), ("It prints: 20 of 20 rankings.",)),
+        (lambda: (sys.stderr.close(), print("scored")), ("It prints: 20 of 20 rankings.",)),
+        (rewrap, ("It prints: 20 of 20 rankings.",)),
+    ],
+    ids=["buffer", "reconfigure", "close", "close the other", "detach"],
+)
+def test_the_output_of_a_function_has_all_that_a_stream_has(prints: Callable[[], Any], notes: tuple[str, ...]) -> None:
+    def printing(run: Documents, qrels: Documents, k: int) -> float:
+        prints()
+        return usual(run, qrels, k)
+
+    result = check(printing, form="mappings", cases=20)
+    assert (result.answered, result.notes) == (20, notes)
+
+
 def test_an_error_has_the_smallest_ranking_on_which_it_is_raised() -> None:
     with pytest.raises(ValueError, match="empty") as error:  # in the words of this version of Python
         fails_if_empty({}, {"d1": 1}, 10)
@@ -377,9 +481,29 @@ def test_conventions_that_compare_scores_in_32_bits_are_distinguished_from_those
     assert check(in_32_bits, form="lists").conventions == ("torchmetrics",)
 
 
-def test_a_value_may_be_an_array_or_of_32_bits() -> None:
-    assert "ranx" in check(lambda run, qrels, k: np.array(usual(run, qrels, k))).conventions
-    assert "ranx" in check(lambda run, qrels, k: np.float32(usual(run, qrels, k))).conventions
+def in_torch(value: float) -> Any:
+    torch = pytest.importorskip("torch")
+    return torch.tensor([[value]], requires_grad=True)
+
+
+ONE_VALUE = {
+    "0-d array": np.array,
+    "32 bits": np.float32,
+    "array": lambda value: np.array([[value]]),
+    "masked array": lambda value: np.ma.array([value]),
+    "Arrow": lambda value: pa.array([value]),
+    "pandas": lambda value: pd.Series([value]),
+    "PyTorch": in_torch,
+    "Decimal": Decimal,
+    "Fraction": Fraction,
+}
+
+
+@pytest.mark.parametrize("of", ONE_VALUE.values(), ids=ONE_VALUE)
+def test_an_array_of_one_value_is_a_number(of: Callable[[float], Any]) -> None:
+    result = check(lambda run, qrels, k: of(usual(run, qrels, k)), form="mappings", cases=40)
+    assert "ranx" in result.conventions
+    assert result.notes == ()
 
 
 def test_the_convention_that_is_wanted_decides_the_status() -> None:

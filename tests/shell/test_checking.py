@@ -102,6 +102,21 @@ def test_a_method_of_an_object_is_a_function(call: Call, folder: Path) -> None:
     assert not hasattr(random, "metric")
 
 
+@pytest.mark.parametrize("error", ["SystemExit(1)", "KeyboardInterrupt", "GeneratorExit"])
+def test_an_error_of_the_function_is_not_one_of_the_command(call: Call, folder: Path, error: str) -> None:
+    (folder / "raising.py").write_text(f"def ndcg(run, qrels, k):\n    raise {error}\n")
+    status, printed, said = call("check raising.py:ndcg --cases 20")
+    assert (status, said) == (2, "")
+    assert f"It raises {error.partition('(')[0]}: 20 of 20 rankings" in printed
+
+
+@pytest.mark.parametrize("error", ["KeyboardInterrupt", "GeneratorExit"])
+def test_an_error_of_an_import_is_bad_input(call: Call, folder: Path, error: str) -> None:
+    (folder / "script.py").write_text(f"raise {error}('no')\n")
+    said = f"ndcg check: script.py cannot be imported: {error}: no\n"
+    assert call("check script.py:ndcg") == (2, "", said)
+
+
 def test_a_script_that_exits_is_named(call: Call, folder: Path) -> None:
     (folder / "script.py").write_text("import sys\nsys.exit(1)\n")
     status, printed, said = call("check script.py:ndcg")
