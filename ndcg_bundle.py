@@ -7290,7 +7290,7 @@ def slip_named(name: str) -> Slip:
 
 # ndcg/explanations/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
 
-ROUNDED_TO = range(2, 7)  # digits to which functions round
+MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
 FIRST_ASKED = 16  # rankings that rule out most definitions
 TRIED_IN_PAIRS = ("sklearn", "trec_eval", "lightgbm", "ranx")  # conventions on which two slips at once are tried
 NEAREST_SHOWN = 5  # conventions in the table
@@ -7573,17 +7573,25 @@ def _agree(values: Floats, expected: Floats, tolerance: float = FLOAT32) -> NDAr
     return np.isclose(values, expected, rtol=0, atol=tolerance, equal_nan=True)
 
 
+def _decimals(values: Floats) -> int:
+    """Return the number of decimals to which values are rounded; 0 if they are not, or are all integers.
+
+    >>> _decimals(np.array([0.63, 0.5])), _decimals(np.float32([0.1, 1])), _decimals(np.array([1 / 3, 0]))
+    (2, 1, 0)
+    """
+    numbers = values[np.isfinite(values)]
+    rounded = (np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12) for each in range(MOST_DECIMALS + 1))
+    return next((decimals for decimals, same in enumerate(rounded) if same), 0)
+
+
 def _tolerance(values: Floats) -> float:
-    """Return how far values may differ, from the digits to which they are rounded.
+    """Return how far a value may differ from the value that it was rounded from.
 
     >>> _tolerance(np.array([0.63, 0.5])) > 0.005
     True
     """
-    numbers = values[np.isfinite(values)]
-    for digits in ROUNDED_TO:
-        if np.allclose(numbers, np.round(numbers, digits), rtol=0, atol=1e-12):
-            return max(FLOAT32, 0.5001 * 10.0**-digits)
-    return FLOAT32
+    decimals = _decimals(values)
+    return FLOAT32 + (0.5 * 10.0**-decimals if decimals else 0)
 
 
 def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Floats, first: _First) -> Check:
@@ -7603,13 +7611,18 @@ def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Flo
     )
     differing = ~agree[result.nearest]
     notes, example = result.notes, None
+    if tolerance > VISIBLE:
+        decimals = _decimals(values)
+        rounds = f"It rounds to {decimals} decimal{'s' * (decimals > 1)}"
+        notes = (f"{rounds}, which hides differences below {0.5 * 10.0**-decimals:g}; ask for more cases.", *notes)
     if differing.any():
         own = [query for query, differs in zip(queries, differing, strict=True) if differs]
         example = _smallest_example(asker, result.form, own, result.nearest, tolerance)
         if not matches:
             properties = properties_of(Queries(queries).rankings(range(len(queries)), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
-            in_percent = [name for name, each in expected.items() if _agree(values / 100, each, tolerance).all()]
+            parts = values / 100
+            in_percent = [name for name, each in expected.items() if _agree(parts, each, _tolerance(parts)).all()]
             if in_percent:
                 notes = (f"Divided by 100, all of its scores equal the scores of {', '.join(in_percent)}.", *notes)
     if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):

@@ -438,6 +438,8 @@ def test_a_result_that_is_not_a_number_is_shown() -> None:
 def test_percentages_are_recognized() -> None:
     notes = check(lambda run, qrels, k: 100 * usual(run, qrels, k), form="mappings", cases=40).notes
     assert notes[0] == "Divided by 100, all of its scores equal the scores of ranx, haystack."
+    rounded = check(lambda run, qrels, k: round(100 * usual(run, qrels, k), 1), form="mappings", cases=40).notes
+    assert notes[0] == rounded[0]
 
 
 def test_rankings_without_an_answer_are_not_held_against_a_function() -> None:
@@ -504,6 +506,14 @@ def test_an_array_of_one_value_is_a_number(of: Callable[[float], Any]) -> None:
     result = check(lambda run, qrels, k: of(usual(run, qrels, k)), form="mappings", cases=40)
     assert "ranx" in result.conventions
     assert result.notes == ()
+
+
+@pytest.mark.parametrize("of", [float, np.float32], ids=["64 bits", "32 bits"])
+@pytest.mark.parametrize("decimals", range(1, 7))
+def test_a_function_may_round(decimals: int, of: Callable[[float], Any]) -> None:
+    result = check(lambda run, qrels, k: of(round(usual(run, qrels, k), decimals)), form="mappings")
+    assert result.conventions == ("ranx", "haystack")
+    assert any(note.startswith(f"It rounds to {decimals} decimal") for note in result.notes) == (decimals < 4)
 
 
 def test_the_convention_that_is_wanted_decides_the_status() -> None:
