@@ -6,8 +6,10 @@ a time, and only the documents of each query that may count are kept.
 
 import csv
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, partial
+from itertools import count
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 Run = dict[Any, dict[Any, float]]
 
+NOT_IN_FILE_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # on any system
 TIED = 1000  # documents of each query that are kept beyond its depth, as they tie with the last one there
 
 
@@ -241,7 +244,7 @@ def sentence_transformers_evaluator(
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
         by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
         confidence: the confidence level of the intervals, between 0 and 1.
-        name: a prefix of the names of results, and a part of the name of the CSV file.
+        name: a prefix of the names of results, and a part of the name of the CSV file, in which `-` replaces a slash.
         batch_size: the number of texts, or pairs, in a batch of the model.
         corpus_chunk_size: the number of documents, or pairs, that are encoded and scored at a time.
         score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
@@ -430,7 +433,8 @@ class NDCGEvaluator:
         super().__init__()
         self.search, self.report_of, self.config = search, report_of, config
         self.name, self.write_csv, self.primary_metric = name, write_csv, primary
-        self.csv_file = "_".join(filter(None, ["nDCG_evaluation", name, "results.csv"]))
+        words = "nDCG_evaluation", NOT_IN_FILE_NAMES.sub("-", name), "results.csv"
+        self.csv_file = "_".join(filter(None, words))
         self.run: Run | None = None
         self.report: Report | None = None
         self.prefix_name_to_metrics({}, name)
@@ -453,14 +457,20 @@ class NDCGEvaluator:
         return metrics
 
     def _write(self, folder: str, row: Mapping[str, float]) -> None:
+        """Append a row to the first file, by number, that has its columns: other evaluators may have the same name."""
         os.makedirs(folder, exist_ok=True)
-        path = os.path.join(folder, self.csv_file)
-        is_new = not os.path.isfile(path)
-        with open(path, "a", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, row)
-            if is_new:
-                writer.writeheader()
-            writer.writerow(row)
+        stem, extension = os.path.splitext(os.path.join(folder, self.csv_file))
+        for number in count(1):
+            path = stem + f"_{number}" * (number > 1) + extension
+            with open(path, "a+", encoding="utf-8", newline="") as file:
+                file.seek(0)
+                columns = next(csv.reader(file), None)
+                if columns in (None, list(row)):
+                    writer = csv.DictWriter(file, row)
+                    if columns is None:
+                        writer.writeheader()
+                    writer.writerow(row)
+                    return
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return the signature of the scores and the options of the embeddings, for the model card."""

@@ -3,6 +3,7 @@
 import csv
 import gc
 import pickle
+import re
 import sys
 import weakref
 from collections.abc import Iterator, Mapping
@@ -527,6 +528,33 @@ def test_no_file_is_written_unless_asked_for(ndcg: evaluate.Metric, tmp_path: Pa
     ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, write_csv=False)
     ours(bi_encoder(), str(tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_evaluators_of_one_name_write_other_columns_into_other_files(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    model = bi_encoder()
+    evaluators = [
+        ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, name="dev", **how)
+        for how in ({"k": 5}, {"k": [5, 10]}, {"k": 5, "measures": "DCG"}, {"k": 5, "gain": "exponential"})
+    ]
+    (tmp_path / "nDCG_evaluation_dev_results.csv").touch()  # left by a full disk
+    for step in (1, 2):
+        for each in evaluators:
+            each(model, str(tmp_path), steps=step)
+    written = {path.name: path.read_text("utf-8").splitlines() for path in tmp_path.iterdir()}
+    assert {name: [len(row.split(",")) for row in rows] for name, rows in written.items()} == {
+        "nDCG_evaluation_dev_results.csv": [5] * 5,
+        "nDCG_evaluation_dev_results_2.csv": [8] * 3,
+        "nDCG_evaluation_dev_results_3.csv": [5] * 3,
+    }
+
+
+@pytest.mark.parametrize("name", ["BeIR/nq", "../dev", "a:b", "a\\b", "a\0b"])
+def test_a_name_may_have_characters_that_no_file_name_has(ndcg: evaluate.Metric, tmp_path: Path, name: str) -> None:
+    ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, name=name)
+    assert ours.primary_metric == f"{name}_nDCG@10"
+    ours(bi_encoder(), str(tmp_path / "eval"))
+    (path,) = tmp_path.rglob("*.csv")
+    assert path == tmp_path / "eval" / f"nDCG_evaluation_{re.sub(r'[^a-zA-Z.]', '-', name)}_results.csv"
 
 
 # --- Errors ---
