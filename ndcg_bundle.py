@@ -5286,6 +5286,7 @@ def _align(
     judged_only: bool = False,
     by_docid: bool = False,
     score_dtype: str = "given",
+    first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
     rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
@@ -5293,8 +5294,8 @@ def _align(
         try:
             rankings = rankings.with_scores_in(score_dtype)
         except InvalidRankingError as error:
-            place = (rankings.place or numbered)(error.query, error.position)
-            raise ValueError(f"predictions: {place}: {error.problem}") from None
+            place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
+            raise ValueError(f"predictions: {place(before + error.query, error.position)}: {error.problem}") from None
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
@@ -5540,10 +5541,10 @@ def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> di
     return {name: mean(name, each, weight) for name, each in values.items()}
 
 
-def query_values(inputs: Inputs, options: Options) -> Values:
-    """Return the values of all queries under the name of each result."""
+def query_values(inputs: Inputs, options: Options, first_query: int = 0) -> Values:
+    """Return the values of all queries under the name of each result; errors count queries from `first_query` on."""
     parts = []
-    with closing(counted_parts(inputs, options)) as rankings:
+    with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
                 scored = score_part(part, options)
@@ -5595,8 +5596,10 @@ def describe_queries(
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
-def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings, int], None, None]:
-    """Yield rankings part by part, with the number of queries before each; show a progress bar from the second on.
+def counted_parts(
+    inputs: Inputs, options: Options, first_query: int = 0
+) -> Generator[tuple[Rankings, int], None, None]:
+    """Yield rankings part by part, with the index of their first query; show a progress bar from the second on.
 
     Raises:
         ValueError: there are no queries; a query is missing and `missing="raise"`.
@@ -5605,13 +5608,13 @@ def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings,
     with ExitStack() as until_done:
         inputs = from_files(inputs)
         refuse_negative(inputs.references, inputs.exclude, options)
-        for part in parts(inputs, **options.reading):
+        for part in parts(inputs, first_query=first_query, **options.reading):
             if before and bar is None:
                 total = len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
             if options.missing == "raise":
                 refuse_missing(part)
-            yield part, before
+            yield part, first_query + before
             before += part.queries
             if bar is not None:
                 bar.update(part.queries)
@@ -12869,10 +12872,11 @@ class TrainerMetrics:
             raise ValueError("references are the labels in the order of query_ids as a column; give such a column")
         self.options, self.query_ids, self.main_input = options, query_ids, main_input
         self._batches: list[Any] = []
+        self._rows = 0
 
     def reset(self) -> None:
         """Forget the batches of an evaluation that broke off."""
-        self._batches = []
+        self._batches, self._rows = [], 0
 
     def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
         """Add predictions, and return the results unless more batches follow.
@@ -12919,7 +12923,8 @@ class TrainerMetrics:
                 problem = "one row per query and one column per document on both sides, or query_ids="
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
             if len(scores):  # a batch may be empty, such as a process's last one
-                self._batches.append(query_values(Inputs(scores, labels), self.options))
+                self._batches.append(query_values(Inputs(scores, labels), self.options, self._rows))
+                self._rows += len(scores)
             return
         columns = {"predictions": scores, "references": labels}
         if self.columns is None:

@@ -113,6 +113,7 @@ def _align(
     judged_only: bool = False,
     by_docid: bool = False,
     score_dtype: str = "given",
+    first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
     rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
@@ -120,8 +121,8 @@ def _align(
         try:
             rankings = rankings.with_scores_in(score_dtype)
         except InvalidRankingError as error:
-            place = (rankings.place or numbered)(error.query, error.position)
-            raise ValueError(f"predictions: {place}: {error.problem}") from None
+            place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
+            raise ValueError(f"predictions: {place(before + error.query, error.position)}: {error.problem}") from None
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:

@@ -46,10 +46,11 @@ class TrainerMetrics:
             raise ValueError("references are the labels in the order of query_ids as a column; give such a column")
         self.options, self.query_ids, self.main_input = options, query_ids, main_input
         self._batches: list[Any] = []
+        self._rows = 0
 
     def reset(self) -> None:
         """Forget the batches of an evaluation that broke off."""
-        self._batches = []
+        self._batches, self._rows = [], 0
 
     def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
         """Add predictions, and return the results unless more batches follow.
@@ -96,7 +97,8 @@ class TrainerMetrics:
                 problem = "one row per query and one column per document on both sides, or query_ids="
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
             if len(scores):  # a batch may be empty, such as a process's last one
-                self._batches.append(query_values(Inputs(scores, labels), self.options))
+                self._batches.append(query_values(Inputs(scores, labels), self.options, self._rows))
+                self._rows += len(scores)
             return
         columns = {"predictions": scores, "references": labels}
         if self.columns is None:

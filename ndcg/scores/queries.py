@@ -48,10 +48,10 @@ def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> di
     return {name: mean(name, each, weight) for name, each in values.items()}
 
 
-def query_values(inputs: Inputs, options: Options) -> Values:
-    """Return the values of all queries under the name of each result."""
+def query_values(inputs: Inputs, options: Options, first_query: int = 0) -> Values:
+    """Return the values of all queries under the name of each result; errors count queries from `first_query` on."""
     parts = []
-    with closing(counted_parts(inputs, options)) as rankings:
+    with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
                 scored = score_part(part, options)
@@ -103,8 +103,10 @@ def describe_queries(
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
-def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings, int], None, None]:
-    """Yield rankings part by part, with the number of queries before each; show a progress bar from the second on.
+def counted_parts(
+    inputs: Inputs, options: Options, first_query: int = 0
+) -> Generator[tuple[Rankings, int], None, None]:
+    """Yield rankings part by part, with the index of their first query; show a progress bar from the second on.
 
     Raises:
         ValueError: there are no queries; a query is missing and `missing="raise"`.
@@ -113,13 +115,13 @@ def counted_parts(inputs: Inputs, options: Options) -> Generator[tuple[Rankings,
     with ExitStack() as until_done:
         inputs = from_files(inputs)
         refuse_negative(inputs.references, inputs.exclude, options)
-        for part in parts(inputs, **options.reading):
+        for part in parts(inputs, first_query=first_query, **options.reading):
             if before and bar is None:
                 total = len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
             if options.missing == "raise":
                 refuse_missing(part)
-            yield part, before
+            yield part, first_query + before
             before += part.queries
             if bar is not None:
                 bar.update(part.queries)

@@ -585,6 +585,11 @@ def test_a_set_of_another_length_is_rejected_with_both(
     assert without_prefix(trainer.evaluate()) == pairs_by_hand(ndcg, rows, k=10)
 
 
+def evaluated(ndcg: evaluate.Metric, labels: Any, references: Any) -> dict[str, float]:
+    metrics = ndcg.trainer_metrics(k=1, query_ids=["a"] * len(references), references=references)
+    return metrics(EvalPrediction(np.arange(len(references), dtype=float), labels))
+
+
 @both
 def test_rows_that_the_trainer_drops_are_missed(
     ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
@@ -718,10 +723,36 @@ def test_an_error_is_named_and_leaves_nothing_behind(
     metrics = ndcg.trainer_metrics(k=1, **options)
     for _ in range(before):
         metrics(good, compute_result=False)
-    with pytest.raises(ValueError, match=named):
+    with pytest.raises(ValueError, match=named.replace("query 0", f"query {2 * before}")):
         metrics(bad, compute_result=True)
     assert held(metrics) == 0
     assert metrics(good) == ndcg.trainer_metrics(k=1, **options)(good) == {"nDCG@1": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("score", "label", "options", "error"),
+    [
+        (np.nan, 1, {}, "predictions: query 7, position 1: nan"),
+        (0.5, -2, {}, "references: query 7, position 1: "),
+        (1e300, 1, {"score_dtype": "float32"}, "predictions: query 7, position 1: 1e+300 is too large"),
+    ],
+)
+def test_an_error_names_the_row_of_the_evaluation_whatever_the_batches(
+    ndcg: evaluate.Metric, score: float, label: int, options: dict[str, Any], error: str
+) -> None:
+    scores, labels = np.tile([0.5, 0.25], (9, 1)), np.tile([1, 0], (9, 1))
+    scores[7, 1], labels[7, 1] = score, label
+    metrics = ndcg.trainer_metrics(k=2, **options)
+    cuts = [slice(0, 3), slice(3, 3), slice(3, 6), slice(6, 9)]
+    pieces = [EvalPrediction(scores[each], labels[each]) for each in cuts]
+    for _ in range(2):  # the second evaluation begins again at row 0
+        for whole in (
+            lambda: metrics(EvalPrediction(scores, labels)),
+            lambda: metrics(EvalPrediction([scores[each] for each in cuts], [labels[each] for each in cuts])),
+            lambda: [metrics(piece, compute_result=False) for piece in pieces],
+        ):
+            with pytest.raises(ValueError, match=rf"^{re.escape(error)}"):
+                whole()
 
 
 def test_an_error_in_a_function_of_the_caller_leaves_nothing_behind(ndcg: evaluate.Metric) -> None:
