@@ -14,6 +14,7 @@ from ..inputs.reading import Inputs
 from ..inputs.sources import plain, plain_in_order
 from ..measure.messages import shown
 from ..measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
+from ..measure.ties import Mask
 from ..scores.queries import NOTHING_TO_SCORE, mean, query_values
 from .meter import concatenated, read_rows
 
@@ -123,11 +124,13 @@ class _Columns(NamedTuple):
 
     Attributes:
         ids: the query of each row.
-        labels: the label of each row; nan if it is missing.
+        labels: the label of each row, in the type of the column.
+        known: False for a row without a label.
     """
 
     ids: pa.Array
-    labels: NDArray[np.float64]
+    labels: NDArray[Any]
+    known: Mask
 
     @classmethod
     def read(cls, query_ids: Any, references: Any) -> "_Columns":
@@ -144,12 +147,12 @@ class _Columns(NamedTuple):
             raise ValueError(f"{needs}; pass, for example, references=data['label']")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
-        flat_labels = read_flat_column("references", column, lambda _, row: f"row {row}")
-        labels = np.where(True if flat_labels.present is None else flat_labels.present, flat_labels.values, np.nan)
+        labels, _, present, _ = read_flat_column("references", column, lambda _, row: f"row {row}")
         if len(codes) != len(labels):
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
             raise ValueError(f"query_ids and references must have the same length, one row per document; got {lengths}")
-        return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels)
+        known = labels == labels if present is None else present  # nan is a missing label
+        return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels, known)
 
     def ids_of(self, labels: NDArray[Any]) -> pa.Array:
         """Return the ids of rows with these labels.
@@ -160,15 +163,33 @@ class _Columns(NamedTuple):
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
             raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/trainer.md)")
-        given = labels.astype(np.float64)
-        # as near as labels of 16 bits are
-        differs = ~np.isclose(given, self.labels, rtol=2**-7) & ~np.isnan(self.labels)
+        differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
-            problem = f"row {row} has the label {given[row]:g}, but in references {self.labels[row]:g}"
+            given, known = (shown(side[row : row + 1].tolist()[0]) for side in (labels, self.labels))
+            problem = f"row {row} has the label {given}, but in references {known}"
             hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/trainer.md)"
             raise ValueError(f"query_ids: {problem}; {hint}")
         return self.ids
+
+
+def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
+    """Return a mask of labels that a model did not get from these: equal ones, or floats rounded to 32 or 16 bits.
+
+    >>> _differ(np.array([200, 200]), np.array([200, 201])).tolist()
+    [False, True]
+    >>> _differ(np.float16([0.1, 0.1]), np.array([0.1, 0.1001])).tolist()
+    [False, True]
+    """
+    differ = np.asarray(given != labels, bool)
+    if given.dtype.kind not in "fO":
+        return differ
+    with np.errstate(over="ignore"):
+        single = labels.astype(np.float32)
+        half = single.astype(np.float16)
+    bits = single.view(np.uint32)
+    bfloat16 = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
+    return differ & (given != single) & (given != half) & (given != bfloat16)
 
 
 NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # each row of a model's output is there

@@ -590,6 +590,29 @@ def evaluated(ndcg: evaluate.Metric, labels: Any, references: Any) -> dict[str, 
     return metrics(EvalPrediction(np.arange(len(references), dtype=float), labels))
 
 
+CLOSE = [(201, 200), (2**53, 2**53 + 1), (1.0, 1.01), (201.0, 200.0), (256.0, 255.0), (0.0, 1e-3)]
+
+
+@pytest.mark.parametrize(("label", "reference"), [*CLOSE, *(pair[::-1] for pair in CLOSE)])
+def test_labels_of_other_rows_are_rejected_however_close_they_are(
+    ndcg: evaluate.Metric, label: float, reference: float
+) -> None:
+    metrics = ndcg.trainer_metrics(query_ids=["a", "a"], references=np.array([reference, reference]))
+    found = rf"row 1 has the label {re.escape(str(label))}, but in references {re.escape(str(reference))};"
+    with pytest.raises(ValueError, match=found):
+        metrics(EvalPrediction(np.array([0.5, 0.25]), np.array([reference, label])))
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+@given(labels=st.lists(st.floats(0, 60_000), min_size=1, max_size=9))
+def test_labels_may_be_rounded_to_the_type_of_a_model(
+    ndcg: evaluate.Metric, kind: torch.dtype, labels: list[float]
+) -> None:
+    metrics = ndcg.trainer_metrics(k=1, query_ids=["a"] * len(labels), references=labels)
+    given = torch.tensor(labels, dtype=torch.float64 if kind == torch.float64 else torch.float32).to(kind)
+    assert metrics(EvalPrediction(np.arange(len(labels), dtype=float), given)).keys() == {"nDCG@1"}
+
+
 @both
 def test_rows_that_the_trainer_drops_are_missed(
     ndcg: evaluate.Metric, make_trainer: Callable[..., Trainer], way: dict[str, Any]
