@@ -132,6 +132,9 @@ Examples:
 """
 
 
+with_arguments = evaluate.utils.file_utils.add_end_docstrings(_KWARGS_DESCRIPTION)
+
+
 class Arguments(str):
     """A text that evaluate adds to docstrings, also to those that `python -OO` has removed."""
 
@@ -162,6 +165,7 @@ class NDCG(Batches, evaluate.Metric):
             ],
         )
 
+    @with_arguments
     def add_batch(
         self,
         *,
@@ -182,6 +186,7 @@ class NDCG(Batches, evaluate.Metric):
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
         self._add(lambda: self._read(from_frame(data, inputs)[0], ignore_index))
 
+    @with_arguments
     def add(
         self,
         *,
@@ -205,6 +210,7 @@ class NDCG(Batches, evaluate.Metric):
         excluded = None if exclude is None else [exclude]
         self._add(partial(self._read, Inputs([prediction], [reference], exclude=excluded)))
 
+    @with_arguments
     @shows_options
     def compute(
         self,

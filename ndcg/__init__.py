@@ -8,7 +8,9 @@ answers at once; `ndcg.NDCG`, the metric for Hugging Face `evaluate`, also needs
 {'nDCG@2': 0.23981246656813146}
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -58,6 +60,16 @@ _MODULES = {
     "statistics.comparison": ("Comparison", "compare"),
     "statistics.report": ("Report", "report"),
 }
+
+
+class Package(ModuleType):
+    """This package, which `datasets` hashes by its name: what it holds depends on the names that were used before."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return import_module, (self.__name__,)
+
+
+sys.modules[__name__].__class__ = Package
 __all__ = sorted(name for names in _MODULES.values() for name in names)
 
 

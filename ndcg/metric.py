@@ -102,6 +102,9 @@ Examples:
 """
 
 
+with_arguments = evaluate.utils.file_utils.add_end_docstrings(_KWARGS_DESCRIPTION)
+
+
 class Arguments(str):
     """A text that evaluate adds to docstrings, also to those that `python -OO` has removed."""
 
@@ -132,6 +135,7 @@ class NDCG(Batches, evaluate.Metric):
             ],
         )
 
+    @with_arguments
     def add_batch(
         self,
         *,
@@ -152,6 +156,7 @@ class NDCG(Batches, evaluate.Metric):
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
         self._add(lambda: self._read(from_frame(data, inputs)[0], ignore_index))
 
+    @with_arguments
     def add(
         self,
         *,
@@ -175,6 +180,7 @@ class NDCG(Batches, evaluate.Metric):
         excluded = None if exclude is None else [exclude]
         self._add(partial(self._read, Inputs([prediction], [reference], exclude=excluded)))
 
+    @with_arguments
     @shows_options
     def compute(
         self,
