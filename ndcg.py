@@ -7,6 +7,51 @@ read and edit the package instead.
 if not __package__:
     raise ImportError("this is the file that evaluate.load opens: load it with evaluate, or import the package ndcg")
 
+import marshal
+from importlib.util import cache_from_source
+from pathlib import Path
+
+from filelock import FileLock
+
+
+def require_whole_copies() -> None:
+    """Remove what a full disk has cut off when evaluate copied this file and the bundle: it never copies them again.
+
+    The same holds for their compiled code, which Python cuts off without an error (python/cpython#126606).
+
+    Raises:
+        ImportError: a copy was cut off.
+    """
+    end = b"# the end, by which a copy is known to be whole"
+    files = Path(__file__), Path(__file__).with_name("ndcg_bundle.py")
+    folder, remedy = files[0].parent, "it is deleted now: make space"
+
+    def cut_off() -> list[Path]:
+        return [file for file in files if not (file.exists() and file.read_bytes().rstrip().endswith(end))]
+
+    if cut := cut_off():
+        try:
+            with FileLock(f"{folder.parent}.lock"):  # in which evaluate copies, perhaps in another process right now
+                for file in (cut := cut_off()):
+                    file.unlink(missing_ok=True)
+        except OSError:
+            remedy = f"delete the folder {folder}"
+        if cut:
+            problem = "was cut off when evaluate copied it, as on a full disk"
+            raise ImportError(f"{cut[0]} {problem}; {remedy}, and load the metric again")
+    for file in files:
+        compiled = Path(cache_from_source(str(file)))
+        try:
+            marshal.loads(compiled.read_bytes()[16:])  # noqa: S302
+        except OSError:  # there is none
+            pass
+        except (EOFError, ValueError, TypeError):
+            compiled.unlink(missing_ok=True)
+
+
+if __package__.startswith("evaluate_modules."):
+    require_whole_copies()
+
 import datasets
 import evaluate
 import inspect
@@ -365,3 +410,5 @@ class NDCG(Batches, evaluate.Metric):
 # With these, a loaded metric lists conventions and slips, restores saved results, and limits the files it reads.
 NDCG.CONVENTIONS, NDCG.SLIPS, NDCG.Limits = CONVENTIONS, SLIPS, Limits
 NDCG.Report, NDCG.Comparison, NDCG.Explanation, NDCG.Check = Report, Comparison, Explanation, Check
+
+# the end, by which a copy is known to be whole

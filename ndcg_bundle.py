@@ -14162,3 +14162,6 @@ def compute(
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
     return scores(*from_frame(data, inputs, sample_weight), options=parsed)
+
+
+# the end, by which a copy is known to be whole
