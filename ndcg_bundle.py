@@ -2566,8 +2566,23 @@ def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
     return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
 
 
+# Order
+
+
+def ascending(ids: Iterable[Any]) -> list[Any]:
+    r"""Return ids in ascending order of their bytes, as trec_eval compares them: text in UTF-8, other ids as text.
+
+    >>> ascending([b"\xff", b"b"]), ascending([9, 10])
+    ([b'b', b'\xff'], [10, 9])
+    """
+    ids = list(ids)
+    if all(id_kind(kind) != "bytes" for kind in set(map(type, ids))):
+        return sorted(ids, key=str)  # code points have the order of their bytes in UTF-8
+    return sorted(ids, key=lambda each: each if isinstance(each, bytes) else str(each).encode("utf-8", "surrogatepass"))
+
+
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return the rank of each id in ascending order; ids other than bytes are compared as text."""
+    """Return the rank of each id in the order of `ascending`."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
     return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))
@@ -4830,7 +4845,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         id_types.update(map(type, run), map(type, judged))
         value_types.update(map(type, judged.values()))
         if by_docid:
-            run = {document: run[document] for document in _ascending(run)}
+            run = {document: run[document] for document in ascending(run)}
         scores.extend(run.values())
         relevances.extend(map(judged.get, run))  # None if not judged
         missing = [document for document in judged if document not in run]
@@ -4845,7 +4860,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     def place(query: int, position: int | None) -> str:
         name = list(references)[query]
         run = predictions.get(name, {})
-        documents = _ascending(run) if by_docid else list(run)
+        documents = ascending(run) if by_docid else list(run)
         documents += [document for document in references[name] if document not in run]
         return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
 
@@ -4873,11 +4888,6 @@ def _id_types(*sides: Side) -> list[str] | None:
     if not all(types) or types[0] & types[1]:
         return None
     return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
-
-
-def _ascending(documents: Mapping[Any, Any]) -> list[Any]:
-    """Return document ids in ascending order, compared as strings, as in trec_eval."""
-    return sorted(documents, key=str)
 
 
 def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:

@@ -312,8 +312,23 @@ def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
     return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
 
 
+# Order
+
+
+def ascending(ids: Iterable[Any]) -> list[Any]:
+    r"""Return ids in ascending order of their bytes, as trec_eval compares them: text in UTF-8, other ids as text.
+
+    >>> ascending([b"\xff", b"b"]), ascending([9, 10])
+    ([b'b', b'\xff'], [10, 9])
+    """
+    ids = list(ids)
+    if all(id_kind(kind) != "bytes" for kind in set(map(type, ids))):
+        return sorted(ids, key=str)  # code points have the order of their bytes in UTF-8
+    return sorted(ids, key=lambda each: each if isinstance(each, bytes) else str(each).encode("utf-8", "surrogatepass"))
+
+
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return the rank of each id in ascending order; ids other than bytes are compared as text."""
+    """Return the rank of each id in the order of `ascending`."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
     return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))

@@ -19,7 +19,7 @@ from ..measure.scoring import in_threads
 from .columns import Column, beyond_2_53, in_dtype, is_padding, offsets_of, read_flat_column, read_numbers
 from .exclusion import excluded_counts, excluded_rows, without
 from .hashes import Columns, hashes_of, same_rows
-from .ids import THREADED, Ids, Order, RowNumbers, check_ids, grouped, id_kind, ordinals, read_ids
+from .ids import THREADED, Ids, Order, RowNumbers, ascending, check_ids, grouped, id_kind, ordinals, read_ids
 from .rankings import Rankings
 
 Side = Mapping[Any, Mapping[Any, Any]]
@@ -178,7 +178,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         id_types.update(map(type, run), map(type, judged))
         value_types.update(map(type, judged.values()))
         if by_docid:
-            run = {document: run[document] for document in _ascending(run)}
+            run = {document: run[document] for document in ascending(run)}
         scores.extend(run.values())
         relevances.extend(map(judged.get, run))  # None if not judged
         missing = [document for document in judged if document not in run]
@@ -193,7 +193,7 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     def place(query: int, position: int | None) -> str:
         name = list(references)[query]
         run = predictions.get(name, {})
-        documents = _ascending(run) if by_docid else list(run)
+        documents = ascending(run) if by_docid else list(run)
         documents += [document for document in references[name] if document not in run]
         return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
 
@@ -221,11 +221,6 @@ def _id_types(*sides: Side) -> list[str] | None:
     if not all(types) or types[0] & types[1]:
         return None
     return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
-
-
-def _ascending(documents: Mapping[Any, Any]) -> list[Any]:
-    """Return document ids in ascending order, compared as strings, as in trec_eval."""
-    return sorted(documents, key=str)
 
 
 def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from ndcg import compute
 from ndcg.inputs import ids as room
@@ -75,3 +77,26 @@ def test_ids_are_numbered_in_the_order_of_their_first_rows(
         assert found.to_pylist() == distinct
         assert codes.dtype == np.int64
         assert [distinct[code] for code in codes] == ids.to_pylist()
+
+
+@given(
+    st.one_of(
+        st.lists(each, min_size=1, max_size=6, unique=True)
+        for each in (st.binary(max_size=3), st.text(max_size=3), st.integers(-(2**63), 2**63 - 1))
+    )
+)
+@example([b"\xff", b"b"])
+@example(["ü".encode(), b"z"])
+def test_documents_with_equal_scores_have_one_order_by_docid(ids: list[Any]) -> None:
+    in_order = sorted(ids, key=lambda each: each if isinstance(each, bytes) else str(each).encode())[::-1]
+    relevance = {each: grade for grade, each in enumerate(ids)}
+
+    def by_position(documents: list[Any]) -> dict[str, float]:
+        scores = [[-float(rank) for rank in range(len(documents))]]
+        return compute(predictions=scores, references=[[relevance[each] for each in documents]])
+
+    tied = {"predictions": [1.0] * len(ids), "references": list(relevance.values()), "query_ids": ["q"] * len(ids)}
+    mappings = {"predictions": {"q": dict.fromkeys(ids, 1.0)}, "references": {"q": relevance}}
+    for exclude, expected in ((None, in_order), ({"q": ids[:1]}, [each for each in in_order if each != ids[0]])):
+        for inputs in (mappings, *({**tied, "document_ids": column(ids)} for column in (list, pa.array))):
+            assert compute(**inputs, exclude=exclude, ties="docid") == pytest.approx(by_position(expected))

@@ -1461,13 +1461,6 @@ def test_times_that_cannot_be_shown_are_rejected_as_ids(fresh_metric: MetricFact
         metric.add_batch(**given)
 
 
-def test_document_ids_of_bytes_are_ordered_as_such_by_docid(ndcg: evaluate.Metric) -> None:
-    given = {"predictions": [1.0, 1.0, 1.0], "references": [0, 0, 1], "query_ids": ["q"] * 3, "ties": "docid"}
-    for ids in ([b"a", b"b", b"\xff"], [b"a", b"b", "ü".encode()]):
-        assert ndcg.compute(**given, document_ids=ids) == {"nDCG": 1.0}
-        assert ndcg.compute(**given, document_ids=pa.array(ids[::-1], pa.large_binary())) == {"nDCG": 0.5}
-
-
 @pytest.mark.parametrize("ignore_index", [2**63, -(2**70), 1e30])
 @pytest.mark.parametrize("form", [list, np.array, pa.array, pa.chunked_array])
 def test_no_bool_is_padding_that_is_a_large_number(
