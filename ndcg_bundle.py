@@ -4525,7 +4525,8 @@ class Rankings(NamedTuple):
         place: a function from the index of a query, and the position of a document or None, to words that name them
             by their ids; None if they have no ids.
         query_ids: the id of each query; None if they have no ids.
-        missing: True for each query that is missing from the predictions; None if this is unknown without ids.
+        answered: True for each query with a ranking in the predictions of which no document is here, such as an empty
+            list by ids; None if there is none.
         excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
             ``(queries, 2)``; None without `exclude`.
     """
@@ -4537,7 +4538,7 @@ class Rankings(NamedTuple):
     retrieved: Mask | None = None
     place: Place | None = None
     query_ids: Sequence[Any] | pa.Array | None = None
-    missing: Mask | None = None
+    answered: Mask | None = None
     excluded: NDArray[np.int64] | None = None
 
     @classmethod
@@ -4565,14 +4566,23 @@ class Rankings(NamedTuple):
             return list(range(self.queries))
         return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
 
+    @property
+    def missing(self) -> Mask:
+        """True for each query that is missing from the predictions: it has documents, but none of them has a score.
+
+        >>> Rankings(np.ones(2), np.array([-np.inf, 1]), np.array([0, 1, 2, 2])).missing.tolist()
+        [True, False, False]
+        """
+        return ~(self._ranked() | self.empty())
+
     def lacking(self) -> Mask:
         """Return which queries are missing from the predictions, or have no documents at all."""
-        return self.empty() if self.missing is None else self.empty() | self.missing
+        return self.missing | self.empty()
 
     def only(self, kept: Mask) -> "Rankings":
         """Return the same documents; those for which a mask is False are neither judged nor retrieved."""
         judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
-        return self._replace(judged=judged, retrieved=retrieved)
+        return self._replace(judged=judged, retrieved=retrieved, answered=self._ranked())
 
     def of_judged(self) -> "Rankings":
         """Return the same documents, retrieved only if they are judged."""
@@ -4580,7 +4590,7 @@ class Rankings(NamedTuple):
             return self
         kept = self.judged | ~(self.score < np.inf)  # a value that is not a score stays, to be rejected
         kept = kept if self.retrieved is None else kept & self.retrieved
-        return self._replace(retrieved=None if kept.all() else kept)
+        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
         """Return the same documents with their scores in the type in which they are compared.
@@ -4611,9 +4621,8 @@ class Rankings(NamedTuple):
         >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
         {'retrieved': [1, 2], 'judged': [1, 2], 'relevant': [1, 1], 'retrieved and judged': [1, 2]}
         """
-        everything = np.ones(len(self.relevance), bool)
-        judged = everything if self.judged is None else self.judged
-        retrieved = (everything if self.retrieved is None else self.retrieved) & (self.score > -np.inf)
+        judged = np.ones(len(self.relevance), bool) if self.judged is None else self.judged
+        retrieved = self._is_retrieved()
         return {
             "retrieved": self._sums(retrieved),
             "judged": self._sums(judged),
@@ -4639,7 +4648,7 @@ class Rankings(NamedTuple):
                 None if self.retrieved is None else self.retrieved[rows],
                 None if self.place is None else partial(_later, self.place, start),
                 None if self.query_ids is None else self.query_ids[start:stop],
-                None if self.missing is None else self.missing[start:stop],
+                None if self.answered is None else self.answered[start:stop],
                 None if self.excluded is None else self.excluded[start:stop],
             )
 
@@ -4652,6 +4661,16 @@ class Rankings(NamedTuple):
         if self.judged is None or self.retrieved is None:
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self._sums(self.judged | self.retrieved) == 0)
+
+    def _is_retrieved(self) -> Mask:
+        """Return which documents were retrieved."""
+        scored = self.score != -np.inf  # nan too, which is rejected as such
+        return np.asarray(scored if self.retrieved is None else scored & self.retrieved)
+
+    def _ranked(self) -> Mask:
+        """Return which queries have a ranking in the predictions, even if none of its documents is left."""
+        ranked = np.asarray(self._sums(self._is_retrieved()) > 0)
+        return ranked if self.answered is None else ranked | self.answered
 
     def _sums(self, mask: Mask) -> NDArray[np.int64]:
         until = np.concatenate([[0], np.cumsum(mask)])
@@ -4736,18 +4755,14 @@ def join_rows(
 
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
-    retrieved = score.values > -np.inf
-    if score.present is not None:
-        retrieved &= score.present
-    missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
-    excluded = None
-    if exclude is not None and documents is not None:
-        kept = ~excluded_rows(exclude, queries, documents)[order]
-        judged = np.ones(len(kept), bool) if relevance.present is None else relevance.present
-        counts = [np.add.reduceat(each & ~kept, offsets[:-1], dtype=np.int64) for each in (retrieved, judged)]
-        excluded = np.stack(counts, axis=1)
-        score, relevance = score.only(kept), relevance.only(kept)
-    return Rankings.of(score, relevance, place=place, query_ids=ids, missing=missing, excluded=excluded)
+    rankings = Rankings.of(score, relevance, place=place, query_ids=ids)
+    if exclude is None or documents is None:
+        return rankings
+    kept = ~excluded_rows(exclude, queries, documents)[order]
+    given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # also padding
+    had, has = given.counts(), given.only(kept).counts()
+    counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
+    return rankings.only(kept)._replace(excluded=counts)
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Ids | None) -> None:
@@ -4872,8 +4887,9 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     if not both.any() and (types := _id_types(predictions, references)):
         problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
         raise ValueError(f"predictions: no document is in the references; {problem}; give both the same type")
-    lacking = ~np.fromiter(map(predictions.__contains__, references), bool, len(references))
-    return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), missing=lacking)
+    are_empty = (query in predictions and not predictions[query] for query in references)
+    answered = np.fromiter(are_empty, bool, len(references))
+    return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), answered=answered)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
@@ -4919,8 +4935,10 @@ def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -
     if column.padding is not None:
         values[column.padding] = ignore_index
     documents = pa.chunked_array(getattr(documents, "chunks", [documents]))
+    if column.present is not None and argument == "predictions":  # a row shows that its query is not an empty list
+        values[~column.present] = -np.inf
     columns = Columns(query, queries, documents, values, hashes_of(documents))
-    return columns if column.present is None else columns.only(column.present)
+    return columns if column.present is None or argument == "predictions" else columns.only(column.present)
 
 
 def _strings(argument: str, side: str, ids: list[Any]) -> pa.StringArray:
@@ -4980,11 +4998,12 @@ def _join_columns(
     rows = np.concatenate([first + before, at + np.arange(len(lacked))])
     judged, relevance = np.zeros(len(score), bool), np.zeros(len(score))
     judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
-    missing = np.ones(len(qrels.query_ids), bool)
-    missing[known[known >= 0]] = False
+    answered = np.zeros(len(qrels.query_ids), bool)
+    answered[known[known >= 0]] = True
+    answered &= until[1:] == until[:-1]  # with an empty list
     padding = is_padding(relevance, ignore_index)
     references = Column(relevance, offsets, padding=padding).only(judged)
-    return Rankings.of(Column(score, offsets), references, place=place, query_ids=qrels.query_ids, missing=missing)
+    return Rankings.of(Column(score, offsets), references, place=place, query_ids=qrels.query_ids, answered=answered)
 
 
 # The order of rows
@@ -5623,7 +5642,7 @@ def counted_parts(
                 total = len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
             if options.missing == "raise":
-                refuse_missing(part)
+                refuse_missing(part, before)
             yield part, first_query + before
             before += part.queries
             if bar is not None:
@@ -5652,17 +5671,23 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
         raise ValueError(f"references: {references.place(row)}: {pair}: {problem}")
 
 
-def refuse_missing(rankings: Rankings) -> None:
+def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
     """Raise an error if a query is missing from rankings.
+
+    Args:
+        rankings: the rankings.
+        first_query: the index of their first query among all queries.
 
     Raises:
         ValueError: names the first missing query and the number of them.
     """
-    if rankings.missing is None or rankings.place is None or not rankings.missing.any():
+    missing = rankings.missing
+    if not missing.any():
         return
-    query = rankings.place(int(rankings.missing.argmax()), None)
+    at = int(missing.argmax())
+    query = f"query {first_query + at}" if rankings.place is None else rankings.place(at, None)
     hint = 'missing="empty" counts such queries as having retrieved nothing, missing="skip" skips them'
-    raise ValueError(f"predictions: {query} is missing ({int(rankings.missing.sum())} such queries); {hint}")
+    raise ValueError(f"predictions: {query} is missing ({int(missing.sum())} such queries); {hint}")
 
 
 def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: Any) -> tuple[Any, ...]:
@@ -9738,7 +9763,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     columns["all relevant"] = _all_relevant(columns)
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
-    columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
+    columns["missing"] = part.missing
     ideal = scored["IDCG"]
     if options.ideal != "judged" or options.missing == "skip":  # it may be 0 although there are relevant documents
         how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
@@ -12303,37 +12328,28 @@ def _columns_of_systems(
     sides = dict(zip(arguments, read, strict=True))
     runs = {argument: sides.pop(argument) for argument in list(sides)[: len(names)]}
     refuse_negative(sides["references"], sides["exclude"], options)
-    if same_queries:
-        _refuse_lacking_queries(dict(zip(names, runs.values(), strict=True)), sides["references"])
     columns = {}
     for name, (argument, predictions) in zip(names, runs.items(), strict=True):
         try:
             columns[name] = query_columns(Inputs(predictions, **sides), options)
         except ValueError as error:
             raise ValueError(f"{argument}: {error}") from None
+    if same_queries:
+        _refuse_lacking_queries(columns)
     leave_out_alike(columns, options.names)
     return columns
 
 
-def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
-    """Raise an error for a system that, by ids, has no ranking for a judged query that another system ranks."""
-
-    def queries(side: Any) -> set[Any] | None:
-        if isinstance(side, Columns):
-            return set(side.query_ids.to_pylist())
-        return set(side) if isinstance(side, Mapping) else None
-
-    judged = queries(references)
-    if judged is None:
-        return
-    ranked = {
-        name: side_queries & judged for name, side in rankings.items() if (side_queries := queries(side)) is not None
-    }
-    for name, own in ranked.items():
-        if lacking := set().union(*ranked.values()) - own:
-            query = min(lacking, key=str)
-            other = next(each for each, queries_of_other in ranked.items() if query in queries_of_other)
-            problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
+def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
+    """Raise an error for a system without a ranking for a judged query that another system ranks."""
+    missing = {name: each["missing"] for name, each in columns.items()}
+    ranked = ~np.logical_and.reduce(list(missing.values()))
+    for name, each in columns.items():
+        if (lacking := np.flatnonzero(missing[name] & ranked)).size:
+            at = int(lacking[0])
+            query = shown(each["query"][at]) if "query" in each else at
+            other = next(other for other, lacks in missing.items() if not lacks[at])
+            problem = f"no ranking for query {query}, which {shown(other)} has ({lacking.size} such queries)"
             hint = (
                 'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
                 "all systems"
@@ -14026,8 +14042,6 @@ def _scored(
         offsets = np.append(0, np.cumsum(pc.list_value_length(columns["missing"]), dtype=np.int64))
         begins = offsets[:-1]
         columns = _documents(columns)
-        retrieved = pc.fill_null(pc.greater(columns["prediction"].cast(pa.float64()), -math.inf), False)
-        lacking = ~np.logical_or.reduceat(retrieved.to_numpy(zero_copy_only=False), begins)
         if "document" in columns:
             columns = _in_order_of_ids(columns, np.diff(offsets))
             _refuse_repeats(queries, columns["document"], begins)
@@ -14046,10 +14060,8 @@ def _scored(
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
         rankings = read(*sides, **{**options.reading, "score_dtype": "given"})
-        if options.missing != "empty" and not nested:
-            rankings = rankings._replace(missing=lacking, place=lambda query, _: place(query))
         if options.missing == "raise":
-            refuse_missing(rankings)
+            refuse_missing(rankings._replace(place=lambda query, _: place(query)))
         if "excluded" in columns:
             rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
         scored = score_part(rankings.with_scores_in(options.score_dtype), options)

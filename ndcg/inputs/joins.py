@@ -69,18 +69,14 @@ def join_rows(
 
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
-    retrieved = score.values > -np.inf
-    if score.present is not None:
-        retrieved &= score.present
-    missing = ~np.logical_or.reduceat(retrieved, offsets[:-1]) if len(ids) else None
-    excluded = None
-    if exclude is not None and documents is not None:
-        kept = ~excluded_rows(exclude, queries, documents)[order]
-        judged = np.ones(len(kept), bool) if relevance.present is None else relevance.present
-        counts = [np.add.reduceat(each & ~kept, offsets[:-1], dtype=np.int64) for each in (retrieved, judged)]
-        excluded = np.stack(counts, axis=1)
-        score, relevance = score.only(kept), relevance.only(kept)
-    return Rankings.of(score, relevance, place=place, query_ids=ids, missing=missing, excluded=excluded)
+    rankings = Rankings.of(score, relevance, place=place, query_ids=ids)
+    if exclude is None or documents is None:
+        return rankings
+    kept = ~excluded_rows(exclude, queries, documents)[order]
+    given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # also padding
+    had, has = given.counts(), given.only(kept).counts()
+    counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
+    return rankings.only(kept)._replace(excluded=counts)
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Ids | None) -> None:
@@ -205,8 +201,9 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     if not both.any() and (types := _id_types(predictions, references)):
         problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
         raise ValueError(f"predictions: no document is in the references; {problem}; give both the same type")
-    lacking = ~np.fromiter(map(predictions.__contains__, references), bool, len(references))
-    return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), missing=lacking)
+    are_empty = (query in predictions and not predictions[query] for query in references)
+    answered = np.fromiter(are_empty, bool, len(references))
+    return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), answered=answered)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
@@ -252,8 +249,10 @@ def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -
     if column.padding is not None:
         values[column.padding] = ignore_index
     documents = pa.chunked_array(getattr(documents, "chunks", [documents]))
+    if column.present is not None and argument == "predictions":  # a row shows that its query is not an empty list
+        values[~column.present] = -np.inf
     columns = Columns(query, queries, documents, values, hashes_of(documents))
-    return columns if column.present is None else columns.only(column.present)
+    return columns if column.present is None or argument == "predictions" else columns.only(column.present)
 
 
 def _strings(argument: str, side: str, ids: list[Any]) -> pa.StringArray:
@@ -313,11 +312,12 @@ def _join_columns(
     rows = np.concatenate([first + before, at + np.arange(len(lacked))])
     judged, relevance = np.zeros(len(score), bool), np.zeros(len(score))
     judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
-    missing = np.ones(len(qrels.query_ids), bool)
-    missing[known[known >= 0]] = False
+    answered = np.zeros(len(qrels.query_ids), bool)
+    answered[known[known >= 0]] = True
+    answered &= until[1:] == until[:-1]  # with an empty list
     padding = is_padding(relevance, ignore_index)
     references = Column(relevance, offsets, padding=padding).only(judged)
-    return Rankings.of(Column(score, offsets), references, place=place, query_ids=qrels.query_ids, missing=missing)
+    return Rankings.of(Column(score, offsets), references, place=place, query_ids=qrels.query_ids, answered=answered)
 
 
 # The order of rows

@@ -26,7 +26,8 @@ class Rankings(NamedTuple):
         place: a function from the index of a query, and the position of a document or None, to words that name them
             by their ids; None if they have no ids.
         query_ids: the id of each query; None if they have no ids.
-        missing: True for each query that is missing from the predictions; None if this is unknown without ids.
+        answered: True for each query with a ranking in the predictions of which no document is here, such as an empty
+            list by ids; None if there is none.
         excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
             ``(queries, 2)``; None without `exclude`.
     """
@@ -38,7 +39,7 @@ class Rankings(NamedTuple):
     retrieved: Mask | None = None
     place: Place | None = None
     query_ids: Sequence[Any] | pa.Array | None = None
-    missing: Mask | None = None
+    answered: Mask | None = None
     excluded: NDArray[np.int64] | None = None
 
     @classmethod
@@ -66,14 +67,23 @@ class Rankings(NamedTuple):
             return list(range(self.queries))
         return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
 
+    @property
+    def missing(self) -> Mask:
+        """True for each query that is missing from the predictions: it has documents, but none of them has a score.
+
+        >>> Rankings(np.ones(2), np.array([-np.inf, 1]), np.array([0, 1, 2, 2])).missing.tolist()
+        [True, False, False]
+        """
+        return ~(self._ranked() | self.empty())
+
     def lacking(self) -> Mask:
         """Return which queries are missing from the predictions, or have no documents at all."""
-        return self.empty() if self.missing is None else self.empty() | self.missing
+        return self.missing | self.empty()
 
     def only(self, kept: Mask) -> "Rankings":
         """Return the same documents; those for which a mask is False are neither judged nor retrieved."""
         judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
-        return self._replace(judged=judged, retrieved=retrieved)
+        return self._replace(judged=judged, retrieved=retrieved, answered=self._ranked())
 
     def of_judged(self) -> "Rankings":
         """Return the same documents, retrieved only if they are judged."""
@@ -81,7 +91,7 @@ class Rankings(NamedTuple):
             return self
         kept = self.judged | ~(self.score < np.inf)  # a value that is not a score stays, to be rejected
         kept = kept if self.retrieved is None else kept & self.retrieved
-        return self._replace(retrieved=None if kept.all() else kept)
+        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
         """Return the same documents with their scores in the type in which they are compared.
@@ -112,9 +122,8 @@ class Rankings(NamedTuple):
         >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
         {'retrieved': [1, 2], 'judged': [1, 2], 'relevant': [1, 1], 'retrieved and judged': [1, 2]}
         """
-        everything = np.ones(len(self.relevance), bool)
-        judged = everything if self.judged is None else self.judged
-        retrieved = (everything if self.retrieved is None else self.retrieved) & (self.score > -np.inf)
+        judged = np.ones(len(self.relevance), bool) if self.judged is None else self.judged
+        retrieved = self._is_retrieved()
         return {
             "retrieved": self._sums(retrieved),
             "judged": self._sums(judged),
@@ -140,7 +149,7 @@ class Rankings(NamedTuple):
                 None if self.retrieved is None else self.retrieved[rows],
                 None if self.place is None else partial(_later, self.place, start),
                 None if self.query_ids is None else self.query_ids[start:stop],
-                None if self.missing is None else self.missing[start:stop],
+                None if self.answered is None else self.answered[start:stop],
                 None if self.excluded is None else self.excluded[start:stop],
             )
 
@@ -153,6 +162,16 @@ class Rankings(NamedTuple):
         if self.judged is None or self.retrieved is None:
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self._sums(self.judged | self.retrieved) == 0)
+
+    def _is_retrieved(self) -> Mask:
+        """Return which documents were retrieved."""
+        scored = self.score != -np.inf  # nan too, which is rejected as such
+        return np.asarray(scored if self.retrieved is None else scored & self.retrieved)
+
+    def _ranked(self) -> Mask:
+        """Return which queries have a ranking in the predictions, even if none of its documents is left."""
+        ranked = np.asarray(self._sums(self._is_retrieved()) > 0)
+        return ranked if self.answered is None else ranked | self.answered
 
     def _sums(self, mask: Mask) -> NDArray[np.int64]:
         until = np.concatenate([[0], np.cumsum(mask)])

@@ -120,7 +120,7 @@ def counted_parts(
                 total = len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
             if options.missing == "raise":
-                refuse_missing(part)
+                refuse_missing(part, before)
             yield part, first_query + before
             before += part.queries
             if bar is not None:
@@ -149,17 +149,23 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
         raise ValueError(f"references: {references.place(row)}: {pair}: {problem}")
 
 
-def refuse_missing(rankings: Rankings) -> None:
+def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
     """Raise an error if a query is missing from rankings.
+
+    Args:
+        rankings: the rankings.
+        first_query: the index of their first query among all queries.
 
     Raises:
         ValueError: names the first missing query and the number of them.
     """
-    if rankings.missing is None or rankings.place is None or not rankings.missing.any():
+    missing = rankings.missing
+    if not missing.any():
         return
-    query = rankings.place(int(rankings.missing.argmax()), None)
+    at = int(missing.argmax())
+    query = f"query {first_query + at}" if rankings.place is None else rankings.place(at, None)
     hint = 'missing="empty" counts such queries as having retrieved nothing, missing="skip" skips them'
-    raise ValueError(f"predictions: {query} is missing ({int(rankings.missing.sum())} such queries); {hint}")
+    raise ValueError(f"predictions: {query} is missing ({int(missing.sum())} such queries); {hint}")
 
 
 def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: Any) -> tuple[Any, ...]:

@@ -302,8 +302,6 @@ def _scored(
         offsets = np.append(0, np.cumsum(pc.list_value_length(columns["missing"]), dtype=np.int64))
         begins = offsets[:-1]
         columns = _documents(columns)
-        retrieved = pc.fill_null(pc.greater(columns["prediction"].cast(pa.float64()), -math.inf), False)
-        lacking = ~np.logical_or.reduceat(retrieved.to_numpy(zero_copy_only=False), begins)
         if "document" in columns:
             columns = _in_order_of_ids(columns, np.diff(offsets))
             _refuse_repeats(queries, columns["document"], begins)
@@ -322,10 +320,8 @@ def _scored(
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
         rankings = read(*sides, **{**options.reading, "score_dtype": "given"})
-        if options.missing != "empty" and not nested:
-            rankings = rankings._replace(missing=lacking, place=lambda query, _: place(query))
         if options.missing == "raise":
-            refuse_missing(rankings)
+            refuse_missing(rankings._replace(place=lambda query, _: place(query)))
         if "excluded" in columns:
             rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
         scored = score_part(rankings.with_scores_in(options.score_dtype), options)

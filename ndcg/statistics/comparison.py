@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inputs.hashes import Columns
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..inputs.sources import settled
@@ -644,37 +643,28 @@ def _columns_of_systems(
     sides = dict(zip(arguments, read, strict=True))
     runs = {argument: sides.pop(argument) for argument in list(sides)[: len(names)]}
     refuse_negative(sides["references"], sides["exclude"], options)
-    if same_queries:
-        _refuse_lacking_queries(dict(zip(names, runs.values(), strict=True)), sides["references"])
     columns = {}
     for name, (argument, predictions) in zip(names, runs.items(), strict=True):
         try:
             columns[name] = query_columns(Inputs(predictions, **sides), options)
         except ValueError as error:
             raise ValueError(f"{argument}: {error}") from None
+    if same_queries:
+        _refuse_lacking_queries(columns)
     leave_out_alike(columns, options.names)
     return columns
 
 
-def _refuse_lacking_queries(rankings: dict[str, Any], references: Any) -> None:
-    """Raise an error for a system that, by ids, has no ranking for a judged query that another system ranks."""
-
-    def queries(side: Any) -> set[Any] | None:
-        if isinstance(side, Columns):
-            return set(side.query_ids.to_pylist())
-        return set(side) if isinstance(side, Mapping) else None
-
-    judged = queries(references)
-    if judged is None:
-        return
-    ranked = {
-        name: side_queries & judged for name, side in rankings.items() if (side_queries := queries(side)) is not None
-    }
-    for name, own in ranked.items():
-        if lacking := set().union(*ranked.values()) - own:
-            query = min(lacking, key=str)
-            other = next(each for each, queries_of_other in ranked.items() if query in queries_of_other)
-            problem = f"no ranking for query {shown(query)}, which {shown(other)} has ({len(lacking)} such queries)"
+def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
+    """Raise an error for a system without a ranking for a judged query that another system ranks."""
+    missing = {name: each["missing"] for name, each in columns.items()}
+    ranked = ~np.logical_and.reduce(list(missing.values()))
+    for name, each in columns.items():
+        if (lacking := np.flatnonzero(missing[name] & ranked)).size:
+            at = int(lacking[0])
+            query = shown(each["query"][at]) if "query" in each else at
+            other = next(other for other, lacks in missing.items() if not lacks[at])
+            problem = f"no ranking for query {query}, which {shown(other)} has ({lacking.size} such queries)"
             hint = (
                 'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
                 "all systems"

@@ -207,7 +207,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     columns["all relevant"] = _all_relevant(columns)
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
-    columns["missing"] = np.zeros(part.queries, bool) if part.missing is None else part.missing
+    columns["missing"] = part.missing
     ideal = scored["IDCG"]
     if options.ideal != "judged" or options.missing == "skip":  # it may be 0 although there are relevant documents
         how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}

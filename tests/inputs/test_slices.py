@@ -31,7 +31,7 @@ SCORES = {name: np.round(RELEVANCE * weight + RNG.normal(size=(62, 6)), 1) for n
 SCORES["a"][5] = -np.inf
 WEIGHTS = np.append(RNG.integers(0, 4, 60), [2, 1])
 HOW: dict[str, Any] = {"k": [2, None], "measures": ["nDCG", "DCG"]}
-TESTS: dict[str, Any] = {"seed": 3}
+TESTS: dict[str, Any] = {"seed": 3, "missing": "empty"}  # of query 5, a retrieves nothing
 
 
 def of_language(language: str | None) -> np.ndarray:
@@ -147,7 +147,8 @@ def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: evaluate.Metric)
 def test_a_slice_costs_little(ndcg: evaluate.Metric, kind: str) -> None:
     scores = {name: np.tile(each, (20, 1)) for name, each in SCORES.items()}
     rankings = {"references": np.ma.concatenate([REFERENCES] * 20), "by": np.arange(1240) % 400}
-    systems: dict[str, Any] = {"report": {"predictions": scores["a"]}, "compare": {"systems": scores}}
+    compared = {"systems": scores, "missing": "empty"}
+    systems: dict[str, Any] = {"report": {"predictions": scores["a"]}, "compare": compared}
     calls = 0
 
     def count(_frame: Any, event: str, _argument: Any) -> None:

@@ -1,6 +1,8 @@
 """Judged queries that are missing from a run: counted as empty, skipped or rejected, in every format with ids."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,38 +13,65 @@ import pytest
 from conftest import MetricFactory, spark_session
 
 RUN = {"q1": {"d1": 1.5, "d2": 0.2}, "q3": {"d1": 0.4, "d5": 0.1}}
+WHOLE = {**RUN, "q2": {"d3": 1.0}, "q1": {"d2": 1.0}}
 QRELS = {"q1": {"d2": 1}, "q2": {"d3": 2}, "q3": {"d5": 1, "d1": 3}}
+DOCUMENTS = {query: sorted({*RUN.get(query, {}), *WHOLE[query], *judged}) for query, judged in QRELS.items()}
+Run = dict[str, dict[str, float]]
 
 
-def files(folder: Path) -> dict[str, Any]:
-    run, qrels = folder / "bm25.run", folder / "qrels"
-    lines = [f"{query} Q0 {document} 0 {score} x\n" for query, of in RUN.items() for document, score in of.items()]
-    run.write_text("".join(lines))
-    lines = [f"{query} 0 {document} {grade}\n" for query, of in QRELS.items() for document, grade in of.items()]
-    qrels.write_text("".join(lines))
-    return {"predictions": run, "references": qrels}
+def lists(side: Run, missing: float | None = None) -> list[list[float | None]]:
+    return [[side.get(query, {}).get(each, missing) for each in each_of] for query, each_of in DOCUMENTS.items()]
 
 
-def rows() -> dict[str, Any]:
+def written(path: Path, side: Run) -> Path:
+    rows = [(query, document, value) for query, of in side.items() for document, value in of.items()]
+    pd.DataFrame(rows, columns=["query", "document", "relevance" if side is QRELS else "score"]).to_csv(path)
+    return path
+
+
+def rows(run: Run) -> dict[str, Any]:
     """The full outer join of both sides."""
-    scores = [(query, document, score) for query, of in RUN.items() for document, score in of.items()]
-    labels = [(query, document, grade) for query, of in QRELS.items() for document, grade in of.items()]
-    score, label = pd.DataFrame(scores, columns=["q", "d", "score"]), pd.DataFrame(labels, columns=["q", "d", "label"])
-    frame = label.merge(score, how="outer", on=["q", "d"])
-    return {"data": frame, "predictions": "score", "references": "label", "query_ids": "q", "document_ids": "d"}
+    return {
+        "predictions": pd.Series([each for row in lists(run) for each in row], dtype=float),
+        "references": pd.Series([each for row in lists(QRELS) for each in row], dtype=float),
+        "query_ids": [query for query, each_of in DOCUMENTS.items() for _ in each_of],
+        "document_ids": [each for each_of in DOCUMENTS.values() for each in each_of],
+    }
 
 
-FORMS = {
-    "mappings": lambda _: {"predictions": RUN, "references": QRELS},
-    "files": files,
-    "a mapping and a file": lambda folder: {**files(folder), "predictions": RUN},
-    "rows": lambda _: rows(),
+def with_none(run: Run) -> dict[str, dict[str, float | None]]:
+    return {query: dict(zip(DOCUMENTS[query], row, strict=True)) for query, row in zip(QRELS, lists(run), strict=True)}
+
+
+FORMS: dict[str, Callable[[Path, Run], dict[str, Any]]] = {
+    "mappings": lambda _, run: {"predictions": run, "references": QRELS},
+    "files": lambda folder, run: {
+        "predictions": written(folder / f"{len(run)}.csv", run),
+        "references": written(folder / "qrels.csv", QRELS),
+    },
+    "a mapping and a file": lambda folder, run: {
+        "predictions": run,
+        "references": written(folder / "qrels.csv", QRELS),
+    },
+    "rows": lambda _, run: rows(run),
+    "mappings with None": lambda _, run: {"predictions": with_none(run), "references": QRELS},
+    "a mapping with None and a file": lambda folder, run: {
+        "predictions": with_none(run),
+        "references": written(folder / "qrels.csv", QRELS),
+    },
+    "lists": lambda _, run: {"predictions": lists(run), "references": lists(QRELS)},
+    "lists with -inf": lambda _, run: {"predictions": lists(run, -math.inf), "references": lists(QRELS)},
 }
 
 
 @pytest.fixture(params=FORMS)
-def given(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
-    return FORMS[request.param](tmp_path)
+def form(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Run], dict[str, Any]]:
+    return partial(FORMS[request.param], tmp_path)
+
+
+@pytest.fixture
+def given(form: Callable[[Run], dict[str, Any]]) -> dict[str, Any]:
+    return form(RUN)
 
 
 def test_a_missing_query_counts_as_empty_unless_it_is_skipped(ndcg: evaluate.Metric, given: dict[str, Any]) -> None:
@@ -58,7 +87,7 @@ def test_a_missing_query_counts_as_empty_unless_it_is_skipped(ndcg: evaluate.Met
 
 
 def test_a_missing_query_may_be_rejected(ndcg: evaluate.Metric, given: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"^predictions: query 'q2' is missing \(1 such queries\); missing=\"empty\" "):
+    with pytest.raises(ValueError, match=r"^predictions: query ('q2'|1) is missing \(1 such queries\); missing="):
         ndcg.compute(**given, missing="raise")
 
 
@@ -92,7 +121,7 @@ def test_a_list_that_is_padding_throughout_is_skipped_too(ndcg: evaluate.Metric)
 
 
 def test_compare_rejects_no_missing_query_that_the_convention_skips(ndcg: evaluate.Metric) -> None:
-    systems = {"a": RUN, "b": {**RUN, "q2": {"d3": 1.0}}}
+    systems = {"a": RUN, "b": WHOLE}
     found = ndcg.compare(systems=systems, references=QRELS, convention="pytrec_eval")
     assert found == ndcg.compare(systems=systems, references=QRELS, convention="trec_eval", missing="skip")
 
@@ -126,20 +155,37 @@ def test_a_report_leaves_skipped_queries_out(ndcg: evaluate.Metric, given: dict[
     assert report.counts["queries"] == 3
 
 
-def test_a_comparison_is_over_the_same_queries(ndcg: evaluate.Metric) -> None:
-    systems = {"bm25": RUN, "dense": {**RUN, "q2": {"d3": 1.0}, "q1": {"d2": 1.0}}}
-    how: dict[str, Any] = {"systems": systems, "references": QRELS}
-    with pytest.raises(ValueError, match=r"systems\['bm25'\]: no ranking for query 'q2', which 'dense' has"):
+def test_a_comparison_is_over_the_same_queries(ndcg: evaluate.Metric, form: Callable[[Run], dict[str, Any]]) -> None:
+    systems = {"bm25": form(RUN)["predictions"], "dense": form(WHOLE)["predictions"]}
+    how: dict[str, Any] = {**form(RUN), "systems": systems}
+    del how["predictions"]
+    with pytest.raises(ValueError, match=r"^systems\['bm25'\]: no ranking for query ('q2'|1), which 'dense' has \(1 "):
         ndcg.compare(**how)
-    with pytest.raises(ValueError, match=r"systems\['bm25'\]: predictions: query 'q2' is missing"):
+    with pytest.raises(ValueError, match=r"^systems\['bm25'\]: predictions: query ('q2'|1) is missing"):
         ndcg.compare(**how, missing="raise")
     empty, skipped = ndcg.compare(**how, missing="empty"), ndcg.compare(**how, missing="skip")
     assert (empty.pairs[0].losses, skipped.pairs[0].losses) == (2, 1)
+    assert any(note.startswith("bm25: 1 of 3 judged queries is missing from the run") for note in empty.notes)
     both = {query: judged for query, judged in QRELS.items() if query != "q2"}
-    for name, run in systems.items():
+    for name, run in {"bm25": RUN, "dense": WHOLE}.items():
         expected = ndcg.compute(predictions=run, references=both)["nDCG"]
         assert skipped.scores[name]["nDCG"].value == pytest.approx(expected)
-    assert empty.scores["dense"]["nDCG"].value == ndcg.compute(predictions=systems["dense"], references=QRELS)["nDCG"]
+    assert empty.scores["dense"]["nDCG"].value == ndcg.compute(predictions=WHOLE, references=QRELS)["nDCG"]
+
+
+@pytest.mark.parametrize("options", [{"judged_only": True}, {"exclude": {"q2": ["d4"]}}], ids=str)
+def test_a_query_is_not_missing_if_its_documents_are_left_out(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
+    systems = {"a": {"q1": {"d1": 1.0}, "q2": {"d4": 1.0}}, "b": {"q1": {"d1": 1.0}, "q2": {"d3": 1.0}}}
+    qrels = {"q1": {"d1": 1}, "q2": {"d3": 1}}
+    frame = pd.DataFrame(
+        [("q1", "d1", 1, 1, 1), ("q2", "d4", 1, None, None), ("q2", "d3", None, 1, 1)],
+        columns=["q", "d", "a", "b", "r"],
+    )
+    named = {"data": frame, "references": "r", "query_ids": "q", "document_ids": "d"}
+    for inputs in ({"systems": systems, "references": qrels}, {"systems": {"a": "a", "b": "b"}, **named}):
+        found = ndcg.compare(**inputs, **options)
+        assert (found.pairs[0].ties, found.pairs[0].losses) == (1, 1)
+        assert found == ndcg.compare(**inputs, **options, missing="raise")
 
 
 def test_batches_have_no_missing_queries(fresh_metric: MetricFactory) -> None:
@@ -171,5 +217,12 @@ def test_spark_finds_missing_queries_by_their_rows(ndcg: evaluate.Metric) -> Non
         expected = ndcg.compute(predictions=RUN, references=QRELS, **options)
         assert ndcg.compute(data=frame, **columns, **options) == pytest.approx(expected)
     assert ndcg.compute(data=frame, **columns, **perfect_if_empty, use_aggregator=False).toPandas()["nDCG"].max() == 1
+    with pytest.raises(ValueError, match="predictions: query 'q2' is missing"):
+        ndcg.compute(data=frame, **columns, missing="raise")
+    arrays = [*zip(QRELS, lists(RUN), lists(QRELS), strict=True)]
+    frame = spark_session().createDataFrame(arrays, "q string, score array<double>, label array<int>")
+    assert ndcg.compute(data=frame, **columns, missing="skip") == pytest.approx(
+        ndcg.compute(predictions=RUN, references=QRELS, missing="skip")
+    )
     with pytest.raises(ValueError, match="predictions: query 'q2' is missing"):
         ndcg.compute(data=frame, **columns, missing="raise")

@@ -146,7 +146,7 @@ def test_systems_may_come_in_any_form(ndcg: evaluate.Metric, tmp_path: Path) -> 
     comparison = ndcg.compare(systems=flat, references=[1, 0, 1, 0], query_ids=["x", "x", "y", "y"])
     assert [comparison.pairs[0].wins, comparison.pairs[0].losses] == [0, 2]
     ragged = {"one": [[1, 2], [3]], "two": [[2, 1], [None]]}
-    comparison = ndcg.compare(systems=ragged, references=[[1, 0], [1]])
+    comparison = ndcg.compare(systems=ragged, references=[[1, 0], [1]], missing="empty")
     assert [comparison.pairs[0].wins, comparison.pairs[0].losses] == [1, 1]
 
 

@@ -154,8 +154,9 @@ def test_it_counts_the_judgments_behind_the_scores(ndcg: evaluate.Metric) -> Non
     assert ranked == {"nDCG@1": (3, 0.0), "nDCG@2": (6, 1.0), "nDCG@5": (8, 1.0)}
     note = "The cutoff 5 has no effect: no query has more than 3 retrieved or judged documents."
     few = "Few queries (4): below 10, intervals and tests may be wrong more often than their levels say."
-    short = "2 queries have fewer than 5 retrieved documents."
-    assert report.notes[:3] == (short, note, few)
+    missing = '1 of 4 judged queries is missing from the run and counted as 0; missing="skip" skips them.'
+    short = "1 other query has fewer than 5 retrieved documents."
+    assert report.notes[:4] == (missing, short, note, few)
     assert f"{note}\n{few}" in str(report)
 
 
