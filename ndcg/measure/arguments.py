@@ -152,11 +152,12 @@ OPTIONS: dict[str, Option] = {
         "the reference that marks padding, for example -100; default: none", said_as="ignored", unsaid=(None,)
     ),
     "missing": Option(
-        "how to score a judged query that is missing from the predictions, or that has no scores in them",
+        "how to score a judged query that is missing from the predictions, or that has documents but no scores in them "
+        "(an empty list of ids is not missing)",
         {
             "empty": "as if nothing was retrieved",
-            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries without documents, such as "
-            "fully padded lists",
+            "skip": "excluded from the mean, as in trec_eval without `-c`; so are queries with no documents on either "
+            "side, such as fully padded lists",
             "raise": "an error",
         },
         said_as="missing",

@@ -79,6 +79,7 @@ CONVENTIONS: dict[str, Convention] = {
         ties="docid",
         negative_relevance="clip",
         missing="skip",
+        quirks="A query without judged documents (`{}`) is not in its result: leave it out of the references.",
     ),
     "beir": Convention(
         "BEIR `EvaluateRetrieval.evaluate`",

@@ -1,5 +1,6 @@
 """Judged queries that are missing from a run: counted as empty, skipped or rejected, in every format with ids."""
 
+import json
 import math
 from collections.abc import Callable
 from functools import partial
@@ -126,13 +127,55 @@ def test_compare_rejects_no_missing_query_that_the_convention_skips(ndcg: evalua
     assert found == ndcg.compare(systems=systems, references=QRELS, convention="trec_eval", missing="skip")
 
 
-def test_an_empty_ranking_is_not_missing(ndcg: evaluate.Metric) -> None:
-    empty = {**RUN, "q2": {}}
-    assert ndcg.compute(predictions=empty, references=QRELS, missing="skip") == ndcg.compute(
-        predictions=RUN, references=QRELS
-    )
-    ranked = [["d1"], []]
-    assert ndcg.compute(predictions=ranked, references=[["d1"], ["d2"]], missing="skip") == {"nDCG": 0.5}
+# of q2 to q4 an empty list is retrieved: something is relevant, nothing is, nothing was judged; q5 is missing
+ANSWERS: dict[str, list[str]] = {"q1": ["d1"], "q2": [], "q3": [], "q4": []}
+JUDGED: Run = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 0}, "q4": {}, "q5": {"d5": 1}}
+ANSWERED = {query: dict.fromkeys(documents, 1.0) for query, documents in ANSWERS.items()}
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references"),
+    [(ANSWERED, JUDGED), (ANSWERS, JUDGED), ("run", "qrels"), (ANSWERED, "qrels"), ("run", JUDGED)],
+    ids=["mappings", "ranked ids", "files", "a mapping and a file", "a file and a mapping"],
+)
+def test_a_query_with_an_empty_list_is_not_missing_if_it_was_judged(
+    ndcg: evaluate.Metric, tmp_path: Path, predictions: Any, references: Any
+) -> None:
+    sides = {"predictions": predictions, "references": references}
+    for name, content in {"predictions": ANSWERED, "references": JUDGED}.items():
+        if isinstance(sides[name], str):
+            sides[name] = tmp_path / sides[name]
+            sides[name].write_text(json.dumps(content))
+    values = ndcg.compute(**sides, missing="skip", use_aggregator=False)["nDCG"]
+    assert values == pytest.approx([1, 0, 0, math.nan, math.nan], nan_ok=True)
+    assert ndcg.compute(**sides, use_aggregator=False)["nDCG"] == [1, 0, 0, 0, 0]
+    with pytest.raises(ValueError, match=r"^predictions: query 'q5' is missing \(1 such queries\)"):
+        ndcg.compute(**sides, missing="raise")
+
+
+def test_an_empty_list_in_the_order_of_the_queries_is_not_missing_if_the_query_was_judged(
+    ndcg: evaluate.Metric,
+) -> None:
+    ranked = {"predictions": [["d1"], [], []], "references": [["d1"], ["d2"], []]}
+    values = ndcg.compute(**ranked, missing="skip", use_aggregator=False)["nDCG"]
+    assert values == pytest.approx([1, 0, math.nan], nan_ok=True)
+    assert ndcg.compute(**ranked, missing="raise") == {"nDCG": pytest.approx(1 / 3)}
+
+
+@pytest.mark.peers
+@pytest.mark.filterwarnings("ignore")  # of Numba
+def test_an_empty_list_counts_as_in_pytrec_eval_and_ranx(ndcg: evaluate.Metric) -> None:
+    import pytrec_eval
+    import ranx
+
+    sides = {"predictions": ANSWERED, "references": JUDGED, "use_aggregator": False}
+    found = pytrec_eval.RelevanceEvaluator(JUDGED, {"ndcg"}).evaluate(ANSWERED)
+    values = [found[query]["ndcg"] if query in found else math.nan for query in JUDGED]
+    assert ndcg.compute(**sides, convention="pytrec_eval")["nDCG"] == pytest.approx(values, nan_ok=True)
+    values = ranx.evaluate(
+        ranx.Qrels(JUDGED), ranx.Run(ANSWERED), "ndcg", return_mean=False, make_comparable=True
+    ).tolist()
+    assert ndcg.compute(**sides, convention="ranx")["nDCG"] == values
 
 
 def test_a_weight_of_a_skipped_query_is_not_used(ndcg: evaluate.Metric, given: dict[str, Any]) -> None:
