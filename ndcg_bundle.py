@@ -10182,7 +10182,7 @@ class Pair(NamedTuple):
         exact: whether the randomization test tried all permutations.
         permutations: the number of permutations that it tried.
         min_detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries
-            detects at the 5% level with 80% power; None if it is unknown.
+            detects at the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
         queries_needed: the number of queries with which such a test would detect the observed difference; None if no
             number would do.
     """
@@ -10215,6 +10215,11 @@ class Pair(NamedTuple):
     def queries(self) -> int:
         """The number of queries in the mean difference."""
         return self.wins + self.ties + self.losses
+
+    @property
+    def has_too_few_queries(self) -> bool:
+        """Whether the queries detect no possible difference: differences vary, but `min_detectable` is None."""
+        return self.min_detectable is None and self.standard_error > ROUNDING * abs(self.difference)
 
     @property
     def title(self) -> str:
@@ -10290,10 +10295,14 @@ class Contest(NamedTuple):
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
         tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
         powers = power(values, weight, pairs, **how)
+        greatest = greatest_values(self.options)
         counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
         whole = Parts([values.shape[1]]) if parts is None else parts
         for at, (one, other) in enumerate(pairs):
             by_query = differences(values[one], values[other])
+            possible = self.testing.margin + greatest[one % len(greatest)]
+            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
+                possible = math.inf
             by_part = {
                 **{name: each[at] for name, each in ends._asdict().items()},
                 "p": tests.randomization[at],
@@ -10305,7 +10314,7 @@ class Contest(NamedTuple):
                 "losses": whole.sums((by_query < 0) & counted),
                 "exact": tests.exact[at],
                 "permutations": tests.permutations[at],
-                "min_detectable": powers.min_detectable[at],
+                "min_detectable": np.where(powers.min_detectable[at] <= possible, powers.min_detectable[at], math.nan),
                 "queries_needed": powers.queries_needed[at],
             }
             yield {name: each.reshape(-1) for name, each in by_part.items()}
@@ -10482,7 +10491,7 @@ def differing_text(least: int, most: int | None = None) -> str:
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Return notes on pairs that cannot be significant, and on p-values that are too close to the level."""
+    """Return notes on pairs that cannot be significant, have too few queries, or have p-values close to the level."""
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
     least = least_p_values(pairs, testing)
@@ -10501,6 +10510,9 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
             f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
             f"least {min(p for _, p in beyond):.4f}. A significant result needs {', or '.join(ways)}."
         )
+    if few := sum(pair.has_too_few_queries for pair in pairs):
+        problem = "have too few queries to find any difference with 80% power, even the greatest possible"
+        sentences.append(f"{few:,} of {len(pairs):,} pairs {problem}.")
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
     if near:
         sentences.append(
@@ -12335,6 +12347,8 @@ def _columns_of_systems(
         try:
             columns[name] = query_columns(Inputs(predictions, **sides), options)
         except ValueError as error:
+            if str(error).startswith(tuple(f"{side}{end}" for side in sides for end in (":", " must "))):
+                raise  # all systems share these
             raise ValueError(f"{argument}: {error}") from None
     if same_queries:
         _refuse_lacking_queries(columns)

@@ -85,7 +85,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             listing = answer(args)
             text = listing.text(args.output)
         with suppress(BrokenPipeError):
-            print(text)
+            print(text, end="\n" if text else "")  # no rows, no line
         _flush(sys.stdout)
     except (ValueError, OSError, ImportError, MemoryError) as error:
         problem = str(error) or "not enough memory"

@@ -648,6 +648,8 @@ def _columns_of_systems(
         try:
             columns[name] = query_columns(Inputs(predictions, **sides), options)
         except ValueError as error:
+            if str(error).startswith(tuple(f"{side}{end}" for side in sides for end in (":", " must "))):
+                raise  # all systems share these
             raise ValueError(f"{argument}: {error}") from None
     if same_queries:
         _refuse_lacking_queries(columns)

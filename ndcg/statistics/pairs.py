@@ -13,7 +13,7 @@ from ..measure.options import Options, choice, in_units
 from ..show.tables import count_text, interval_text, number_text, p_text
 from .measured import PerQuery, Resampling, Score, greatest_values, plain_list, scores_of
 from .parts import Parts
-from .significance import Intervals, differences, holm, intervals, paired_tests, power
+from .significance import ROUNDING, Intervals, differences, holm, intervals, paired_tests, power
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
 COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names
@@ -106,7 +106,7 @@ class Pair(NamedTuple):
         exact: whether the randomization test tried all permutations.
         permutations: the number of permutations that it tried.
         min_detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries
-            detects at the 5% level with 80% power; None if it is unknown.
+            detects at the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
         queries_needed: the number of queries with which such a test would detect the observed difference; None if no
             number would do.
     """
@@ -139,6 +139,11 @@ class Pair(NamedTuple):
     def queries(self) -> int:
         """The number of queries in the mean difference."""
         return self.wins + self.ties + self.losses
+
+    @property
+    def has_too_few_queries(self) -> bool:
+        """Whether the queries detect no possible difference: differences vary, but `min_detectable` is None."""
+        return self.min_detectable is None and self.standard_error > ROUNDING * abs(self.difference)
 
     @property
     def title(self) -> str:
@@ -214,10 +219,14 @@ class Contest(NamedTuple):
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
         tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
         powers = power(values, weight, pairs, **how)
+        greatest = greatest_values(self.options)
         counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
         whole = Parts([values.shape[1]]) if parts is None else parts
         for at, (one, other) in enumerate(pairs):
             by_query = differences(values[one], values[other])
+            possible = self.testing.margin + greatest[one % len(greatest)]
+            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
+                possible = math.inf
             by_part = {
                 **{name: each[at] for name, each in ends._asdict().items()},
                 "p": tests.randomization[at],
@@ -229,7 +238,7 @@ class Contest(NamedTuple):
                 "losses": whole.sums((by_query < 0) & counted),
                 "exact": tests.exact[at],
                 "permutations": tests.permutations[at],
-                "min_detectable": powers.min_detectable[at],
+                "min_detectable": np.where(powers.min_detectable[at] <= possible, powers.min_detectable[at], math.nan),
                 "queries_needed": powers.queries_needed[at],
             }
             yield {name: each.reshape(-1) for name, each in by_part.items()}

@@ -164,6 +164,12 @@ def test_programs_get_the_queries_that_lost_and_that_gained_most(call: Call, ndc
     assert [line.split("\t") for line in lines] == [list(map(str, row.values())) for row in expected]
 
 
+@pytest.mark.parametrize("form", ["jsonl", "tsv"])
+def test_programs_get_nothing_if_no_query_differs(call: Call, folder: Path, form: str) -> None:
+    (folder / "again.txt").write_text(trec(MAIN, "run"))
+    assert call(f"compare qrels.txt main.txt again.txt --worst all -o {form}") == (0, "", "")
+
+
 @pytest.mark.parametrize(
     ("worst", "problem"),
     [("0", "--worst must be an integer, at least 1; got 0"), ("few", "argument --worst: must be a number of queries")],

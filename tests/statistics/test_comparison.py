@@ -3,6 +3,7 @@
 import itertools
 import math
 import os
+import re
 import sys
 import termios
 from collections.abc import Callable
@@ -252,6 +253,26 @@ def test_systems_with_rankings_of_different_queries_are_rejected(ndcg: evaluate.
     assert ndcg.compare(systems=lacking_alike, references=qrels).queries.num_rows == 6
     beyond = {**full, "unjudged": {"d": 1.0}}
     assert ndcg.compare(systems={"full": full, "beyond": beyond}, references=qrels).queries.num_rows == 6
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"references": [-1, 0, 1]},
+        {"references": ["no", 0, 1]},
+        {"references": [[1], [0], [1]]},
+        {"query_ids": ["q", None, "q"]},
+        {"document_ids": ["a", "a", "b"]},
+        {"exclude": {7: ["a"]}},
+    ],
+    ids=str,
+)
+def test_an_error_in_what_systems_share_names_none_of_them(ndcg: evaluate.Metric, wrong: dict[str, Any]) -> None:
+    shared = {"references": [1, 0, 1], "query_ids": ["q", "q", "r"], "document_ids": ["a", "b", "a"], **wrong}
+    with pytest.raises(ValueError, match=f"^{next(iter(wrong))}") as alone:
+        ndcg.compute(predictions=[1, 2, 3], **shared)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(alone.value))}$"):
+        ndcg.compare(systems={"one": [1, 2, 3], "two": [3, 2, 1]}, **shared)
 
 
 def test_an_unknown_baseline_is_rejected_with_the_nearest_name(ndcg: evaluate.Metric) -> None:

@@ -1,10 +1,12 @@
 """How two systems differ: every figure of a pair from its definition, and the alternatives of the tests."""
 
 import json
+from typing import Any
 
 import evaluate
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 import scipy.stats
 from systems import RELEVANCE, SEVERAL, SYSTEMS, generated
@@ -140,6 +142,37 @@ def test_a_pair_has_the_difference_that_its_queries_can_detect(ndcg: evaluate.Me
     same = ndcg.compare(systems={"a": SYSTEMS["bm25"], "b": SYSTEMS["bm25"]}, **how)
     assert [(pair.min_detectable, pair.queries_needed) for pair in same.pairs] == [(None, None)] * 2
     assert "–" in same.tables()[2][1]
+
+
+@pytest.mark.parametrize("options", [{}, {"alternative": "greater"}, {"alternative": "less", "margin": 0.5}], ids=str)
+def test_no_pair_detects_a_difference_that_is_not_possible(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
+    found, possible = set(), 1 + options.get("margin", 0)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        sides = rng.random((2, rng.integers(2, 6), 4))
+        rankings = {"systems": dict(zip("ab", sides, strict=True)), "references": rng.integers(0, 3, sides[0].shape)}
+        compared = ndcg.compare(**rankings, measures=["nDCG", "DCG"], k=1, **options)
+        by_system = [compared.queries.filter(pc.equal(compared.queries["system"], name)) for name in "ab"]
+        for pair in compared.pairs:
+            values = np.array([each[pair.measure].to_numpy() for each in by_system])
+            detected = power(values, pairs=[(0, 1)], **options).min_detectable[0]
+            too_few = pair.measure == "nDCG@1" and detected > possible
+            assert pair.min_detectable == (None if too_few or np.isnan(detected) else detected)
+            if pair.measure == "nDCG@1":
+                note = (
+                    f"{int(too_few)} of 2 pairs have too few queries to find any difference with 80% power, even the "
+                )
+                assert too_few == any(each.startswith(note) for each in compared.notes)
+                found.add(bool(too_few))
+        assert ndcg.Comparison.from_dict(json.loads(json.dumps(compared.to_dict()))) == compared
+    assert found == {True, False}
+
+
+def test_differences_have_no_bound_if_negative_relevances_are_kept(ndcg: evaluate.Metric) -> None:
+    systems = {"a": [[1, 2], [2, 1]], "b": [[2, 1], [1, 2]]}
+    how = {"references": [[3, -2], [3, -2]], "negative_relevance": "keep"}
+    (pair,) = ndcg.compare(systems=systems, **how).pairs
+    assert pair.min_detectable > 1
 
 
 def test_few_queries_are_compared_exactly(ndcg: evaluate.Metric) -> None:
