@@ -2000,6 +2000,398 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
 
 
+# ndcg/files/content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
+
+CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
+UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
+NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
+QUERY = pa.dictionary(pa.int32(), pa.string())
+ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
+VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
+# The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
+ID_NAMES = {
+    "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
+    "document": (
+        "document_id",
+        "docid",
+        "doc_id",
+        "docno",
+        "corpus_id",
+        "pid",
+        "item_id",
+        "itemid",
+        "document",
+        "item",
+    ),
+}
+NAMES = {
+    "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
+    "qrels": {**ID_NAMES, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
+    "exclude": ID_NAMES,
+}
+
+
+class Limits(NamedTuple):
+    """How much a file may contain; None for no limit.
+
+    Attributes:
+        bytes: the size of the file in bytes.
+        uncompressed: the size of its uncompressed content in bytes; a fifth of it for JSON.
+        rows: the number of rows, one per query and document.
+        queries: the number of distinct queries.
+        columns: the number of columns of a table.
+    """
+
+    bytes: int | None = None
+    uncompressed: int | None = None
+    rows: int | None = None
+    queries: int | None = None
+    columns: int | None = None
+
+    def check(self, name: str, count: int) -> None:
+        """Raise an error if a count exceeds its limit."""
+        limit = getattr(self, name)
+        if limit is not None and count > limit:
+            unit = "bytes uncompressed" if name == "uncompressed" else name
+            raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
+
+
+NO_LIMITS = Limits()
+
+
+class FileError(OSError, ValueError):
+    """A file cannot be read: an OSError, as from `open`, and a ValueError, as for all other errors in an argument.
+
+    Attributes:
+        argument: the argument that names the file, with a colon; empty in functions that read one file.
+
+    >>> print(FileError(21, "Is a directory", "runs"))
+    runs: Is a directory
+    """
+
+    argument = ""
+
+    def __str__(self) -> str:
+        path = self.filename  # long if someone gave the content of a file
+        name = visible(path) if len(path) <= 500 else shown_cell(path)
+        return f"{self.argument}{name}: {self.strerror}"
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no such file."""
+
+
+class SavedResultError(ValueError):
+    """A file contains the result of `to_dict`, for one run or several, and no rankings.
+
+    Attributes:
+        value: the content of the file.
+    """
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        super().__init__("is a saved result, which holds no documents; give the file that was scored")
+        self.value = value
+
+
+class UnknownColumnError(ValueError):
+    """A table has no column with a known name for something that is needed.
+
+    Attributes:
+        column: the missing column: "query", "document", "score" or "relevance".
+    """
+
+    def __init__(self, column: str, problem: str) -> None:
+        super().__init__(problem)
+        self.column = column
+
+
+class ReadRequest(NamedTuple):
+    """How a file is to be read.
+
+    Attributes:
+        kind: the kind of file, as in `read_columns`.
+        names: the possible names of each column of a table.
+        limits: how much the file may contain.
+    """
+
+    kind: str
+    names: dict[str, tuple[str, ...]]
+    limits: Limits
+
+
+class FilePart(NamedTuple):
+    """Rows that follow each other in a file.
+
+    Attributes:
+        table: the columns query, document and value.
+        span: the number of lines, rows or records of the file in this part.
+        numbers: the number of each row among these lines, and of the next line; None if every line is a row.
+        problem: the error in the row after these; empty if there is none.
+    """
+
+    table: pa.Table
+    span: int
+    numbers: NDArray[np.int64] | None = None
+    problem: str = ""
+
+
+# Bytes
+
+
+@contextmanager
+def naming_file(path: str) -> Iterator[None]:
+    """Name the file in every error."""
+    try:
+        yield
+    except OSError as error:
+        kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
+        problem = error.strerror or str(error).splitlines()[0]  # decompression and Parquet give only a message
+        raise kind(error.errno, problem, path) from None
+    except pa.ArrowException as error:
+        problem = "cannot be read, so it may be damaged or cut short"
+        raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
+    except RecursionError:  # from values that JSON's own parser accepts
+        raise ValueError(f"{path}: nests objects too deep") from None
+    except (SavedResultError, UnknownColumnError) as error:
+        error.args = (f"{path}: {error}",)
+        raise
+    except ValueError as error:
+        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
+
+
+class ByteStream(io.RawIOBase):
+    """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
+
+    def __init__(self, file: Any, limits: Limits, unit: str) -> None:
+        self.file, self.unit, self.limits = file, unit, limits
+        self.head, self.count = b"", 0
+
+    def readable(self) -> bool:
+        """Return True, as pyarrow expects of a file."""
+        return True
+
+    def peek(self, size: int) -> bytes:
+        """Return the next bytes, fewer only at the end."""
+        while len(self.head) < size and (more := self._next(size - len(self.head))):
+            self.head += more
+        return self.head[:size]
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, fewer only at the end, or all of them."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(CHUNK), b""))
+        chunk, self.head = self.head[:size], self.head[size:]
+        return chunk + self._next(size - len(chunk)) if len(chunk) < size else chunk
+
+    def _next(self, size: int) -> bytes:
+        chunk: bytes = self.file.read(size) or b""
+        self.count += len(chunk)
+        self.limits.check(self.unit, self.count)
+        return chunk
+
+
+def read_content(path: str) -> bytes:
+    """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
+
+    Raises:
+        FileError: it cannot be read.
+    """
+    with naming_file(path), open(path, "rb") as file:
+        return unpacked_stream(file, NO_LIMITS)[0].read()
+
+
+def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
+    """Return the bytes of a file, decompressed if they are compressed, and whether they are."""
+    packed = ByteStream(file, limits, "bytes")
+    compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
+    content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
+    return ByteStream(content, limits, "uncompressed"), compression is not None
+
+
+def check_encoding(start: bytes) -> None:
+    r"""Raise an error for text in UTF-16, by its first bytes.
+
+    >>> check_encoding("q1".encode("utf-16"))
+    Traceback (most recent call last):
+    ...
+    ValueError: is text in UTF-16; save the file in UTF-8
+    """
+    if UTF_16.match(start):
+        raise ValueError("is text in UTF-16; save the file in UTF-8")
+
+
+def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
+    """Yield the file in chunks of whole lines, and only the beginning of a line that is too long."""
+    rest = b""
+    while data := stream.read(CHUNK):
+        data = rest + data
+        end = data.rfind(b"\n") + 1
+        if len(data) - end > longest + 1:  # and a carriage return
+            end = len(data)
+        rest = data[end:]
+        if end:
+            yield data[:end]
+    if rest:
+        yield rest
+
+
+def parts_in_threads(
+    pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
+) -> Iterator[FilePart]:
+    """Yield the result of a function for each chunk, in order, computed a few chunks ahead."""
+    waiting: deque[Future[FilePart]] = deque()
+    for chunk in chunks:
+        waiting.append(pool.submit(work, chunk))
+        if len(waiting) > pa.cpu_count():
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+# Names of columns
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a column as it is spelled in `NAMES`."""
+    return name.strip().lower().replace("-", "_")
+
+
+def delimiter_of(header: str) -> str:
+    """Return the delimiter of a header: a tab if it has one, else commas or semicolons, whichever are more.
+
+    >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
+    (';', ',')
+    """
+    if "\t" in header:
+        return "\t"
+    return ";" if header.count(";") > header.count(",") else ","
+
+
+def chosen_columns(names: Sequence[str], request: ReadRequest) -> list[int]:
+    """Return the indices of the columns of queries, documents and values in a table."""
+    request.limits.check("columns", len(names))
+    known = [plain_name(name) for name in names]
+    chosen = []
+    for column, possible in request.names.items():
+        name = next((each for each in possible if each in known), None)
+        if name is None:
+            there = f"has {brief(map(shown_cell, names), ', ')}" if names else "has none"
+            is_given = len(possible) == 1
+            problem = f"is called {possible[0]}" if is_given else f"holds the {column}; name it {' or '.join(possible)}"
+            raise UnknownColumnError(column, f"no column {problem}; the file {there}")
+        if known.count(name) > 1:
+            raise ValueError(f"two columns are called {name}; remove one")
+        chosen.append(known.index(name))
+    return chosen
+
+
+def check_header(names: Sequence[str], request: ReadRequest) -> None:
+    """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
+    request.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
+    known = set(chain.from_iterable(request.names.values()))
+    if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
+        header = ",".join(possible[0] for possible in request.names.values())
+        first = brief(map(shown_cell, names), ", ")
+        raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}")
+
+
+def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
+    """Return whether at least two of three names are names of columns."""
+    known = set(map(plain_name, names))
+    return sum(not known.isdisjoint(possible) for possible in request.names.values()) >= 2
+
+
+# Rows
+
+
+def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
+    """Return rows as a table; the value of each is 1 if none are given."""
+    return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
+
+
+def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
+    """Return a mask of rows without an id or without a finite number."""
+    faults: NDArray[np.bool_] = ~np.isfinite(table["value"].to_numpy())
+    for ids in (table["query"].cast(pa.string()), table["document"]):
+        faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
+    return faults
+
+
+# JSON
+
+
+def parse_json(text: bytes) -> Any:
+    """Return the value of JSON in UTF-8, with or without a byte order mark.
+
+    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place.
+
+    Raises:
+        json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
+        ValueError: the text is not UTF-8, nests too deep, has a name twice in one object or an integer with more
+            digits than Python reads. The message does not name the file.
+
+    >>> parse_json(b'{"q1": {"d1": 0.5}}')
+    {'q1': {'d1': 0.5}}
+    """
+    check_encoding(text[:4])
+    try:
+        return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("nests objects too deep") from None
+    except UnicodeDecodeError:
+        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
+    except (json.JSONDecodeError, _RepeatedNameError):
+        raise
+    except ValueError:  # a hook for integers would do without this, but takes half as long again
+        raise _long_integer(text) from None
+
+
+class _RepeatedNameError(ValueError):
+    """A name appears twice in one JSON object."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(found)}; give each id once"
+        raise _RepeatedNameError(problem)
+    return found
+
+
+def _long_integer(text: bytes) -> ValueError:
+    """Return the error for an integer with more digits than Python reads."""
+    limit = sys.get_int_max_str_digits()
+    digits = max(re.findall(rb"[0-9]+", text), key=len)
+    line = text.count(b"\n", 0, text.index(digits)) + 1
+    place = f"line {line}: " if b"\n" in text else ""
+    problem = f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
+    return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
+
+
+# Words
+
+
+def brief(names: Iterable[str], separator: str) -> str:
+    """Join names, as many as a message has room for."""
+    names = list(names)
+    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
+
+
+def shown_cell(cell: Any) -> str:
+    """Return a cell as a message shows it, shortened if it is long."""
+    if isinstance(cell, bytes):
+        cell = cell.decode("utf-8", "replace")
+    if not isinstance(cell, str):
+        return shown_cell(str(cell))[1:-1]
+    text = SURROGATE.sub("\N{REPLACEMENT CHARACTER}", cell)
+    return repr(text if len(text) <= 100 else text[:99] + "…")
+
+
 # ndcg/inputs/sources.py: Convert the values of any library to lists, and to NumPy and Arrow arrays.
 
 ARROW = (pa.Array, pa.ChunkedArray)
@@ -2711,376 +3103,6 @@ def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
     return np.concatenate(hashes)
 
 
-# ndcg/files/content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
-
-CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
-UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
-COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
-NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
-QUERY = pa.dictionary(pa.int32(), pa.string())
-ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
-VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
-# The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
-ID_NAMES = {
-    "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
-    "document": (
-        "document_id",
-        "docid",
-        "doc_id",
-        "docno",
-        "corpus_id",
-        "pid",
-        "item_id",
-        "itemid",
-        "document",
-        "item",
-    ),
-}
-NAMES = {
-    "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
-    "qrels": {**ID_NAMES, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
-    "exclude": ID_NAMES,
-}
-
-
-class Limits(NamedTuple):
-    """How much a file may contain; None for no limit.
-
-    Attributes:
-        bytes: the size of the file in bytes.
-        uncompressed: the size of its uncompressed content in bytes; a fifth of it for JSON.
-        rows: the number of rows, one per query and document.
-        queries: the number of distinct queries.
-        columns: the number of columns of a table.
-    """
-
-    bytes: int | None = None
-    uncompressed: int | None = None
-    rows: int | None = None
-    queries: int | None = None
-    columns: int | None = None
-
-    def check(self, name: str, count: int) -> None:
-        """Raise an error if a count exceeds its limit."""
-        limit = getattr(self, name)
-        if limit is not None and count > limit:
-            unit = "bytes uncompressed" if name == "uncompressed" else name
-            raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
-
-
-NO_LIMITS = Limits()
-
-
-class SavedResultError(ValueError):
-    """A file contains the result of `to_dict`, for one run or several, and no rankings.
-
-    Attributes:
-        value: the content of the file.
-    """
-
-    def __init__(self, value: dict[str, Any]) -> None:
-        super().__init__("is a saved result, which holds no documents; give the file that was scored")
-        self.value = value
-
-
-class UnknownColumnError(ValueError):
-    """A table has no column with a known name for something that is needed.
-
-    Attributes:
-        column: the missing column: "query", "document", "score" or "relevance".
-    """
-
-    def __init__(self, column: str, problem: str) -> None:
-        super().__init__(problem)
-        self.column = column
-
-
-class ReadRequest(NamedTuple):
-    """How a file is to be read.
-
-    Attributes:
-        kind: the kind of file, as in `read_columns`.
-        names: the possible names of each column of a table.
-        limits: how much the file may contain.
-    """
-
-    kind: str
-    names: dict[str, tuple[str, ...]]
-    limits: Limits
-
-
-class FilePart(NamedTuple):
-    """Rows that follow each other in a file.
-
-    Attributes:
-        table: the columns query, document and value.
-        span: the number of lines, rows or records of the file in this part.
-        numbers: the number of each row among these lines, and of the next line; None if every line is a row.
-        problem: the error in the row after these; empty if there is none.
-    """
-
-    table: pa.Table
-    span: int
-    numbers: NDArray[np.int64] | None = None
-    problem: str = ""
-
-
-# Bytes
-
-
-@contextmanager
-def naming_file(path: str) -> Iterator[None]:
-    """Name the file in every error."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        raise OSError(error.errno, str(error).splitlines()[0], path) from None  # from decompression or Parquet
-    except pa.ArrowException as error:
-        problem = "cannot be read, so it may be damaged or cut short"
-        raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
-    except RecursionError:  # from values that JSON's own parser accepts
-        raise ValueError(f"{path}: nests objects too deep") from None
-    except (SavedResultError, UnknownColumnError) as error:
-        error.args = (f"{path}: {error}",)
-        raise
-    except ValueError as error:
-        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
-
-
-class ByteStream(io.RawIOBase):
-    """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
-
-    def __init__(self, file: Any, limits: Limits, unit: str) -> None:
-        self.file, self.unit, self.limits = file, unit, limits
-        self.head, self.count = b"", 0
-
-    def readable(self) -> bool:
-        """Return True, as pyarrow expects of a file."""
-        return True
-
-    def peek(self, size: int) -> bytes:
-        """Return the next bytes, fewer only at the end."""
-        while len(self.head) < size and (more := self._next(size - len(self.head))):
-            self.head += more
-        return self.head[:size]
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, fewer only at the end, or all of them."""
-        if size < 0:
-            return b"".join(iter(lambda: self.read(CHUNK), b""))
-        chunk, self.head = self.head[:size], self.head[size:]
-        return chunk + self._next(size - len(chunk)) if len(chunk) < size else chunk
-
-    def _next(self, size: int) -> bytes:
-        chunk: bytes = self.file.read(size) or b""
-        self.count += len(chunk)
-        self.limits.check(self.unit, self.count)
-        return chunk
-
-
-def read_content(path: str) -> bytes:
-    """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    with naming_file(path), open(path, "rb") as file:
-        return unpacked_stream(file, NO_LIMITS)[0].read()
-
-
-def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
-    """Return the bytes of a file, decompressed if they are compressed, and whether they are."""
-    packed = ByteStream(file, limits, "bytes")
-    compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
-    content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
-    return ByteStream(content, limits, "uncompressed"), compression is not None
-
-
-def check_encoding(start: bytes) -> None:
-    r"""Raise an error for text in UTF-16, by its first bytes.
-
-    >>> check_encoding("q1".encode("utf-16"))
-    Traceback (most recent call last):
-    ...
-    ValueError: is text in UTF-16; save the file in UTF-8
-    """
-    if UTF_16.match(start):
-        raise ValueError("is text in UTF-16; save the file in UTF-8")
-
-
-def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
-    """Yield the file in chunks of whole lines, and only the beginning of a line that is too long."""
-    rest = b""
-    while data := stream.read(CHUNK):
-        data = rest + data
-        end = data.rfind(b"\n") + 1
-        if len(data) - end > longest + 1:  # and a carriage return
-            end = len(data)
-        rest = data[end:]
-        if end:
-            yield data[:end]
-    if rest:
-        yield rest
-
-
-def parts_in_threads(
-    pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
-) -> Iterator[FilePart]:
-    """Yield the result of a function for each chunk, in order, computed a few chunks ahead."""
-    waiting: deque[Future[FilePart]] = deque()
-    for chunk in chunks:
-        waiting.append(pool.submit(work, chunk))
-        if len(waiting) > pa.cpu_count():
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
-
-
-# Names of columns
-
-
-def plain_name(name: str) -> str:
-    """Return the name of a column as it is spelled in `NAMES`."""
-    return name.strip().lower().replace("-", "_")
-
-
-def delimiter_of(header: str) -> str:
-    """Return the delimiter of a header: a tab if it has one, else commas or semicolons, whichever are more.
-
-    >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
-    (';', ',')
-    """
-    if "\t" in header:
-        return "\t"
-    return ";" if header.count(";") > header.count(",") else ","
-
-
-def chosen_columns(names: Sequence[str], request: ReadRequest) -> list[int]:
-    """Return the indices of the columns of queries, documents and values in a table."""
-    request.limits.check("columns", len(names))
-    known = [plain_name(name) for name in names]
-    chosen = []
-    for column, possible in request.names.items():
-        name = next((each for each in possible if each in known), None)
-        if name is None:
-            there = f"has {brief(map(shown_cell, names), ', ')}" if names else "has none"
-            is_given = len(possible) == 1
-            problem = f"is called {possible[0]}" if is_given else f"holds the {column}; name it {' or '.join(possible)}"
-            raise UnknownColumnError(column, f"no column {problem}; the file {there}")
-        if known.count(name) > 1:
-            raise ValueError(f"two columns are called {name}; remove one")
-        chosen.append(known.index(name))
-    return chosen
-
-
-def check_header(names: Sequence[str], request: ReadRequest) -> None:
-    """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
-    request.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
-    known = set(chain.from_iterable(request.names.values()))
-    if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
-        header = ",".join(possible[0] for possible in request.names.values())
-        first = brief(map(shown_cell, names), ", ")
-        raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}")
-
-
-def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
-    """Return whether at least two of three names are names of columns."""
-    known = set(map(plain_name, names))
-    return sum(not known.isdisjoint(possible) for possible in request.names.values()) >= 2
-
-
-# Rows
-
-
-def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
-    """Return rows as a table; the value of each is 1 if none are given."""
-    return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
-
-
-def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
-    """Return a mask of rows without an id or without a finite number."""
-    faults: NDArray[np.bool_] = ~np.isfinite(table["value"].to_numpy())
-    for ids in (table["query"].cast(pa.string()), table["document"]):
-        faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
-    return faults
-
-
-# JSON
-
-
-def parse_json(text: bytes) -> Any:
-    """Return the value of JSON in UTF-8, with or without a byte order mark.
-
-    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place.
-
-    Raises:
-        json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
-        ValueError: the text is not UTF-8, nests too deep, has a name twice in one object or an integer with more
-            digits than Python reads. The message does not name the file.
-
-    >>> parse_json(b'{"q1": {"d1": 0.5}}')
-    {'q1': {'d1': 0.5}}
-    """
-    check_encoding(text[:4])
-    try:
-        return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
-    except RecursionError:
-        raise ValueError("nests objects too deep") from None
-    except UnicodeDecodeError:
-        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
-    except (json.JSONDecodeError, _RepeatedNameError):
-        raise
-    except ValueError:  # a hook for integers would do without this, but takes half as long again
-        raise _long_integer(text) from None
-
-
-class _RepeatedNameError(ValueError):
-    """A name appears twice in one JSON object."""
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(found)}; give each id once"
-        raise _RepeatedNameError(problem)
-    return found
-
-
-def _long_integer(text: bytes) -> ValueError:
-    """Return the error for an integer with more digits than Python reads."""
-    limit = sys.get_int_max_str_digits()
-    digits = max(re.findall(rb"[0-9]+", text), key=len)
-    line = text.count(b"\n", 0, text.index(digits)) + 1
-    place = f"line {line}: " if b"\n" in text else ""
-    problem = f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
-    return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
-
-
-# Words
-
-
-def brief(names: Iterable[str], separator: str) -> str:
-    """Join names, as many as a message has room for."""
-    names = list(names)
-    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
-
-
-def shown_cell(cell: Any) -> str:
-    """Return a cell as a message shows it, shortened if it is long."""
-    if isinstance(cell, bytes):
-        cell = cell.decode("utf-8", "replace")
-    if not isinstance(cell, str):
-        return shown_cell(str(cell))[1:-1]
-    text = SURROGATE.sub("\N{REPLACEMENT CHARACTER}", cell)
-    return repr(text if len(text) <= 100 else text[:99] + "…")
-
-
 # ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV.
 
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
@@ -3652,7 +3674,7 @@ def read_columns(
         ValueError: a line or row is malformed, an id is missing, a value is not a finite number, a document appears
             twice for a query, there are no rows, a table does not have the columns, or a limit is exceeded. Names
             the file and the place.
-        OSError: the file cannot be read.
+        FileError: the file cannot be read; ``MissingFileError`` if it is not there.
     """
     path = os.fsdecode(path)
     given = {column: (plain_name(name),) for column, name in (names or {}).items()}
@@ -3689,6 +3711,7 @@ def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[s
 
     Raises:
         ValueError: as in ``read_columns``.
+        FileNotFoundError: there is no such file; this error is also a ValueError.
     """
     return _mapping(read_columns(path, "run", limits))
 
@@ -3698,6 +3721,7 @@ def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict
 
     Raises:
         ValueError: as in ``read_columns``.
+        FileNotFoundError: there is no such file; this error is also a ValueError.
     """
     columns = read_columns(path, "qrels", limits)
     if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
@@ -5805,14 +5829,11 @@ def from_file(argument: str, side: Any) -> Any:
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
     try:
         return read_columns(side, kind)
-    except OSError as error:
-        holds = "file of ids" if kind == "exclude" else f"{kind} file"
-        problem = f"cannot be read as a {holds}: {error.strerror or error}"
-        path = os.fsdecode(side)
-        name = path if path.isprintable() and len(path) <= 500 else shown(path)  # it may be a file's content
-        is_name = isinstance(error, FileNotFoundError) and os.sep not in path
-        hint = "; if it names a column, give its DataFrame as data" if is_name else ""
-        raise ValueError(f"{argument}: {name}: {problem}{hint}") from None
+    except FileError as error:
+        error.argument = f"{argument}: "
+        if isinstance(error, MissingFileError) and os.sep not in error.filename:
+            error.strerror += "; if it names a column, give its DataFrame as data"
+        raise
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
 

@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..measure.messages import visible
+
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
@@ -75,6 +77,28 @@ class Limits(NamedTuple):
 
 
 NO_LIMITS = Limits()
+
+
+class FileError(OSError, ValueError):
+    """A file cannot be read: an OSError, as from `open`, and a ValueError, as for all other errors in an argument.
+
+    Attributes:
+        argument: the argument that names the file, with a colon; empty in functions that read one file.
+
+    >>> print(FileError(21, "Is a directory", "runs"))
+    runs: Is a directory
+    """
+
+    argument = ""
+
+    def __str__(self) -> str:
+        path = self.filename  # long if someone gave the content of a file
+        name = visible(path) if len(path) <= 500 else shown_cell(path)
+        return f"{self.argument}{name}: {self.strerror}"
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no such file."""
 
 
 class SavedResultError(ValueError):
@@ -140,9 +164,9 @@ def naming_file(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is not None:
-            raise
-        raise OSError(error.errno, str(error).splitlines()[0], path) from None  # from decompression or Parquet
+        kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
+        problem = error.strerror or str(error).splitlines()[0]  # decompression and Parquet give only a message
+        raise kind(error.errno, problem, path) from None
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
         raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
@@ -190,7 +214,7 @@ def read_content(path: str) -> bytes:
     """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
 
     Raises:
-        OSError: it cannot be read.
+        FileError: it cannot be read.
     """
     with naming_file(path), open(path, "rb") as file:
         return unpacked_stream(file, NO_LIMITS)[0].read()

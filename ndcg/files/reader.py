@@ -64,7 +64,7 @@ def read_columns(
         ValueError: a line or row is malformed, an id is missing, a value is not a finite number, a document appears
             twice for a query, there are no rows, a table does not have the columns, or a limit is exceeded. Names
             the file and the place.
-        OSError: the file cannot be read.
+        FileError: the file cannot be read; ``MissingFileError`` if it is not there.
     """
     path = os.fsdecode(path)
     given = {column: (plain_name(name),) for column, name in (names or {}).items()}
@@ -101,6 +101,7 @@ def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[s
 
     Raises:
         ValueError: as in ``read_columns``.
+        FileNotFoundError: there is no such file; this error is also a ValueError.
     """
     return _mapping(read_columns(path, "run", limits))
 
@@ -110,6 +111,7 @@ def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict
 
     Raises:
         ValueError: as in ``read_columns``.
+        FileNotFoundError: there is no such file; this error is also a ValueError.
     """
     columns = read_columns(path, "qrels", limits)
     if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:

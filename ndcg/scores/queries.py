@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files.content import FileError, MissingFileError
 from ..files.reader import read_columns
 from ..inputs.columns import number, read_flat_column
 from ..inputs.exclusion import Pairs, are_excluded
@@ -281,14 +282,11 @@ def from_file(argument: str, side: Any) -> Any:
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
     try:
         return read_columns(side, kind)
-    except OSError as error:
-        holds = "file of ids" if kind == "exclude" else f"{kind} file"
-        problem = f"cannot be read as a {holds}: {error.strerror or error}"
-        path = os.fsdecode(side)
-        name = path if path.isprintable() and len(path) <= 500 else shown(path)  # it may be a file's content
-        is_name = isinstance(error, FileNotFoundError) and os.sep not in path
-        hint = "; if it names a column, give its DataFrame as data" if is_name else ""
-        raise ValueError(f"{argument}: {name}: {problem}{hint}") from None
+    except FileError as error:
+        error.argument = f"{argument}: "
+        if isinstance(error, MissingFileError) and os.sep not in error.filename:
+            error.strerror += "; if it names a column, give its DataFrame as data"
+        raise
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
 

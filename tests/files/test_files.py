@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import pickle
 import re
 import threading
 import zipfile
@@ -687,18 +688,26 @@ def test_a_gz_that_is_cut_is_never_half_read(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_file_that_cannot_be_opened_is_rejected_by_name(holding: evaluate.Metric, tmp_path: Path, kind: str) -> None:
-    missing = tmp_path / "missing.txt"
-    with pytest.raises(FileNotFoundError, match=re.escape(str(missing))):
-        READERS[kind](missing)
-    problem = f"{ARGUMENTS[kind]}: {missing}: cannot be read as a {kind} file: No such file or directory"
-    assert refused_by_metric(holding, kind, missing) == problem
-    for folder in (tmp_path, tmp_path / "folder.gz"):
-        folder.mkdir(exist_ok=True)
-        with pytest.raises(IsADirectoryError, match=re.escape(str(folder))):
-            READERS[kind](folder)
-        problem = f"{ARGUMENTS[kind]}: {folder}: cannot be read as a {kind} file: Is a directory"
-        assert refused_by_metric(holding, kind, folder) == problem
+@pytest.mark.parametrize(
+    ("name", "problem", "types"),
+    [
+        ("missing.txt", "No such file or directory", (FileNotFoundError, ValueError)),
+        ("folder.gz", "Is a directory", (OSError, ValueError)),
+    ],
+)
+def test_a_file_that_cannot_be_opened_is_rejected_by_name_and_type_alike_everywhere(
+    holding: evaluate.Metric, tmp_path: Path, kind: str, name: str, problem: str, types: tuple[type, ...]
+) -> None:
+    path = tmp_path / name
+    (tmp_path / "folder.gz").mkdir()
+    for expected in types:  # as `open` raises it, and as for any other error of an argument
+        with pytest.raises(expected) as caught:
+            READERS[kind](path)
+        assert str(caught.value) == f"{path}: {problem}"
+        with pytest.raises(expected) as caught:
+            holding.compute(predictions=path, references=path)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == f"predictions: {path}: {problem}"
+    assert refused_by_metric(holding, kind, path) == f"{ARGUMENTS[kind]}: {path}: {problem}"
     assert_nothing_was_added(holding)
 
 

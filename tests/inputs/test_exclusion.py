@@ -507,11 +507,15 @@ REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
     ),
     "ranked ids and too few lists": (RANKED, [["a"]], r"exclude holds 1 queries and predictions 2; give a list of ids"),
     "ranked ids and a mapping": (RANKED, {0: ["a"]}, r"exclude: got {0: \['a'\]}, but the predictions are ranked ids"),
-    "ranked ids and a file": (RANKED, Path(__file__).parent / "seen.csv", r"exclude: .*seen.csv: cannot be read as a"),
+    "ranked ids and a file": (
+        RANKED,
+        Path(__file__).parent / "seen.csv",
+        r"exclude: .*seen.csv: No such file or directory$",
+    ),
     "ranked ids and none": (RANKED, [["a"], None], r"exclude: query 1: must be a list or a set of ids; got None"),
     "ranked ids and integers": (RANKED, [[1], [2]], ANOTHER_TYPE),
     "nothing beside it": ({}, EXCLUDE, r"exclude without predictions and references: give them to add_batch with"),
-    "no file": (MAPPINGS, "seen.csv", r"exclude: seen.csv: cannot be read as a file of ids: No such file"),
+    "no file": (MAPPINGS, "seen.csv", r"exclude: seen.csv: No such file or directory; if it names a column"),
 }
 
 
