@@ -3110,7 +3110,7 @@ NUMBER = re.compile(  # as Arrow's parser accepts it, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([^\n]*)\n?")
+FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with its end
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 NO_TEXT = {  # characters that no line may contain, and why
@@ -3134,6 +3134,16 @@ class _Layout(NamedTuple):
         who = who if self.delimiter == " " else "the header has"
         return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
 
+    def fits(self, cells: Sequence[bytes]) -> bool:
+        """Return whether a line of TREC has this layout, apart from its numbers."""
+        return len(cells) == len(self.names) or (self.kind == "run" and len(cells) > len(self.names))
+
+    def is_row(self, cells: Sequence[bytes]) -> bool:
+        """Return whether a line that begins with ``#`` is a row and not a comment."""
+        if len(self.at) == 2:  # ids alone, which have no number; a space after the # tells a comment
+            return self.fits(cells) and cells[0] != b"#"
+        return self.fits(cells) and NUMBER.fullmatch(cells[self.at[2]]) is not None
+
     @property
     def padding(self) -> str:
         """The characters around a cell of CSV or TSV that are not part of it."""
@@ -3148,25 +3158,42 @@ OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  #
 LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 
 
+def _cells_of_trec(line: bytes) -> list[bytes]:
+    """Return the cells of a line of TREC."""
+    return [cell for cell in line.replace(b"\t", b" ").removesuffix(b"\r").split(b" ") if cell]
+
+
 def from_lines(
     stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of a TREC, CSV or TSV file; the first line that is not empty or a comment decides which."""
+    """Return the rows of a TREC, CSV or TSV file; the first line that is not empty or a comment decides which.
+
+    A line that begins with ``#`` is a comment unless it is a row of TREC. It decides only if no other line does: a
+    comment may happen to have the columns of another layout.
+    """
     chunks = line_chunks(stream, LINE)
-    head, layout, before = b"", LAYOUTS[request.kind][0], 1  # lines are counted from 1
-    for head in chunks:
-        first = FIRST_LINE.match(head)
-        if first and first[1]:
+    head, layouts, before = b"", LAYOUTS[request.kind], 1  # lines are counted from 1
+    layout = layouts[0]
+    for chunk in chunks:
+        head += chunk
+        if first := FIRST_LINE.match(head):
             layout = _layout(first[1].removesuffix(b"\r"), path, request)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
             break
-        lines = head.replace(b"\r\n", b"\n").removesuffix(b"\r")
-        if any(mark in lines for mark in NO_TEXT) or (len(lines) > LINE and max(map(len, lines.split(b"\n"))) > LINE):
-            break  # comments must also be text in lines that are not too long; parsing raises the error
-        before += head.count(b"\n")
-        head = b""
+        lines = head.replace(b"\r\n", b"\n").removesuffix(b"\r").split(b"\n")
+        cells = list(map(_cells_of_trec, lines))
+        rows = [sum(map(each.is_row, cells)) for each in layouts]
+        layout = layouts[rows.index(max(rows))]
+        # comments must also be text in lines that are not too long; parsing raises the error
+        if any(mark in line for mark in NO_TEXT for line in lines) or max(map(len, lines)) > LINE:
+            break
+        if not any(rows):
+            before += head.count(b"\n")
+            head = b""
+        elif len(head) >= CHUNK:
+            break
     parse = partial(_parse_lines, layout=layout)
     return "line {}", chain(
         [FilePart(ROWS.empty_table(), before)], parts_in_threads(pool, parse, chain([head], chunks))
@@ -3178,15 +3205,11 @@ def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
     kind = request.kind
     if any(mark in line for mark in NO_TEXT):  # then the line itself is rejected, not its columns
         return LAYOUTS[kind][0]
-    cells = [cell for cell in line.replace(b"\t", b" ").split(b" ") if cell]
+    cells = _cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
-    fitting = [
-        layout
-        for layout in LAYOUTS[kind]
-        if not has_commas and (len(cells) == len(layout.names) or (kind == "run" and len(cells) > 6))
-    ]
+    fitting = [layout for layout in LAYOUTS[kind] if not has_commas and layout.fits(cells)]
     for layout in fitting:
-        if len(layout.at) > 2 and NUMBER.fullmatch(cells[layout.at[2]]):
+        if len(layout.at) > 2 and layout.is_row(cells):
             return layout
     named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
     header = line.decode("utf-8", "replace")
@@ -3258,10 +3281,11 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
                 text = text.replace(b"  ", b" ")
             text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
     empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # two bytes are slow to find
-    if empty or (spaced and b"#" in text and (text.startswith(b"#") or b"\n#" in text)):
-        comment = b"#" if spaced else b"\n"
+    marked = spaced and b"#" in text and (text.startswith(b"#") or b"\n#" in text) and not _are_rows(text, layout)
+    if empty or marked:
         lines = text.removesuffix(b"\n").split(b"\n")
-        rows = [number for number, line in enumerate(lines) if line and not line.startswith(comment)]
+        kept = (not (marked and line.startswith(b"#")) or layout.is_row(line.split(b" ")) for line in lines)
+        rows = [number for number, (line, is_kept) in enumerate(zip(lines, kept, strict=True)) if line and is_kept]
         text = b"\n".join(lines[number] for number in rows)
         return text, span, np.array([*rows, span], np.int64), problem
     return text, span, None, problem
@@ -3304,6 +3328,14 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
     if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
         raise pa.ArrowInvalid("a cell goes on in the next line")
     return table
+
+
+def _are_rows(text: bytes, layout: _Layout) -> bool:
+    """Return whether all lines parse as rows with a value: a check of each line takes ten times as long."""
+    try:
+        return len(layout.at) > 2 and len(_parse_rows(text, layout)) > 0
+    except pa.ArrowInvalid:
+        return False
 
 
 def _parseable(rows: list[bytes], layout: _Layout) -> pa.Table:

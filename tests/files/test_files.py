@@ -165,6 +165,36 @@ def test_ids_are_text_whatever_they_look_like(write: Callable[..., Path], kind: 
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 1 << 26])
+@pytest.mark.parametrize(
+    ("kind", "text", "read"),
+    [
+        (
+            "run",
+            "#q Q0 d 1 2 tag\n# comment with six words here ok\n#q Q0 #d 2 .5 tag more\n",
+            {"#q": {"d": 2, "#d": 0.5}},
+        ),
+        (
+            "qrels",
+            "# TREC 2019\n#q 0 d 1\nq 0 d 2\n# seven words of no use to anyone\n",
+            {"#q": {"d": 1}, "q": {"d": 2}},
+        ),
+        ("qrels", "#q d 1\n# one query more of four words\n#p d 2", {"#q": {"d": 1}, "#p": {"d": 2}}),
+        ("qrels", "# depth 100\n#q\t0\td\t1\r\n \n  #p 0 d 2\n# end", {"#q": {"d": 1}, "#p": {"d": 2}}),
+        ("qrels", "#q 0 d high\n#q 0 d\nq 0 d 1\n", {"q": {"d": 1}}),
+        ("exclude", "#q d\n# none\n# of three words\nq d\n", {"#q": {"d": 1}, "q": {"d": 1}}),
+    ],
+)
+def test_a_line_with_the_columns_of_a_row_is_no_comment(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kind: str, text: str, read: Any, chunk: int
+) -> None:
+    monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
+    columns = reader.read_columns(write(text), kind)
+    queries = [columns.query_ids[each].as_py() for each in columns.query]
+    rows = list(zip(queries, columns.document.to_pylist(), columns.value.tolist(), strict=True))
+    assert rows == [(query, *row) for query, documents in read.items() for row in documents.items()]
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 26])
 def test_a_byte_order_mark_is_taken_off_a_file_and_not_off_ids(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:

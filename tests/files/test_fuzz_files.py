@@ -53,10 +53,27 @@ def is_text(cell: bytes) -> bool:
     return True
 
 
+def is_row(cells: list[bytes], widths: set[int]) -> bool:
+    """Whether a line has the columns of a row, and a number where the value is."""
+    value = cells[4 if 6 in widths else -1] if len(cells) in widths else b""
+    return NUMBER.fullmatch(value) is not None
+
+
+def widths_of(content: bytes, kind: str) -> set[int]:
+    """How many columns a row may have: as many as the first line, or, if all begin with #, as most of the rows."""
+    if kind == "run":
+        return set(range(6, 99))
+    lines = [line.removesuffix(b"\r").strip(b" \t") for line in content.removeprefix(BYTE_ORDER_MARK).split(b"\n")]
+    marked = [re.split(rb"[ \t]+", line) for line in lines if line.startswith(b"#")]
+    first = next((re.split(rb"[ \t]+", line) for line in lines if line and not line.startswith(b"#")), None)
+    of_three, of_four = (sum(is_row(cells, {width}) for cells in marked) for width in (3, 4))
+    return {3 if (of_three > of_four if first is None else is_row(first, {3})) else 4}
+
+
 def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
     """Line by line, in plain Python."""
     found: Mapping = {}
-    widths: set[int] = set()
+    widths = widths_of(content, kind)
     lines: dict[tuple[str, str], int] = {}
     for number, line in enumerate(content.removeprefix(BYTE_ORDER_MARK).split(b"\n"), 1):
         text = line.removesuffix(b"\r")
@@ -68,12 +85,9 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
         if any(problems.values()):
             return Fault(number, tuple(words for words, is_there in problems.items() if is_there))
         text = text.strip(b" \t")
-        if not text or text.startswith(b"#"):
-            continue
         cells = re.split(rb"[ \t]+", text)
-        if not widths:  # the first line says how many columns there are
-            three = kind == "qrels" and len(cells) == 3 and bool(NUMBER.fullmatch(cells[2]))
-            widths = set(range(6, 99)) if kind == "run" else {3 if three else 4}
+        if not text or (text.startswith(b"#") and not is_row(cells, widths)):
+            continue
         if len(cells) not in widths:
             words = COLUMNS[kind] if widths != {3} else "the first line has 3: query document"
             others: list[str] = []
@@ -116,7 +130,7 @@ def slow_ndcg(run: Mapping, qrels: Mapping, k: int | None, ties: str) -> list[fl
 
 # Cases
 
-IDS = [*ODD_IDS, "\0", "a\0", ",", "#", "a#", "\x0b", "\x1f", "\u00a0", "\u2028", "\x85", "\ufeff"]
+IDS = [*ODD_IDS, "\0", "a\0", ",", "a#", "\x0b", "\x1f", "\u00a0", "\u2028", "\x85", "\ufeff"]
 NOT_UTF8 = [b"\xff", b"d\xe9", b"\xc3", b"\xed\xa0\x80", b"\xf0\x9f\xa5", b"\x80"]
 SCORES = ["0", "2", "-0", "1e300", "007", *SPELLINGS]
 RELEVANCES = ["0", "1", "1", "2", "3", "4", "0.5", ".5", "2.", "+1.5", "+2", "1e1", "-1", "-0.5", "00"]
@@ -140,7 +154,7 @@ NO_NUMBERS = [
 ]
 NOT_FINITE = ["nan", "NaN", "+nan", "-nan", "inf", "-inf", "+Infinity", "1e400", "-1e999", "nan(1)"]
 SPACES = [" ", " ", " ", " ", "\t", "  ", " \t ", "     "]
-SKIPPED = ["", "", " ", "\t", "   \t", "#", "# a comment", "  #\tb", "#" * 30, "# 1 2 3 4 5"]
+SKIPPED = ["", "", " ", "\t", "   \t", "#", "# a comment", "  #\tb", "#" * 30, "# 1 2 3 tag 5", "# depth 100"]
 
 
 def some_id(chance: random.Random) -> bytes:
