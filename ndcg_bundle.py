@@ -3105,12 +3105,15 @@ def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
 
 # ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV.
 
+SAMPLE = 100  # lines
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # as Arrow's parser accepts it, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
+TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
+RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with its end
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 NO_TEXT = {  # characters that no line may contain, and why
@@ -3178,6 +3181,7 @@ def from_lines(
         head += chunk
         if first := FIRST_LINE.match(head):
             layout = _layout(first[1].removesuffix(b"\r"), path, request)
+            _refuse_times(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -3222,6 +3226,18 @@ def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
         check_header(names, request)
         return _Layout(kind, names, delimiter, chosen_columns(names, request))
     return fitting[0] if fitting else LAYOUTS[kind][0]
+
+
+def _refuse_times(lines: Sequence[bytes], layout: _Layout) -> None:
+    """Raise an error for ratings (user, item, rating, time) or clicks (user, item, time) that look like qrels.
+
+    All relevances of the lines are then times, and the second column has ids, not only the iterations 0 and Q0.
+    """
+    rows = [cells for cells in map(_cells_of_trec, lines) if layout in (QRELS, PLAIN_QRELS) and layout.is_row(cells)]
+    if {cells[1] for cells in rows} <= {b"0", b"Q0"} or not all(TIME.fullmatch(cells[-1]) for cells in rows):
+        return
+    first = shown_cell(b" ".join(rows[0]))
+    raise ValueError(f"the first line, {first}, ends in a time where qrels have the relevance; {RATINGS}")
 
 
 def _cells(row: str, delimiter: str) -> list[str]:
@@ -3361,7 +3377,8 @@ def _problem(row: bytes, layout: _Layout) -> str:
         cells = _cells(text, layout.delimiter)
     if len(cells) != len(layout.names):
         swapped = "; are the run and the qrels swapped?" if layout in OTHER_SIDE.get(len(cells), ()) else ""
-        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{swapped}"
+        hint = f"; {RATINGS}" if "::" in text else swapped  # MovieLens separates ratings by ::
+        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{hint}"
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):
             return f"has no {name}; give each row its id"
@@ -5446,7 +5463,30 @@ def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -
             "both for every document, None for the score of one not retrieved or the relevance of one not judged; or, "
             "if these are document ids, give the references as sets"
         )
+    _refuse_triples(score, relevance)
     return Rankings.of(score, relevance)
+
+
+def _refuse_triples(score: Column, relevance: Column) -> None:
+    """Raise an error for rows of a user, an item and a value on both sides: each would be a query of three documents.
+
+    Users and items are whole numbers, the same pair on both sides and another one in each row. Scores and relevances
+    of three documents may be like that in a few queries of small numbers, hardly in five queries or with a 10.
+    """
+    if len(score.offsets) < 3 or (np.diff(score.offsets) != 3).any():
+        return
+    rows, others = (side.values.reshape(-1, 3) for side in (score, relevance))
+    pairs = rows[:, :2].astype(np.float64)
+    may_be_scores = len(pairs) < 5 and (pairs < 10).all()
+    if may_be_scores or (pairs != others[:, :2]).any() or (rows == others).all():
+        return
+    if (pairs == np.trunc(pairs)).all() and len(np.unique(pairs, axis=0)) == len(pairs):
+        examples = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0]))
+        raise ValueError(
+            f"both sides hold rows of a user, an item and a value, such as {' and '.join(examples)}, and each would be "
+            "a query of three documents; give the columns: query_ids=users, document_ids=items, and the values as "
+            "predictions and references, with the rows of both sides in the same order"
+        )
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:

@@ -35,12 +35,15 @@ from .content import (
     shown_cell,
 )
 
+SAMPLE = 100  # lines
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # as Arrow's parser accepts it, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
+TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
+RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with its end
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 NO_TEXT = {  # characters that no line may contain, and why
@@ -108,6 +111,7 @@ def from_lines(
         head += chunk
         if first := FIRST_LINE.match(head):
             layout = _layout(first[1].removesuffix(b"\r"), path, request)
+            _refuse_times(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -152,6 +156,18 @@ def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
         check_header(names, request)
         return _Layout(kind, names, delimiter, chosen_columns(names, request))
     return fitting[0] if fitting else LAYOUTS[kind][0]
+
+
+def _refuse_times(lines: Sequence[bytes], layout: _Layout) -> None:
+    """Raise an error for ratings (user, item, rating, time) or clicks (user, item, time) that look like qrels.
+
+    All relevances of the lines are then times, and the second column has ids, not only the iterations 0 and Q0.
+    """
+    rows = [cells for cells in map(_cells_of_trec, lines) if layout in (QRELS, PLAIN_QRELS) and layout.is_row(cells)]
+    if {cells[1] for cells in rows} <= {b"0", b"Q0"} or not all(TIME.fullmatch(cells[-1]) for cells in rows):
+        return
+    first = shown_cell(b" ".join(rows[0]))
+    raise ValueError(f"the first line, {first}, ends in a time where qrels have the relevance; {RATINGS}")
 
 
 def _cells(row: str, delimiter: str) -> list[str]:
@@ -291,7 +307,8 @@ def _problem(row: bytes, layout: _Layout) -> str:
         cells = _cells(text, layout.delimiter)
     if len(cells) != len(layout.names):
         swapped = "; are the run and the qrels swapped?" if layout in OTHER_SIDE.get(len(cells), ()) else ""
-        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{swapped}"
+        hint = f"; {RATINGS}" if "::" in text else swapped  # MovieLens separates ratings by ::
+        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{hint}"
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):
             return f"has no {name}; give each row its id"

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..measure.scoring import InvalidRankingError
-from .columns import numbered, read_column
+from .columns import Column, numbered, read_column
 from .exclusion import by_position
 from .hashes import Columns
 from .ids import check_ids
@@ -186,7 +186,30 @@ def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -
             "both for every document, None for the score of one not retrieved or the relevance of one not judged; or, "
             "if these are document ids, give the references as sets"
         )
+    _refuse_triples(score, relevance)
     return Rankings.of(score, relevance)
+
+
+def _refuse_triples(score: Column, relevance: Column) -> None:
+    """Raise an error for rows of a user, an item and a value on both sides: each would be a query of three documents.
+
+    Users and items are whole numbers, the same pair on both sides and another one in each row. Scores and relevances
+    of three documents may be like that in a few queries of small numbers, hardly in five queries or with a 10.
+    """
+    if len(score.offsets) < 3 or (np.diff(score.offsets) != 3).any():
+        return
+    rows, others = (side.values.reshape(-1, 3) for side in (score, relevance))
+    pairs = rows[:, :2].astype(np.float64)
+    may_be_scores = len(pairs) < 5 and (pairs < 10).all()
+    if may_be_scores or (pairs != others[:, :2]).any() or (rows == others).all():
+        return
+    if (pairs == np.trunc(pairs)).all() and len(np.unique(pairs, axis=0)) == len(pairs):
+        examples = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0]))
+        raise ValueError(
+            f"both sides hold rows of a user, an item and a value, such as {' and '.join(examples)}, and each would be "
+            "a query of three documents; give the columns: query_ids=users, document_ids=items, and the values as "
+            "predictions and references, with the rows of both sides in the same order"
+        )
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:

@@ -692,6 +692,45 @@ UNREADABLE_GZ = {
 }
 
 
+HEADER = "user_id\titem_id\trating\ttime\n"
+LOGS = {
+    "u.data": "196\t242\t3\t881250949\n186\t302\t3\t891717742\n",
+    "ids from 0": "0 0 3.5 1260759144\n0 1 4.0 1260759179\n",
+    "milliseconds as floats": "a x 3 1260759144000.0\na y 4 1260759179000.0\n",
+    "clicks": "1 1193 978300760\n1 661 978302109\n",
+}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_file_of_ratings_or_clicks_with_times_is_not_read_as_qrels(
+    ndcg: evaluate.Metric, write: Callable[..., Path], log: str
+) -> None:
+    path = write(LOGS[log], "u.data")
+    message = refused_by_metric(ndcg, "qrels", path)
+    line = " ".join(LOGS[log].splitlines()[0].split())
+    assert f"the first line, '{line}', ends in a time where qrels have the relevance; give ratings as CSV or" in message
+
+
+def test_ratings_are_read_with_the_header_that_the_error_names(write: Callable[..., Path]) -> None:
+    assert reader.read_qrels(write(HEADER + LOGS["u.data"])) == {"196": {"242": 3}, "186": {"302": 3}}
+    separated = LOGS["u.data"].replace("\t", "::")
+    assert "; give ratings as CSV or TSV with a first line" in refused("qrels", write(separated, "ratings.dat"))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("0", "d1", 1234567890), ("Q0", "d2", 2345678901)],  # iterations, and amounts for relevances
+        [("1", "d1", 1), ("2", "d1b", 0), ("0.5", "d2", 2)],  # subtopics of diversity, rounds of TREC-COVID
+        [("1", "20240101", 3), ("2", "1700000000", 0)],  # documents of numbers
+        [("1", "d1", 123456789), ("2", "d2", 0)],  # not all large
+    ],
+)
+def test_qrels_with_iterations_or_large_relevances_are_read(write: Callable[..., Path], rows: Any) -> None:
+    text = "".join(f"q {iteration} {document} {relevance}\n" for iteration, document, relevance in rows)
+    assert reader.read_qrels(write(text)) == {"q": {document: relevance for _, document, relevance in rows}}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("content", UNREADABLE_GZ)
 def test_a_gz_that_cannot_be_decompressed_is_rejected_by_name(

@@ -454,6 +454,59 @@ def test_the_same_number_of_documents_in_all_does_not_hide_a_difference() -> Non
         read(np.ones((2, 3)), [[1, 2], [3, 4, 5, 6]])
 
 
+PREDICTED = [(1, 11, 1.2), (1, 12, 4.0), (2, 11, 3.9)]
+RATED = [(1, 11, 5), (1, 12, 1), (2, 11, 2)]
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "seen"),
+    [
+        (PREDICTED, RATED, "(1, 11, 1.2) and (1, 11, 5)"),
+        ([list(row) for row in PREDICTED], [list(row) for row in RATED], "(1, 11, 1.2) and (1, 11, 5)"),
+        (np.array(PREDICTED), np.array(RATED), "(1, 11, 1.2) and (1, 11, 5)"),
+        (
+            [(7, 10, 4), (9, 2, 4)],
+            [(7, 10, 4), (9, 2, 1)],
+            "(7, 10, 4) and (7, 10, 4)",
+        ),  # whole estimates, one item each
+        (
+            [(u, i, 0.5) for u in (1, 2) for i in range(3)],
+            [(u, i, 1) for u in (1, 2) for i in range(3)],
+            "(1, 0, 0.5) ",
+        ),
+    ],
+)
+def test_rows_of_user_item_and_value_are_not_queries_of_three_documents(
+    predictions: Any, references: Any, seen: str
+) -> None:
+    with pytest.raises(ValueError, match=f"hold rows of a user, an item and a value, such as {re.escape(seen)}"):
+        read(predictions, references)
+    user, item, value = np.array(references).T.astype(int)
+    flat = {"query_ids": user, "document_ids": item}  # as the message says
+    assert read(np.array(predictions)[:, 2], value, **flat).queries == len(set(user.tolist()))
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references"),
+    [
+        ([[3, 2, 0.5], [1, 2, 0.3]], [[3, 2, 0], [1, 2, 0]]),  # few queries with small numbers
+        ([[1, 11, 0.5]], [[1, 11, 2]]),  # one query
+        (RATED, RATED),  # 1.0 either way
+        ([[10, 0, 1]] * 6, [[10, 0, 5]] * 6),  # the same pair in each row
+        ([[1, 11.5, 2], [2, 12, 3]], [[1, 11.5, 0], [2, 12, 0]]),  # fractions
+        ([[1, 11, 2], [2, 12, 3]], [[1, 11, 0], [2, 13, 0]]),  # other pairs
+        ([[1, 11, 2, 0], [2, 12, 3, 0]], [[1, 11, 0, 0], [2, 12, 0, 0]]),  # four documents
+    ],
+)
+def test_scores_that_equal_the_relevance_of_two_documents_are_queries(predictions: Any, references: Any) -> None:
+    assert read(predictions, references).queries == len(predictions)
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), min_size=1, max_size=4))
+def test_a_few_queries_of_three_small_numbers_are_always_read(rows: list[list[int]]) -> None:
+    assert read([row[:3] for row in rows], [row[3:] for row in rows]).queries == len(rows)
+
+
 def test_messages_say_how_to_mend_the_fault() -> None:
     with pytest.raises(ValueError, match=re.escape("give a number or None")):
         read([["?"]], [[1.0]])

@@ -232,7 +232,7 @@ def test_a_question_that_makes_no_sense_is_rejected(
         ({"a": [[1, 2], [1]], "b": [[1, 2], [1, 2]]}, r"^systems\['b'\]: query 1: 2 predictions and 1 references"),
         ({"a": [[1, 2], [1]], "b": [[1, math.nan], [1]]}, r"^systems\['b'\]: predictions: query 0, position 1: nan"),
         ({"a": {"q": {"d": 1}}, "b": [[1, 2], [1]]}, r"^systems\['a'\]: predictions are by ids and references by"),
-        ({"a": [[1, 2], [1]], "b": "no/such.run"}, r"^systems\['b'\]: no/such.run: cannot be read"),
+        ({"a": [[1, 2], [1]], "b": "no/such.run"}, r"^systems\['b'\]: no/such.run: No such file or directory$"),
     ],
     ids=str,
 )
