@@ -5904,7 +5904,7 @@ def from_file(argument: str, side: Any) -> Any:
     except FileError as error:
         error.argument = f"{argument}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
-            error.strerror += "; if it names a column, give its DataFrame as data"
+            error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
         raise
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
@@ -6433,9 +6433,9 @@ def interruptible() -> Iterator[None]:
                     signal.signal(number, before[number][0])
         yield
     finally:
-        for number, (ours, handler) in before.items():
-            if signal.getsignal(number) is ours:
-                signal.signal(number, handler)
+        for caught, (ours, handler) in before.items():
+            if signal.getsignal(caught) is ours:
+                signal.signal(caught, handler)
         if raised:
             raise raised[0]
 
@@ -10603,9 +10603,9 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
             f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
             f"least {min(p for _, p in beyond):.4f}. A significant result needs {', or '.join(ways)}."
         )
-    if few := sum(pair.has_too_few_queries for pair in pairs):
+    if too_few := sum(pair.has_too_few_queries for pair in pairs):
         problem = "have too few queries to find any difference with 80% power, even the greatest possible"
-        sentences.append(f"{few:,} of {len(pairs):,} pairs {problem}.")
+        sentences.append(f"{too_few:,} of {len(pairs):,} pairs {problem}.")
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
     if near:
         sentences.append(
@@ -13149,7 +13149,7 @@ def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
         half = single.astype(np.float16)
     bits = single.view(np.uint32)
     bfloat16 = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
-    return differ & (given != single) & (given != half) & (given != bfloat16)
+    return np.asarray(differ & (given != single) & (given != half) & (given != bfloat16))
 
 
 NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # each row of a model's output is there
@@ -13523,9 +13523,10 @@ class Batches:
     process_id: int
     timeout: float
 
-    def __init__(self, *args: Any, seed: int | None = None, **kwargs: Any) -> None:
-        # nothing here is random; evaluate would draw a seed, by which equal metrics would differ between processes
-        super().__init__(*args, seed=seed or 0, **kwargs)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # nothing here is random; evaluate has drawn a seed, by which equal metrics would differ between processes
+        self.seed = kwargs.get("seed") or 0
         for name in ("compute", "add_batch", "add"):
             # evaluate copies these methods to add to their docstrings, and datasets cannot hash the copies
             vars(self).pop(name, None)

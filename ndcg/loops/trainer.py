@@ -189,7 +189,7 @@ def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
         half = single.astype(np.float16)
     bits = single.view(np.uint32)
     bfloat16 = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
-    return differ & (given != single) & (given != half) & (given != bfloat16)
+    return np.asarray(differ & (given != single) & (given != half) & (given != bfloat16))
 
 
 NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # each row of a model's output is there

@@ -36,8 +36,8 @@ def interruptible() -> Iterator[None]:
                     signal.signal(number, before[number][0])
         yield
     finally:
-        for number, (ours, handler) in before.items():
-            if signal.getsignal(number) is ours:
-                signal.signal(number, handler)
+        for caught, (ours, handler) in before.items():
+            if signal.getsignal(caught) is ours:
+                signal.signal(caught, handler)
         if raised:
             raise raised[0]

@@ -134,9 +134,10 @@ class Batches:
     process_id: int
     timeout: float
 
-    def __init__(self, *args: Any, seed: int | None = None, **kwargs: Any) -> None:
-        # nothing here is random; evaluate would draw a seed, by which equal metrics would differ between processes
-        super().__init__(*args, seed=seed or 0, **kwargs)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # nothing here is random; evaluate has drawn a seed, by which equal metrics would differ between processes
+        self.seed = kwargs.get("seed") or 0
         for name in ("compute", "add_batch", "add"):
             # evaluate copies these methods to add to their docstrings, and datasets cannot hash the copies
             vars(self).pop(name, None)

@@ -285,7 +285,7 @@ def from_file(argument: str, side: Any) -> Any:
     except FileError as error:
         error.argument = f"{argument}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
-            error.strerror += "; if it names a column, give its DataFrame as data"
+            error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
         raise
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None

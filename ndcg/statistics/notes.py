@@ -185,9 +185,9 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
             f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
             f"least {min(p for _, p in beyond):.4f}. A significant result needs {', or '.join(ways)}."
         )
-    if few := sum(pair.has_too_few_queries for pair in pairs):
+    if too_few := sum(pair.has_too_few_queries for pair in pairs):
         problem = "have too few queries to find any difference with 80% power, even the greatest possible"
-        sentences.append(f"{few:,} of {len(pairs):,} pairs {problem}.")
+        sentences.append(f"{too_few:,} of {len(pairs):,} pairs {problem}.")
     near = [pair for pair in pairs if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm]
     if near:
         sentences.append(
