@@ -32,7 +32,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from itertools import chain, combinations, count, islice, pairwise, product, repeat
 from numbers import Integral, Real
@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from operator import attrgetter
 from pathlib import Path
 from types import NoneType, SimpleNamespace
-from typing import Any, BinaryIO, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack
+from typing import Any, BinaryIO, Generic, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -1504,6 +1504,7 @@ __version__ = "1.2.0"
 Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDCG@10"
 Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
 Function = TypeVar("Function", bound=Callable[..., Any])
+Computed = TypeVar("Computed")
 
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
@@ -1562,6 +1563,23 @@ class ComputeOptions(QueryOptions, total=False):
     engine: Literal["numpy", "sklearn"]
 
 
+class Derived(Generic[Computed]):
+    """A property that is computed when it is first asked for, without the lock of `cached_property` in Python 3.11.
+
+    Spark sends this class to its workers, and a lock cannot be sent.
+    """
+
+    def __init__(self, compute: Callable[[Any], Computed]) -> None:
+        self.compute, self.__doc__ = compute, compute.__doc__
+
+    def __get__(self, owner: Any, kind: type) -> Computed:
+        """Return the value, which then hides this property; of the class, the property itself."""
+        value: Any = self
+        if owner is not None:
+            value = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
+        return value  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True)
 class Options:
     """Checked options: how to read and score rankings, and how to return the values."""
@@ -1613,28 +1631,28 @@ class Options:
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
-    @cached_property
+    @Derived
     def measures(self) -> tuple[str, ...]:
         """The measures, without cutoffs."""
         return tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
 
-    @cached_property
+    @Derived
     def cutoffs(self) -> tuple[int | None, ...]:
         """The cutoffs of all measures."""
         return tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
 
-    @cached_property
+    @Derived
     def results(self) -> tuple[tuple[str, str, int], ...]:
         """The name of each result, its measure, and the index of its cutoff."""
         return tuple((result_name(measure, k), measure, self.cutoffs.index(k)) for measure, k in self.with_cutoffs)
 
-    @cached_property
+    @Derived
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `reading.read`."""
         names = ("judged_only", "ignore_index", "score_dtype")
         return {**{name: getattr(self, name) for name in names}, "by_docid": self.ties == "docid"}
 
-    @cached_property
+    @Derived
     def scoring(self) -> dict[str, Any]:
         """The keyword arguments of `scoring.score_queries`."""
         names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
@@ -5316,6 +5334,8 @@ class Inputs(NamedTuple):
         document_ids: the document ids of flat rows.
         exclude: documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the
             ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
+        sample_weight: the weight of each query.
+        by: the slice of each query.
     """
 
     predictions: Any
@@ -5323,6 +5343,17 @@ class Inputs(NamedTuple):
     query_ids: Any = None
     document_ids: Any = None
     exclude: Any = None
+    sample_weight: Any = None
+    by: Any = None
+
+    @property
+    def rankings(self) -> dict[str, Any]:
+        """All but weights and slices, which are values of queries: the arguments of `read`."""
+        return {name: getattr(self, name) for name in Inputs._fields[:5]}
+
+    def settled(self) -> "Inputs":
+        """Return rankings of other libraries as arrays."""
+        return self._replace(**dict(zip(self.rankings, settled(**self.rankings), strict=True)))
 
 
 def read(
@@ -5375,12 +5406,7 @@ def read(
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
     how: dict[str, Any] = {"judged_only": judged_only, "by_docid": by_docid, "score_dtype": score_dtype}
-    return _align(_settled(inputs), ignore_index=ignore_index, **how)
-
-
-def _settled(inputs: Inputs) -> Inputs:
-    """Return inputs of other libraries as arrays."""
-    return Inputs(*settled(**inputs._asdict()))
+    return _align(inputs.settled(), ignore_index=ignore_index, **how)
 
 
 def _align(
@@ -5409,7 +5435,7 @@ def _align(
 
 def _join(inputs: Inputs, **how: Any) -> Rankings:
     """Bring both sides into the same order of queries and documents, according to their format."""
-    predictions, references, query_ids, document_ids, exclude = inputs
+    predictions, references, query_ids, document_ids, exclude = inputs.rankings.values()
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
@@ -5425,7 +5451,7 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     if exclude is not None and document_ids is None and not by_id:
         raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
     if query_ids is not None:
-        return join_rows(*inputs, **how)
+        return join_rows(**inputs.rankings, **how)
     if by_id:
         return join_by_id(predictions, references, exclude, **how)
     return _join_lists(predictions, references, how["ignore_index"])
@@ -5496,7 +5522,7 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
     >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
     [1]
     """
-    whole = _settled(inputs)
+    whole = inputs.settled()
     for piece in _pieces(whole):
         try:
             rankings = _align(piece, **how)
@@ -5653,16 +5679,16 @@ Values = dict[str, NDArray[np.float64]]
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
-def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> dict[str, float | list[float]]:
+def scores(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
     """Return the mean over queries under the name of each result, or a list with the value of each query.
 
     Raises:
         ValueError: the rankings are invalid; names the argument, query and position.
     """
     if options.engine == "sklearn":
-        return _scores_by_sklearn(inputs, options, sample_weight)
+        return _scores_by_sklearn(inputs, options)
     values = query_values(inputs, options)
-    weight = weights(sample_weight, len(next(iter(values.values()))))
+    weight = weights(inputs.sample_weight, len(next(iter(values.values()))))
     if not options.use_aggregator:
         return {name: each.tolist() for name, each in values.items()}
     return {name: mean(name, each, weight) for name, each in values.items()}
@@ -5788,39 +5814,33 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
     raise ValueError(f"predictions: {query} is missing ({int(missing.sum())} such queries); {hint}")
 
 
-def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: Any) -> tuple[Any, ...]:
-    """Return rankings, weights and other values per query, with the columns of a DataFrame in place of their names.
+def from_frame(data: Any, inputs: Inputs) -> Inputs:
+    """Return inputs with the columns of a DataFrame in place of their names.
 
     Raises:
         ValueError: as in `columns_of`.
     """
-    if data is None and inputs.exclude is None:
-        return inputs, sample_weight, *others.values()
-    columns, *of_queries = columns_of(data, inputs._asdict(), sample_weight=sample_weight, **others)
-    return Inputs(**columns), *of_queries
+    return inputs if data is None and inputs.exclude is None else Inputs(**columns_of(data, inputs._asdict()))
 
 
-def columns_of(data: Any, arguments: dict[str, Any], **of_queries: Any) -> tuple[Any, ...]:
-    """Return arguments and values per query, with the columns of a DataFrame in place of their names.
+def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with the columns of a DataFrame in place of their names.
 
     Args:
         data: the DataFrame.
-        arguments: names of columns, or other values.
-        **of_queries: `sample_weight` and `by`: names of columns, or other values. A column has a value for each
-            row: the value of the query of this row.
+        arguments: names of columns, or other values. A column of `sample_weight` or `by` has a value for each row: the
+            value of the query of this row.
 
     Raises:
         ValueError: as in `named_columns`; or rows of a query have different weights or slices.
     """
-    exclude = arguments.pop("exclude")
-    named = {**arguments, **of_queries}
+    named = {name: value for name, value in arguments.items() if name != "exclude"}
     columns = dict(zip(named, named_columns(data, **named), strict=True))
-    others = {name: columns.pop(name) for name in of_queries}
     if (query_ids := columns["query_ids"]) is not None:
-        for name, values in others.items():
-            if values is not of_queries[name]:
-                others[name] = _BY_QUERY[name](*settled(query_ids=query_ids, **{name: values}))
-    return {**columns, "exclude": _excluded_pairs(exclude, arguments)}, *others.values()
+        for name, of_queries in _BY_QUERY.items():
+            if columns[name] is not arguments[name]:
+                columns[name] = of_queries(*settled(query_ids=query_ids, **{name: columns[name]}))
+    return {**columns, "exclude": _excluded_pairs(arguments["exclude"], arguments)}
 
 
 def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
@@ -5877,7 +5897,7 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
 
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
     """Read rankings, also from files, and check that some combination of options could score them."""
-    rankings = read(*from_files(inputs), **how)
+    rankings = read(**from_files(inputs).rankings, **how)
     with UserTerms(rankings):
         check_queries(**rankings.arrays())
     return rankings
@@ -5887,7 +5907,7 @@ def from_files(inputs: Inputs) -> Inputs:
     """Replace paths of files by the contents of the files."""
     if not any(map(_is_path, inputs)):
         return inputs
-    return Inputs(*(from_file(name, side) for name, side in inputs._asdict().items()))
+    return inputs._replace(**{name: from_file(name, side) for name, side in inputs.rankings.items()})
 
 
 def _is_path(side: Any) -> bool:
@@ -5916,7 +5936,7 @@ def check_rows(inputs: Inputs, options: Options) -> None:
     Raises:
         ValueError: a row is invalid; names the argument, query and row.
     """
-    rankings = read(*inputs, **options.reading)
+    rankings = read(**inputs.rankings, **options.reading)
     with UserTerms(rankings):
         check_queries(**rankings.arrays(), gain=options.gain, negative_relevance=options.negative_relevance)
 
@@ -6011,7 +6031,7 @@ def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
     return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
 
 
-def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> dict[str, float | list[float]]:
+def _scores_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
     """Return the results of `sklearn.metrics.ndcg_score` itself."""
     try:
         from sklearn.metrics import ndcg_score
@@ -6020,7 +6040,7 @@ def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> 
     rankings = checked_rankings(inputs)
     if not rankings.queries:
         raise ValueError(NOTHING_TO_SCORE)
-    weight = weights(sample_weight, rankings.queries)
+    weight = weights(inputs.sample_weight, rankings.queries)
     relevance, score = _arrays_for_sklearn(rankings)
     how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
     result: dict[str, float | list[float]] = {}
@@ -8850,8 +8870,8 @@ def explain(
     pair = None if between is None else _two_conventions(between)
     if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
         raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
-    inputs, weight = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude), sample_weight)
-    scorer = _Scorer(Inputs(*settled(**from_files(inputs)._asdict())), weight, k, options)
+    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight))
+    scorer = _Scorer(from_files(inputs).settled(), k, options)
     scores: dict[str, float | None] = {}
     errors = {}
     with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
@@ -8881,15 +8901,15 @@ def explain(
 class _Scorer:
     """The same rankings, read once, under any choices."""
 
-    def __init__(self, inputs: Inputs, sample_weight: Any, k: Any, options: Mapping[str, Any]) -> None:
+    def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
-        self.given = {"weighted": sample_weight is not None, "excluding": inputs.exclude is not None}
+        self.given = {"weighted": inputs.sample_weight is not None, "excluding": inputs.exclude is not None}
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
         self.scores: dict[tuple[str, ...], float] = {}
         rankings = self.read(Options.parse(k=k, **options))
         if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(sample_weight, rankings.queries)
+        self.weight: NDArray[np.float64] | None = weights(inputs.sample_weight, rankings.queries)
 
     @property
     def cutoff(self) -> int | None:
@@ -8942,7 +8962,7 @@ class _Scorer:
         """Return the rankings as some options read them, once for each way of reading."""
         key = tuple(options.reading.values())
         if key not in self.rankings:
-            self.rankings[key] = read(*self.inputs, **options.reading)
+            self.rankings[key] = read(**self.inputs.rankings, **options.reading)
         return self.rankings[key]
 
 
@@ -9820,19 +9840,14 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(inputs: Inputs, options: Options, sample_weight: Any = None) -> PerQuery:
+def query_columns(inputs: Inputs, options: Options) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all
     judged documents, is 0 for queries with no relevant documents.
     """
     columns = describe_queries(partial(_describe, options), inputs, options, PIECE)
-    return with_weights(columns, sample_weight)
-
-
-def with_weights(columns: PerQuery, sample_weight: Any) -> PerQuery:
-    """Return the columns with the weight of each query, if there are weights."""
-    weight = weights(sample_weight, len(columns["ideal"]))
+    weight = weights(inputs.sample_weight, len(columns["ideal"]))
     return columns if weight is None else {**columns, "weight": weight}
 
 
@@ -11047,18 +11062,15 @@ def report(
     """
     resampling = Resampling.parse(confidence)
     parsed = Options.of_method(report, k, options)
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    rankings = from_frame(data, inputs, sample_weight, by=by)
-    return report_on(*rankings, options=parsed, resampling=resampling)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by)
+    return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
 
 
-def report_on(
-    inputs: Inputs, sample_weight: Any = None, by: Any = None, *, options: Options, resampling: Resampling
-) -> Report:
+def report_on(inputs: Inputs, *, options: Options, resampling: Resampling) -> Report:
     """Return the report on rankings, once the options are checked."""
-    columns = query_columns(inputs, options, sample_weight)
-    signature = options.signature(weighted=sample_weight is not None, excluding=inputs.exclude is not None)
-    return report_of(columns, by, options=options, resampling=resampling, signature=signature)
+    columns = query_columns(inputs, options)
+    signature = options.signature(weighted=inputs.sample_weight is not None, excluding=inputs.exclude is not None)
+    return report_of(columns, inputs.by, options=options, resampling=resampling, signature=signature)
 
 
 def report_of(columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str) -> Report:
@@ -11372,8 +11384,8 @@ def sentence_transformers_evaluator(
         chunk=corpus_chunk_size,
         score_function=_similarity(score_function),
     )
-    how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
-    report_of = _reports(references, exclude, how)
+    inputs = Inputs(None, references, exclude=exclude, sample_weight=sample_weight, by=by)
+    report_of = _reports(inputs, parsed, resampling)
     texts = {query: queries[query] for query in (references if ranked is None else ranked)}
     kept = _kept(parsed, exclude or {}, references)
     search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, calls)
@@ -11475,19 +11487,19 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
                 raise ValueError(f"{argument}: {problem}; give its text there, or remove it")
 
 
-def _reports(references: Run, exclude: Any, how: Mapping[str, Any]) -> Callable[[Run], Report]:
+def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callable[[Run], Report]:
     """Return the function that reports on a run; an error in the judgments is raised here, before any training."""
-    report_of = partial(_report_of, references, exclude, how)
+    report_of = partial(_report_of, inputs, options, resampling)
     try:
-        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
+        report_of({query: dict.fromkeys(each, 0.0) for query, each in inputs.references.items()})
     except ValueError as error:
         raise ValueError(str(error).replace("references", "relevant_docs")) from None
     return report_of
 
 
-def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) -> Report:
+def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
     """Return the report on a run."""
-    return report_on(Inputs(run, references, exclude=exclude), **how)
+    return report_on(inputs._replace(predictions=run), options=options, resampling=resampling)
 
 
 def _flat(report: Report) -> dict[str, float]:
@@ -12261,17 +12273,17 @@ def compare(
     testing = Testing.parse(alternative, margin, corrected_over)
     parsed = Options.of_method(compare, k, options)
     names = system_names(systems, baseline)
-    runs = {f"systems[{shown(name)}]": systems[name] for name in names}
-    inputs = Inputs(None, references, query_ids, document_ids, exclude)._asdict()
-    del inputs["predictions"]
-    arguments, weight, by = columns_of(data, {**runs, **inputs}, sample_weight=sample_weight, by=by)
+    runs = {_argument(name): systems[name] for name in names}
+    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by)._asdict()
+    arguments = columns_of(data, {**runs, **shared})
+    runs = {name: arguments.pop(_argument(name)) for name in names}
+    inputs = Inputs(**arguments)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
-    columns = _columns_of_systems(names, arguments, parsed, same_queries)
-    columns = {name: with_weights(each, weight) for name, each in columns.items()}
-    signature = parsed.signature(weighted=weight is not None, excluding=exclude is not None)
+    columns = _columns_of_systems(runs, inputs, parsed, same_queries)
+    signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
     return comparison_of(
         columns,
-        by,
+        inputs.by,
         options=parsed,
         baseline=baseline,
         resampling=resampling,
@@ -12420,29 +12432,36 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> 
     return pa.concat_tables(tables)
 
 
+def _argument(system: str) -> str:
+    """Return a system's predictions as errors name them."""
+    return f"systems[{shown(system)}]"
+
+
 def _columns_of_systems(
-    names: Sequence[str], arguments: Mapping[str, Any], options: Options, same_queries: bool
+    runs: Mapping[str, Any], inputs: Inputs, options: Options, same_queries: bool
 ) -> dict[str, PerQuery]:
     """Return the columns of queries for each system; each input is read once.
 
     Args:
-        names: the names of the systems.
-        arguments: each system's predictions, in the order of the names; then the arguments that all share.
+        runs: the predictions of each system.
+        inputs: the inputs that all systems share.
         options: the options.
         same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
     """
-    read = settled(**{argument: from_file(argument, side) for argument, side in arguments.items()})
-    sides = dict(zip(arguments, read, strict=True))
-    runs = {argument: sides.pop(argument) for argument in list(sides)[: len(names)]}
-    refuse_negative(sides["references"], sides["exclude"], options)
+    sides = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
+    together = {_argument(name): predictions for name, predictions in runs.items()} | sides
+    together = {argument: from_file(argument, side) for argument, side in together.items()}
+    together = dict(zip(together, settled(**together), strict=True))
+    inputs = inputs._replace(**{name: together[name] for name in sides})
+    refuse_negative(inputs.references, inputs.exclude, options)
     columns = {}
-    for name, (argument, predictions) in zip(names, runs.items(), strict=True):
+    for name in runs:
         try:
-            columns[name] = query_columns(Inputs(predictions, **sides), options)
+            columns[name] = query_columns(inputs._replace(predictions=together[_argument(name)]), options)
         except ValueError as error:
-            if str(error).startswith(tuple(f"{side}{end}" for side in sides for end in (":", " must "))):
+            if str(error).startswith(tuple(f"{side}{end}" for side in (*sides, "sample_weight") for end in ": ")):
                 raise  # all systems share these
-            raise ValueError(f"{argument}: {error}") from None
+            raise ValueError(f"{_argument(name)}: {error}") from None
     if same_queries:
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, options.names)
@@ -12463,7 +12482,7 @@ def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
                 'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
                 "all systems"
             )
-            raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
+            raise ValueError(f"{_argument(name)}: {problem}; {hint}")
 
 
 # ndcg/loops/mteb_files.py: Read MTEB's output across tasks: its predictions as one set of rankings, its results as one value per task.
@@ -12872,14 +12891,14 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
         problem = f"the model gives scores of shape {predicted.shape} for labels of shape {labels.shape}"
         hint = "one score for each label is needed: by a ranker, a regressor or a classifier of two classes"
         raise ValueError(f"predictions: {problem}; {hint}")
-    inputs, weight = Inputs(predicted, labels), sample_weight
+    inputs = Inputs(predicted, labels, sample_weight=sample_weight)
     if groups is not None:
         groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # which keeps the types of ids
-        frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": weight}
-        named = None if weight is None else "sample_weight"
-        inputs, weight = from_frame(frame, Inputs("y_score", "y_true", "groups"), named)
+        frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": sample_weight}
+        weight = None if sample_weight is None else "sample_weight"
+        inputs = from_frame(frame, Inputs("y_score", "y_true", "groups", sample_weight=weight))
     try:
-        (result,) = scores(inputs, weight, options=Options.parse(**options)).values()
+        (result,) = scores(inputs, Options.parse(**options)).values()
     except ValueError as error:
         raise ValueError(str(error).replace("query_ids", "groups")) from None
     return float(result)  # type: ignore[arg-type]
@@ -12974,7 +12993,7 @@ def _loops_scorer_results(
         problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
         raise ValueError(f"predictions: must be one score for each row; got scores {problem}")
     lists = (pa.ListArray.from_arrays(pa.array(begins, pa.int32()), pa.array(side)) for side in (predictions, labels))
-    return scores(Inputs(*lists), weight, options=options)
+    return scores(Inputs(*lists)._replace(sample_weight=weight), options)
 
 
 # ndcg/loops/trainer.py: The metric as `transformers.Trainer(compute_metrics=...)` calls it.
@@ -14292,8 +14311,8 @@ def compute(
         how: dict[str, Any] = {**columns, "exclude": exclude, **options}
         return compute_spark(data, **how, sample_weight=sample_weight, k=k)
     parsed = Options.of_method(compute, k, options, lacks=())
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    return scores(*from_frame(data, inputs, sample_weight), options=parsed)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
+    return scores(from_frame(data, inputs), parsed)
 
 
 # the end, by which a copy is known to be whole

@@ -16,7 +16,7 @@ from .files.reader import read_qrels, read_run
 from .inputs.exclusion import NothingExcludedError
 from .inputs.rankings import to_arrow
 from .inputs.reading import Inputs
-from .inputs.sources import is_spark, settled
+from .inputs.sources import is_spark
 from .loops.evaluator import sentence_transformers_evaluator
 from .loops.meter import meter
 from .loops.mteb_files import join_tasks, read_mteb
@@ -35,7 +35,7 @@ from .statistics.report import Report, report, report_on
 
 Result = TypeVar("Result")
 
-IDS = Inputs._fields[2:]  # arguments of rankings in addition to predictions and references
+IDS = Inputs._fields[2:5]  # arguments of rankings in addition to predictions and references
 
 _DESCRIPTION = """\
 Normalized discounted cumulative gain (nDCG): how good a ranking is, from 0 to 1. Each
@@ -154,7 +154,7 @@ class NDCG(Batches, evaluate.Metric):
         """
         ignore_index = Options.parse(ignore_index=ignore_index).ignore_index
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-        self._add(lambda: self._read(from_frame(data, inputs)[0], ignore_index))
+        self._add(lambda: self._read(from_frame(data, inputs), ignore_index))
 
     @with_arguments
     def add(
@@ -200,7 +200,7 @@ class NDCG(Batches, evaluate.Metric):
         If a call raises an error, the queries added before are kept. With several processes, process 0
         returns the result for all of them, and the others return None.
         """
-        inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+        inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
         if is_spark(data):
             if self.num_process > 1 or self._holds_batches():
                 raise ValueError(
@@ -209,20 +209,20 @@ class NDCG(Batches, evaluate.Metric):
             if type(self)._compute is not NDCG._compute:
                 problem = "a Spark DataFrame is not scored by _compute, which this class overrides"
                 raise ValueError(f"data: {problem}; call compute_spark, or collect the rankings")
-            return compute(**inputs._asdict(), k=k, sample_weight=sample_weight, data=data, **options)
+            return compute(**inputs.rankings, k=k, sample_weight=sample_weight, data=data, **options)
         known: Any = options
         if not options.keys() <= OPTIONS.keys():
             own = self._own_options()
             known = {name: each for name, each in options.items() if name in OPTIONS or name not in own}
             refuse_unknown(known, self.compute)
-        inputs, weight = from_frame(data, inputs, sample_weight)
+        inputs = from_frame(data, inputs)
         given: dict[str, Any] = {**options}
-        for name, value in (("k", k), ("sample_weight", weight)):
+        for name, value in (("k", k), ("sample_weight", inputs.sample_weight)):
             if value is not None:
                 given[name] = value
 
         def score(inputs: Inputs) -> Any:
-            ids = {name: each for name, each in zip(IDS, inputs[2:], strict=True) if each is not None}
+            ids = {name: each for name, each in zip(IDS, inputs[2:5], strict=True) if each is not None}
             return self._compute(predictions=inputs.predictions, references=inputs.references, **ids, **given)
 
         return self._score_all(score, inputs, partial(Options.parse, k=k, **known))
@@ -248,8 +248,7 @@ class NDCG(Batches, evaluate.Metric):
         own and add to the result. `engine="sklearn"` calls `sklearn.metrics.ndcg_score` instead.
         """
         parsed = Options.parse(k=k, ignore_ties=ignore_ties, **options)
-        inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-        return scores(inputs, sample_weight=sample_weight, options=parsed)
+        return scores(Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight), parsed)
 
     def _own_options(self) -> set[str]:
         """Return the names of options that a subclass's `_compute` adds to the options of the metric."""
@@ -265,7 +264,7 @@ class NDCG(Batches, evaluate.Metric):
         are scored and gone but the caller does not have the result yet.
         """
         given = inputs.predictions is not None or inputs.references is not None
-        for name, side in zip(IDS, inputs[2:], strict=True):
+        for name, side in zip(IDS, inputs[2:5], strict=True):
             if side is not None and not given:
                 raise ValueError(f"{name} without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
@@ -279,7 +278,11 @@ class NDCG(Batches, evaluate.Metric):
             problem = "batches and several processes do not record which queries are missing from a run"
             raise ValueError(f'missing="{options.missing}": {problem}; compute each run at once')
         read = partial(self._read, inputs, options.ignore_index) if given else None
-        return self._score(read, partial(query_values, options=options), score, options.ignore_index)
+
+        def score_columns(columns: Inputs) -> Result:
+            return score(columns._replace(sample_weight=inputs.sample_weight, by=inputs.by))
+
+        return self._score(read, partial(query_values, options=options), score_columns, options.ignore_index)
 
     @evaluate.utils.file_utils.add_end_docstrings(inspect.getdoc(report) or "")  # python -OO has no docstrings
     def report(
@@ -300,9 +303,8 @@ class NDCG(Batches, evaluate.Metric):
         """Report on the queries of this call and those added before, then drop them; None in processes other than 0."""
         resampling = Resampling.parse(confidence)
         parsed = Options.of_method(self.report, k, options)
-        inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-        inputs, weight, by = from_frame(data, inputs, sample_weight, by=by)
-        score = partial(report_on, sample_weight=weight, by=by, options=parsed, resampling=resampling)
+        inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by))
+        score = partial(report_on, options=parsed, resampling=resampling)
         return self._score_all(score, inputs, lambda: parsed)
 
     check = staticmethod(check)
@@ -323,7 +325,7 @@ class NDCG(Batches, evaluate.Metric):
 
     def _read(self, inputs: Inputs, ignore_index: float | None = None) -> Batch:
         """Return queries as a batch, if they can be scored."""
-        inputs = Inputs(*settled(**from_files(inputs)._asdict()))  # so that a stream can be read again
+        inputs = from_files(inputs).settled()  # so that a stream can be read again
         unmatched = None if inputs.exclude is None else ""
         try:
             rankings = checked_rankings(inputs, ignore_index=ignore_index)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
-from ..inputs.sources import settled
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
 from ..measure.messages import shown
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, is_real, result_name
@@ -271,8 +270,8 @@ def explain(
     pair = None if between is None else _two_conventions(between)
     if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
         raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
-    inputs, weight = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude), sample_weight)
-    scorer = _Scorer(Inputs(*settled(**from_files(inputs)._asdict())), weight, k, options)
+    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight))
+    scorer = _Scorer(from_files(inputs).settled(), k, options)
     scores: dict[str, float | None] = {}
     errors = {}
     with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
@@ -302,15 +301,15 @@ def explain(
 class _Scorer:
     """The same rankings, read once, under any choices."""
 
-    def __init__(self, inputs: Inputs, sample_weight: Any, k: Any, options: Mapping[str, Any]) -> None:
+    def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
-        self.given = {"weighted": sample_weight is not None, "excluding": inputs.exclude is not None}
+        self.given = {"weighted": inputs.sample_weight is not None, "excluding": inputs.exclude is not None}
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
         self.scores: dict[tuple[str, ...], float] = {}
         rankings = self.read(Options.parse(k=k, **options))
         if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(sample_weight, rankings.queries)
+        self.weight: NDArray[np.float64] | None = weights(inputs.sample_weight, rankings.queries)
 
     @property
     def cutoff(self) -> int | None:
@@ -363,7 +362,7 @@ class _Scorer:
         """Return the rankings as some options read them, once for each way of reading."""
         key = tuple(options.reading.values())
         if key not in self.rankings:
-            self.rankings[key] = read(*self.inputs, **options.reading)
+            self.rankings[key] = read(**self.inputs.rankings, **options.reading)
         return self.rankings[key]
 
 

@@ -39,6 +39,8 @@ class Inputs(NamedTuple):
         document_ids: the document ids of flat rows.
         exclude: documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the
             ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
+        sample_weight: the weight of each query.
+        by: the slice of each query.
     """
 
     predictions: Any
@@ -46,6 +48,17 @@ class Inputs(NamedTuple):
     query_ids: Any = None
     document_ids: Any = None
     exclude: Any = None
+    sample_weight: Any = None
+    by: Any = None
+
+    @property
+    def rankings(self) -> dict[str, Any]:
+        """All but weights and slices, which are values of queries: the arguments of `read`."""
+        return {name: getattr(self, name) for name in Inputs._fields[:5]}
+
+    def settled(self) -> "Inputs":
+        """Return rankings of other libraries as arrays."""
+        return self._replace(**dict(zip(self.rankings, settled(**self.rankings), strict=True)))
 
 
 def read(
@@ -98,12 +111,7 @@ def read(
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
     how: dict[str, Any] = {"judged_only": judged_only, "by_docid": by_docid, "score_dtype": score_dtype}
-    return _align(_settled(inputs), ignore_index=ignore_index, **how)
-
-
-def _settled(inputs: Inputs) -> Inputs:
-    """Return inputs of other libraries as arrays."""
-    return Inputs(*settled(**inputs._asdict()))
+    return _align(inputs.settled(), ignore_index=ignore_index, **how)
 
 
 def _align(
@@ -132,7 +140,7 @@ def _align(
 
 def _join(inputs: Inputs, **how: Any) -> Rankings:
     """Bring both sides into the same order of queries and documents, according to their format."""
-    predictions, references, query_ids, document_ids, exclude = inputs
+    predictions, references, query_ids, document_ids, exclude = inputs.rankings.values()
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
@@ -148,7 +156,7 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     if exclude is not None and document_ids is None and not by_id:
         raise ValueError("exclude: documents have no ids; give query_ids and document_ids, mappings, or ranked ids")
     if query_ids is not None:
-        return join_rows(*inputs, **how)
+        return join_rows(**inputs.rankings, **how)
     if by_id:
         return join_by_id(predictions, references, exclude, **how)
     return _join_lists(predictions, references, how["ignore_index"])
@@ -219,7 +227,7 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
     >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
     [1]
     """
-    whole = _settled(inputs)
+    whole = inputs.settled()
     for piece in _pieces(whole):
         try:
             rankings = _align(piece, **how)

@@ -282,8 +282,8 @@ def sentence_transformers_evaluator(
         chunk=corpus_chunk_size,
         score_function=_similarity(score_function),
     )
-    how = {"sample_weight": sample_weight, "by": by, "options": parsed, "resampling": resampling}
-    report_of = _reports(references, exclude, how)
+    inputs = Inputs(None, references, exclude=exclude, sample_weight=sample_weight, by=by)
+    report_of = _reports(inputs, parsed, resampling)
     texts = {query: queries[query] for query in (references if ranked is None else ranked)}
     kept = _kept(parsed, exclude or {}, references)
     search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, calls)
@@ -385,19 +385,19 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
                 raise ValueError(f"{argument}: {problem}; give its text there, or remove it")
 
 
-def _reports(references: Run, exclude: Any, how: Mapping[str, Any]) -> Callable[[Run], Report]:
+def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callable[[Run], Report]:
     """Return the function that reports on a run; an error in the judgments is raised here, before any training."""
-    report_of = partial(_report_of, references, exclude, how)
+    report_of = partial(_report_of, inputs, options, resampling)
     try:
-        report_of({query: dict.fromkeys(each, 0.0) for query, each in references.items()})
+        report_of({query: dict.fromkeys(each, 0.0) for query, each in inputs.references.items()})
     except ValueError as error:
         raise ValueError(str(error).replace("references", "relevant_docs")) from None
     return report_of
 
 
-def _report_of(references: Any, exclude: Any, how: Mapping[str, Any], run: Run) -> Report:
+def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
     """Return the report on a run."""
-    return report_on(Inputs(run, references, exclude=exclude), **how)
+    return report_on(inputs._replace(predictions=run), options=options, resampling=resampling)
 
 
 def _flat(report: Report) -> dict[str, float]:

@@ -59,14 +59,14 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
         problem = f"the model gives scores of shape {predicted.shape} for labels of shape {labels.shape}"
         hint = "one score for each label is needed: by a ranker, a regressor or a classifier of two classes"
         raise ValueError(f"predictions: {problem}; {hint}")
-    inputs, weight = Inputs(predicted, labels), sample_weight
+    inputs = Inputs(predicted, labels, sample_weight=sample_weight)
     if groups is not None:
         groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # which keeps the types of ids
-        frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": weight}
-        named = None if weight is None else "sample_weight"
-        inputs, weight = from_frame(frame, Inputs("y_score", "y_true", "groups"), named)
+        frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": sample_weight}
+        weight = None if sample_weight is None else "sample_weight"
+        inputs = from_frame(frame, Inputs("y_score", "y_true", "groups", sample_weight=weight))
     try:
-        (result,) = scores(inputs, weight, options=Options.parse(**options)).values()
+        (result,) = scores(inputs, Options.parse(**options)).values()
     except ValueError as error:
         raise ValueError(str(error).replace("query_ids", "groups")) from None
     return float(result)  # type: ignore[arg-type]
@@ -161,4 +161,4 @@ def _results(
         problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
         raise ValueError(f"predictions: must be one score for each row; got scores {problem}")
     lists = (pa.ListArray.from_arrays(pa.array(begins, pa.int32()), pa.array(side)) for side in (predictions, labels))
-    return scores(Inputs(*lists), weight, options=options)
+    return scores(Inputs(*lists)._replace(sample_weight=weight), options)

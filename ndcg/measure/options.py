@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ __version__ = "1.2.0"
 Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDCG@10"
 Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
 Function = TypeVar("Function", bound=Callable[..., Any])
+Computed = TypeVar("Computed")
 
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
@@ -81,6 +82,23 @@ class ComputeOptions(QueryOptions, total=False):
     engine: Literal["numpy", "sklearn"]
 
 
+class Derived(Generic[Computed]):
+    """A property that is computed when it is first asked for, without the lock of `cached_property` in Python 3.11.
+
+    Spark sends this class to its workers, and a lock cannot be sent.
+    """
+
+    def __init__(self, compute: Callable[[Any], Computed]) -> None:
+        self.compute, self.__doc__ = compute, compute.__doc__
+
+    def __get__(self, owner: Any, kind: type) -> Computed:
+        """Return the value, which then hides this property; of the class, the property itself."""
+        value: Any = self
+        if owner is not None:
+            value = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
+        return value  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True)
 class Options:
     """Checked options: how to read and score rankings, and how to return the values."""
@@ -132,28 +150,28 @@ class Options:
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
-    @cached_property
+    @Derived
     def measures(self) -> tuple[str, ...]:
         """The measures, without cutoffs."""
         return tuple(dict.fromkeys(measure for measure, _ in self.with_cutoffs))
 
-    @cached_property
+    @Derived
     def cutoffs(self) -> tuple[int | None, ...]:
         """The cutoffs of all measures."""
         return tuple(dict.fromkeys(k for _, k in self.with_cutoffs))
 
-    @cached_property
+    @Derived
     def results(self) -> tuple[tuple[str, str, int], ...]:
         """The name of each result, its measure, and the index of its cutoff."""
         return tuple((result_name(measure, k), measure, self.cutoffs.index(k)) for measure, k in self.with_cutoffs)
 
-    @cached_property
+    @Derived
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `reading.read`."""
         names = ("judged_only", "ignore_index", "score_dtype")
         return {**{name: getattr(self, name) for name in names}, "by_docid": self.ties == "docid"}
 
-    @cached_property
+    @Derived
     def scoring(self) -> dict[str, Any]:
         """The keyword arguments of `scoring.score_queries`."""
         names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")

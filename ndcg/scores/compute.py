@@ -56,5 +56,5 @@ def compute(
         how: dict[str, Any] = {**columns, "exclude": exclude, **options}
         return compute_spark(data, **how, sample_weight=sample_weight, k=k)
     parsed = Options.of_method(compute, k, options, lacks=())
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    return scores(*from_frame(data, inputs, sample_weight), options=parsed)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
+    return scores(from_frame(data, inputs), parsed)

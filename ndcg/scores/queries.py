@@ -34,16 +34,16 @@ Values = dict[str, NDArray[np.float64]]
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
-def scores(inputs: Inputs, sample_weight: Any = None, *, options: Options) -> dict[str, float | list[float]]:
+def scores(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
     """Return the mean over queries under the name of each result, or a list with the value of each query.
 
     Raises:
         ValueError: the rankings are invalid; names the argument, query and position.
     """
     if options.engine == "sklearn":
-        return _scores_by_sklearn(inputs, options, sample_weight)
+        return _scores_by_sklearn(inputs, options)
     values = query_values(inputs, options)
-    weight = weights(sample_weight, len(next(iter(values.values()))))
+    weight = weights(inputs.sample_weight, len(next(iter(values.values()))))
     if not options.use_aggregator:
         return {name: each.tolist() for name, each in values.items()}
     return {name: mean(name, each, weight) for name, each in values.items()}
@@ -169,39 +169,33 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
     raise ValueError(f"predictions: {query} is missing ({int(missing.sum())} such queries); {hint}")
 
 
-def from_frame(data: Any, inputs: Inputs, sample_weight: Any = None, **others: Any) -> tuple[Any, ...]:
-    """Return rankings, weights and other values per query, with the columns of a DataFrame in place of their names.
+def from_frame(data: Any, inputs: Inputs) -> Inputs:
+    """Return inputs with the columns of a DataFrame in place of their names.
 
     Raises:
         ValueError: as in `columns_of`.
     """
-    if data is None and inputs.exclude is None:
-        return inputs, sample_weight, *others.values()
-    columns, *of_queries = columns_of(data, inputs._asdict(), sample_weight=sample_weight, **others)
-    return Inputs(**columns), *of_queries
+    return inputs if data is None and inputs.exclude is None else Inputs(**columns_of(data, inputs._asdict()))
 
 
-def columns_of(data: Any, arguments: dict[str, Any], **of_queries: Any) -> tuple[Any, ...]:
-    """Return arguments and values per query, with the columns of a DataFrame in place of their names.
+def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with the columns of a DataFrame in place of their names.
 
     Args:
         data: the DataFrame.
-        arguments: names of columns, or other values.
-        **of_queries: `sample_weight` and `by`: names of columns, or other values. A column has a value for each
-            row: the value of the query of this row.
+        arguments: names of columns, or other values. A column of `sample_weight` or `by` has a value for each row: the
+            value of the query of this row.
 
     Raises:
         ValueError: as in `named_columns`; or rows of a query have different weights or slices.
     """
-    exclude = arguments.pop("exclude")
-    named = {**arguments, **of_queries}
+    named = {name: value for name, value in arguments.items() if name != "exclude"}
     columns = dict(zip(named, named_columns(data, **named), strict=True))
-    others = {name: columns.pop(name) for name in of_queries}
     if (query_ids := columns["query_ids"]) is not None:
-        for name, values in others.items():
-            if values is not of_queries[name]:
-                others[name] = _BY_QUERY[name](*settled(query_ids=query_ids, **{name: values}))
-    return {**columns, "exclude": _excluded_pairs(exclude, arguments)}, *others.values()
+        for name, of_queries in _BY_QUERY.items():
+            if columns[name] is not arguments[name]:
+                columns[name] = of_queries(*settled(query_ids=query_ids, **{name: columns[name]}))
+    return {**columns, "exclude": _excluded_pairs(arguments["exclude"], arguments)}
 
 
 def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
@@ -258,7 +252,7 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
 
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
     """Read rankings, also from files, and check that some combination of options could score them."""
-    rankings = read(*from_files(inputs), **how)
+    rankings = read(**from_files(inputs).rankings, **how)
     with UserTerms(rankings):
         check_queries(**rankings.arrays())
     return rankings
@@ -268,7 +262,7 @@ def from_files(inputs: Inputs) -> Inputs:
     """Replace paths of files by the contents of the files."""
     if not any(map(_is_path, inputs)):
         return inputs
-    return Inputs(*(from_file(name, side) for name, side in inputs._asdict().items()))
+    return inputs._replace(**{name: from_file(name, side) for name, side in inputs.rankings.items()})
 
 
 def _is_path(side: Any) -> bool:
@@ -297,7 +291,7 @@ def check_rows(inputs: Inputs, options: Options) -> None:
     Raises:
         ValueError: a row is invalid; names the argument, query and row.
     """
-    rankings = read(*inputs, **options.reading)
+    rankings = read(**inputs.rankings, **options.reading)
     with UserTerms(rankings):
         check_queries(**rankings.arrays(), gain=options.gain, negative_relevance=options.negative_relevance)
 
@@ -392,7 +386,7 @@ def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
     return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
 
 
-def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> dict[str, float | list[float]]:
+def _scores_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
     """Return the results of `sklearn.metrics.ndcg_score` itself."""
     try:
         from sklearn.metrics import ndcg_score
@@ -401,7 +395,7 @@ def _scores_by_sklearn(inputs: Inputs, options: Options, sample_weight: Any) -> 
     rankings = checked_rankings(inputs)
     if not rankings.queries:
         raise ValueError(NOTHING_TO_SCORE)
-    weight = weights(sample_weight, rankings.queries)
+    weight = weights(inputs.sample_weight, rankings.queries)
     relevance, score = _arrays_for_sklearn(rankings)
     how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
     result: dict[str, float | list[float]] = {}

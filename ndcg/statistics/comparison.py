@@ -41,7 +41,6 @@ from .measured import (
     query_columns,
     query_table,
     with_slices,
-    with_weights,
 )
 from .notes import (
     chance_notes,
@@ -469,17 +468,17 @@ def compare(
     testing = Testing.parse(alternative, margin, corrected_over)
     parsed = Options.of_method(compare, k, options)
     names = system_names(systems, baseline)
-    runs = {f"systems[{shown(name)}]": systems[name] for name in names}
-    inputs = Inputs(None, references, query_ids, document_ids, exclude)._asdict()
-    del inputs["predictions"]
-    arguments, weight, by = columns_of(data, {**runs, **inputs}, sample_weight=sample_weight, by=by)
+    runs = {_argument(name): systems[name] for name in names}
+    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by)._asdict()
+    arguments = columns_of(data, {**runs, **shared})
+    runs = {name: arguments.pop(_argument(name)) for name in names}
+    inputs = Inputs(**arguments)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
-    columns = _columns_of_systems(names, arguments, parsed, same_queries)
-    columns = {name: with_weights(each, weight) for name, each in columns.items()}
-    signature = parsed.signature(weighted=weight is not None, excluding=exclude is not None)
+    columns = _columns_of_systems(runs, inputs, parsed, same_queries)
+    signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
     return comparison_of(
         columns,
-        by,
+        inputs.by,
         options=parsed,
         baseline=baseline,
         resampling=resampling,
@@ -628,29 +627,36 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> 
     return pa.concat_tables(tables)
 
 
+def _argument(system: str) -> str:
+    """Return a system's predictions as errors name them."""
+    return f"systems[{shown(system)}]"
+
+
 def _columns_of_systems(
-    names: Sequence[str], arguments: Mapping[str, Any], options: Options, same_queries: bool
+    runs: Mapping[str, Any], inputs: Inputs, options: Options, same_queries: bool
 ) -> dict[str, PerQuery]:
     """Return the columns of queries for each system; each input is read once.
 
     Args:
-        names: the names of the systems.
-        arguments: each system's predictions, in the order of the names; then the arguments that all share.
+        runs: the predictions of each system.
+        inputs: the inputs that all systems share.
         options: the options.
         same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
     """
-    read = settled(**{argument: from_file(argument, side) for argument, side in arguments.items()})
-    sides = dict(zip(arguments, read, strict=True))
-    runs = {argument: sides.pop(argument) for argument in list(sides)[: len(names)]}
-    refuse_negative(sides["references"], sides["exclude"], options)
+    sides = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
+    together = {_argument(name): predictions for name, predictions in runs.items()} | sides
+    together = {argument: from_file(argument, side) for argument, side in together.items()}
+    together = dict(zip(together, settled(**together), strict=True))
+    inputs = inputs._replace(**{name: together[name] for name in sides})
+    refuse_negative(inputs.references, inputs.exclude, options)
     columns = {}
-    for name, (argument, predictions) in zip(names, runs.items(), strict=True):
+    for name in runs:
         try:
-            columns[name] = query_columns(Inputs(predictions, **sides), options)
+            columns[name] = query_columns(inputs._replace(predictions=together[_argument(name)]), options)
         except ValueError as error:
-            if str(error).startswith(tuple(f"{side}{end}" for side in sides for end in (":", " must "))):
+            if str(error).startswith(tuple(f"{side}{end}" for side in (*sides, "sample_weight") for end in ": ")):
                 raise  # all systems share these
-            raise ValueError(f"{argument}: {error}") from None
+            raise ValueError(f"{_argument(name)}: {error}") from None
     if same_queries:
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, options.names)
@@ -671,4 +677,4 @@ def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
                 'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
                 "all systems"
             )
-            raise ValueError(f"systems[{shown(name)}]: {problem}; {hint}")
+            raise ValueError(f"{_argument(name)}: {problem}; {hint}")

@@ -169,19 +169,14 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(inputs: Inputs, options: Options, sample_weight: Any = None) -> PerQuery:
+def query_columns(inputs: Inputs, options: Options) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all
     judged documents, is 0 for queries with no relevant documents.
     """
     columns = describe_queries(partial(_describe, options), inputs, options, PIECE)
-    return with_weights(columns, sample_weight)
-
-
-def with_weights(columns: PerQuery, sample_weight: Any) -> PerQuery:
-    """Return the columns with the weight of each query, if there are weights."""
-    weight = weights(sample_weight, len(columns["ideal"]))
+    weight = weights(inputs.sample_weight, len(columns["ideal"]))
     return columns if weight is None else {**columns, "weight": weight}
 
 

@@ -334,18 +334,15 @@ def report(
     """
     resampling = Resampling.parse(confidence)
     parsed = Options.of_method(report, k, options)
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    rankings = from_frame(data, inputs, sample_weight, by=by)
-    return report_on(*rankings, options=parsed, resampling=resampling)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by)
+    return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
 
 
-def report_on(
-    inputs: Inputs, sample_weight: Any = None, by: Any = None, *, options: Options, resampling: Resampling
-) -> Report:
+def report_on(inputs: Inputs, *, options: Options, resampling: Resampling) -> Report:
     """Return the report on rankings, once the options are checked."""
-    columns = query_columns(inputs, options, sample_weight)
-    signature = options.signature(weighted=sample_weight is not None, excluding=inputs.exclude is not None)
-    return report_of(columns, by, options=options, resampling=resampling, signature=signature)
+    columns = query_columns(inputs, options)
+    signature = options.signature(weighted=inputs.sample_weight is not None, excluding=inputs.exclude is not None)
+    return report_of(columns, inputs.by, options=options, resampling=resampling, signature=signature)
 
 
 def report_of(columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str) -> Report:
