@@ -408,6 +408,22 @@ def shown(value: Any) -> str:
     return " ".join(text.splitlines())
 
 
+def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
+    """Return an error in the words of an entry point.
+
+    Args:
+        names: the words of the entry point for arguments and options.
+        problem: the error.
+        setting: how the entry point sets an option to a value.
+
+    >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
+    '-k must be positive; --ties last needs k'
+    """
+    known = "|".join(map(re.escape, names))
+    problem = re.sub(rf'(?<![-\w])({known})=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
+    return re.sub(rf"(?<![-\w])({known})(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
+
+
 def visible(text: str) -> str:
     r"""Return text with every character that does not print escaped, so that no id moves a terminal's cursor.
 

@@ -3,7 +3,6 @@
 import base64
 import inspect
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -198,9 +197,7 @@ class Function(NamedTuple):
 def in_own_words(problem: str, names: Mapping[str, str]) -> str:
     """Return an error of the metric with the names of the function's parameters."""
     problem = problem.replace(NOT_HERE, "")
-    if not names:
-        return problem
-    return re.sub(rf"\b({'|'.join(names)})(?=:|=|\[| must )", lambda found: names[found[1]], problem)
+    return str(tables.in_words_of(names, problem)) if names else problem
 
 
 def score(predictions: Any, references: Any, options: dict[str, Any], per_query: bool) -> dict[str, Any]:

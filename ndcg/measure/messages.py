@@ -1,8 +1,9 @@
 """Values, and the errors of other libraries, as error messages show them."""
 
 import difflib
+import re
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _BRIEF = reprlib.Repr()
@@ -20,6 +21,22 @@ def shown(value: Any) -> str:
     except ValueError:  # Python prints integers up to a number of digits only
         text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     return " ".join(text.splitlines())
+
+
+def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
+    """Return an error in the words of an entry point.
+
+    Args:
+        names: the words of the entry point for arguments and options.
+        problem: the error.
+        setting: how the entry point sets an option to a value.
+
+    >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
+    '-k must be positive; --ties last needs k'
+    """
+    known = "|".join(map(re.escape, names))
+    problem = re.sub(rf'(?<![-\w])({known})=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
+    return re.sub(rf"(?<![-\w])({known})(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
 
 
 def visible(text: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from ..explanations.explanation import explain
 from ..inputs.hashes import digest_of
 from ..inputs.slices import slice_name
-from ..measure.messages import in_short
+from ..measure.messages import in_short, in_words_of
 from ..measure.options import Options, whole
 from ..show.tables import Table, cell_text, count_text, counted_text, level_text
 from ..statistics.comparison import PLACES, Comparison, compare, query_rows, query_tables
@@ -24,7 +24,8 @@ from .gate import gate_run
 from .output import FIRST, Listing, Row
 from .sides import Sides, scoring
 
-OPTION = "|".join({each.name for group in ARGUMENTS.values() for each in group}.difference(POSITIONAL))
+OPTIONAL = {each.name for group in ARGUMENTS.values() for each in group}.difference(POSITIONAL)
+FLAGS = {name: flag_of(name) for name in OPTIONAL}
 
 
 def answer(args: argparse.Namespace) -> Listing:
@@ -63,9 +64,7 @@ def _in_words_of_the_shell(problem: str) -> str:
     problem = problem.replace("report gives", "ndcg score gives")
     problem = re.sub(r"^k must be .*; got", "-k must be a positive integer, all, or several with commas; got", problem)
     problem = problem.replace('"keep" as it is', 'negative_relevance="keep" as it is')
-    problem = problem.replace("ignore_index removes", "--ignore-index removes")
-    problem = re.sub(rf"^({OPTION}) must", lambda match: f"{flag_of(match[1])} must", problem)
-    return re.sub(rf'\b({OPTION})="?([\w.]+)"?', lambda match: f"{flag_of(match[1])} {match[2]}", problem)
+    return in_words_of(FLAGS, problem, "{} {}")
 
 
 def _score(args: argparse.Namespace) -> Listing:
