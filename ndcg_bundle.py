@@ -419,9 +419,9 @@ def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") 
     >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
     '-k must be positive; --ties last needs k'
     """
-    known = "|".join(map(re.escape, names))
-    problem = re.sub(rf'(?<![-\w])({known})=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
-    return re.sub(rf"(?<![-\w])({known})(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
+    known = rf"(?<![-\w])({'|'.join(map(re.escape, names))})"
+    problem = re.sub(rf'{known}=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
+    return re.sub(rf"{known}(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
 
 
 def visible(text: str) -> str:
@@ -11518,16 +11518,6 @@ def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Ru
     return report_on(inputs._replace(predictions=run), options=options, resampling=resampling)
 
 
-def _flat(report: Report) -> dict[str, float]:
-    """Return the scores of a report with the ends of their intervals, then the scores of its slices."""
-    values: dict[str, float] = {}
-    for name, score in report.scores.items():
-        values |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
-    for value, each in report.slices.items():
-        values |= {f"{slice_name(value)}_{name}": score.value for name, score in each.scores.items()}
-    return values
-
-
 class NDCGEvaluator:
     """The report on the documents that a model retrieves or reranks; `_evaluator_class` adds the base class.
 
@@ -11567,7 +11557,7 @@ class NDCGEvaluator:
         """Return the results of a model."""
         run = self.search.run(model)
         self.run, self.report = run, self.report_of(run)
-        values = _flat(self.report)
+        values = self.report.flat()
         if output_path is not None and self.write_csv:
             self._write(output_path, {"epoch": epoch, "steps": steps, **values})
         metrics: dict[str, float] = self.prefix_name_to_metrics(values, self.name)

@@ -34,9 +34,9 @@ def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") 
     >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
     '-k must be positive; --ties last needs k'
     """
-    known = "|".join(map(re.escape, names))
-    problem = re.sub(rf'(?<![-\w])({known})=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
-    return re.sub(rf"(?<![-\w])({known})(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
+    known = rf"(?<![-\w])({'|'.join(map(re.escape, names))})"
+    problem = re.sub(rf'{known}=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
+    return re.sub(rf"{known}(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
 
 
 def visible(text: str) -> str:
