@@ -2034,18 +2034,10 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
 
 
-# ndcg/files/content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
+# ndcg/inputs/tables.py: Tables of rows: the names that their columns may have, and the shapes in which pandas writes them.
 
-CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
-UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
-COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
-NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
-QUERY = pa.dictionary(pa.int32(), pa.string())
-ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
-VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
+Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
+
 # The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
 ID_NAMES = {
     "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
@@ -2062,11 +2054,81 @@ ID_NAMES = {
         "item",
     ),
 }
+MOST_COLUMNS = 100  # of a table in JSON: more names than that are queries or documents
 NAMES = {
     "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
     "qrels": {**ID_NAMES, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
     "exclude": ID_NAMES,
 }
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a column as it is spelled in `NAMES`."""
+    return name.strip().lower().replace("-", "_")
+
+
+def are_columns(names: Iterable[Any], possible: Possible) -> bool:
+    """Return whether at least two of three names are names of columns."""
+    known = {plain_name(name) for name in names if isinstance(name, str)}
+    return sum(not known.isdisjoint(each) for each in possible.values()) >= 2
+
+
+def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
+    """Return the records of a table as `to_json` and `to_dict` of pandas write it; None for any other value.
+
+    Args:
+        value: records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
+            has the rows as its data.
+        possible: the names that each column may have; each record must have two.
+    """
+    if isinstance(value, Mapping):
+        if isinstance(value.get("data"), list):
+            value = _named_rows(value.get("columns"), value["data"])
+        elif len(value) <= MOST_COLUMNS and are_columns(value, possible):
+            value = _records_of_columns(value)
+        else:
+            value = list(value.values())
+    if not isinstance(value, (list, tuple)) or not value:
+        return None
+    return value if all(_is_record(row, possible) for row in value) else None
+
+
+def _is_record(row: Any, possible: Possible) -> bool:
+    """Return whether a value is a row of a table, and no scores of documents that have the names of columns."""
+    if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS or not are_columns(row, possible):
+        return False
+    known = {name for column in ID_NAMES for name in possible[column]}
+    ids = (cell for name, cell in row.items() if isinstance(name, str) and plain_name(name) in known)
+    return not any(isinstance(cell, float) and cell % 1 for cell in ids)
+
+
+def _named_rows(columns: Any, rows: list[Any]) -> list[Any]:
+    """Return lists of cells as records, if there are names of columns."""
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        return rows
+    return [dict(zip(columns, row, strict=False)) if isinstance(row, list) else row for row in rows]
+
+
+def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
+    """Return the rows of columns, or nothing if the columns do not have the same rows."""
+    by_row = [dict(enumerate(cells)) if isinstance(cells, list) else cells for cells in columns.values()]
+    if not all(isinstance(cells, Mapping) and cells.keys() == by_row[0].keys() for cells in by_row):
+        return []
+    return [{name: cells[row] for name, cells in zip(columns, by_row, strict=True)} for row in by_row[0]]
+
+
+# ndcg/files/content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
+
+CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
+UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
+NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
+QUERY = pa.dictionary(pa.int32(), pa.string())
+ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
+VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
 
 
 class Limits(NamedTuple):
@@ -2289,11 +2351,6 @@ def parts_in_threads(
 # Names of columns
 
 
-def plain_name(name: str) -> str:
-    """Return the name of a column as it is spelled in `NAMES`."""
-    return name.strip().lower().replace("-", "_")
-
-
 def delimiter_of(header: str) -> str:
     """Return the delimiter of a header: a tab if it has one, else commas or semicolons, whichever are more.
 
@@ -2331,12 +2388,6 @@ def check_header(names: Sequence[str], request: ReadRequest) -> None:
         header = ",".join(possible[0] for possible in request.names.values())
         first = brief(map(shown_cell, names), ", ")
         raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}")
-
-
-def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
-    """Return whether at least two of three names are names of columns."""
-    known = set(map(plain_name, names))
-    return sum(not known.isdisjoint(possible) for possible in request.names.values()) >= 2
 
 
 # Rows
@@ -2517,12 +2568,17 @@ def plain(argument: str, values: Any) -> Any:
     if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
         raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
     if names := _field_names(array):
-        raise ValueError(
-            f"{argument}: must be one column; got a table of columns {shown(names)}. If each row is a document, join "
-            "both sides into one table by query and document and give its columns: predictions, references, "
-            "query_ids and document_ids. If each row is a query, give its column of lists"
-        )
+        raise table_error(argument, names)
     return array
+
+
+def table_error(argument: str, names: Collection[Any]) -> ValueError:
+    """Return the error for a table in place of a column or of rankings, with the names of its columns."""
+    return ValueError(
+        f"{argument}: must be one column; got a table of columns {shown(list(names))}. If each row is a document, join "
+        "both sides into one table by query and document and give its columns: predictions, references, "
+        "query_ids and document_ids. If each row is a query, give its column of lists"
+    )
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
@@ -3256,7 +3312,7 @@ def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
         names = _cells(header, delimiter)
     except csv.Error:
         names = []
-    if are_columns(names, request) or has_commas or (named and not fitting):
+    if are_columns(names, request.names) or has_commas or (named and not fitting):
         check_header(names, request)
         return _Layout(kind, names, delimiter, chosen_columns(names, request))
     return fitting[0] if fitting else LAYOUTS[kind][0]
@@ -3270,8 +3326,8 @@ def _refuse_times(lines: Sequence[bytes], layout: _Layout) -> None:
     rows = [cells for cells in map(_cells_of_trec, lines) if layout in (QRELS, PLAIN_QRELS) and layout.is_row(cells)]
     if {cells[1] for cells in rows} <= {b"0", b"Q0"} or not all(TIME.fullmatch(cells[-1]) for cells in rows):
         return
-    first = shown_cell(b" ".join(rows[0]))
-    raise ValueError(f"the first line, {first}, ends in a time where qrels have the relevance; {RATINGS}")
+    line = shown_cell(b" ".join(rows[0]))
+    raise ValueError(f"the line {line} ends in a time where qrels have the relevance; {RATINGS}")
 
 
 def _cells(row: str, delimiter: str) -> list[str]:
@@ -3450,7 +3506,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
         first = json.loads(line) if line.startswith(b"{") else None
     except (ValueError, RecursionError):  # the value continues on the next lines
         first = None
-    if first is not None and not _is_saved(first):
+    if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
         parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
@@ -3459,6 +3515,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     if _is_saved(value):
         raise SavedResultError(value)
+    value = table_records(value, request.names) or value
     if not isinstance(value, list):
         return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request))])
     request.limits.check("rows", len(value))
@@ -3483,7 +3540,7 @@ class _JsonReader:
         self.kind, self.names = request.kind, None
         if isinstance(first, dict) and first:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
-            if len(columns) == len(first) or are_columns(columns, request):
+            if len(columns) == len(first) or are_columns(columns, request.names):
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request)]
 
     def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
@@ -3493,7 +3550,8 @@ class _JsonReader:
             ValueError: the value is not an object, or does not contain rankings.
         """
         if not isinstance(value, dict):
-            raise ValueError(f"{shown_cell(value)} is not a JSON object, {{...}}")
+            hint = "; name the columns, as to_json(orient='records') does" if isinstance(value, list) else ""
+            raise ValueError(f"{shown_cell(value)} is not a JSON object, {{...}}{hint}")
         if self.names:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
@@ -5455,6 +5513,9 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
+        kind = {"predictions": "run", "references": "qrels"}[argument]
+        if (records := table_records(side, NAMES[kind])) is not None:
+            raise table_error(argument, records[0])  # else its rows or its columns would be queries
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)

@@ -9,9 +9,10 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from ..files.content import NAMES, SavedResultError, UnknownColumnError
+from ..files.content import SavedResultError, UnknownColumnError
 from ..files.reader import read_columns
 from ..inputs.hashes import Columns
+from ..inputs.tables import NAMES
 from ..measure.messages import shown
 from ..measure.options import OF_COMPUTE
 from ..statistics.pairs import COLUMNS
