@@ -1166,7 +1166,7 @@ def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], defi
         if definition.needs("nDCG"):
             zero_division = definition.zero_division
             empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
-            sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
+            sums["nDCG"] = ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
         values[:, block.queries] = sums[measure]
 
@@ -1481,12 +1481,12 @@ def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
 
 
-def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
+def ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
     """Return nDCG; if any gain is negative, it may be above 1 or below 0."""
-    ratio = dcg / idcg
+    values = dcg / idcg
     if not negative:
-        np.minimum(ratio, 1, out=ratio)  # only rounding makes it exceed 1
-    return np.where(sign * idcg > 0, ratio, zero_division)
+        np.minimum(values, 1, out=values)  # only rounding makes it exceed 1
+    return np.where(sign * idcg > 0, values, zero_division)
 
 
 def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
@@ -8062,28 +8062,7 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
     axes.yaxis.set_inverted(True)
 
 
-# ndcg/explanations/search.py: The combinations of options that give reported scores: for papers with their own code.
-
-USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
-SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
-WIDER = 100  # the width of the range in which scores are counted to estimate matches by chance, in tolerances
-
-
-class Evidence(NamedTuple):
-    """A reported score, or the reported values of all queries.
-
-    Attributes:
-        scores: the mean, as an array of one, or the value of each query; nan for a query without one.
-        precision: the tolerance of a match.
-        cutoff: the cutoff of the score, as a tuple of one; empty if it is to be found.
-        of_queries: whether these are the values of the queries.
-    """
-
-    scores: Floats
-    precision: float
-    cutoff: tuple[int | None, ...] = ()
-    of_queries: bool = False
-
+# ndcg/explanations/combination.py: Options that give reported scores, as few changes of a convention, and as Python and the shell take them.
 
 class Combination(NamedTuple):
     """Options that give the reported scores.
@@ -8135,6 +8114,29 @@ class Combination(NamedTuple):
         return f"{self.convention}, but {' and '.join(changed)}"
 
 
+def by_convention(
+    options: Mapping[str, Any], matter: Set[str], score: float, given: Mapping[str, Any], asked: Sequence[int | None]
+) -> Combination:
+    """Return a combination as changes of the convention that differs from it in the fewest options that matter.
+
+    Args:
+        options: the options, and the cutoff, or all cutoffs that the reported scores have.
+        matter: the options of which another value may change the score.
+        score: the mean under these options.
+        given: the options that were given.
+        asked: the cutoffs of the reported scores, or of the caller.
+    """
+    cutoff = {} if options["k"] in (asked, *asked) else {"k": options["k"]}
+    chosen = {name: value for name, value in options.items() if name in matter and name not in given}
+
+    def changed(convention: str) -> dict[str, Any]:
+        usual = {**CONVENTIONS[convention].options, "judged_only": False}
+        return {name: value for name, value in chosen.items() if repr(value) != repr(usual[name])}
+
+    convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
+    return Combination(convention, changed(convention) | cutoff, score, {**given, "k": options["k"]})
+
+
 def _python_text(value: Any) -> str:
     return 'float("nan")' if isinstance(value, float) and np.isnan(value) else repr(value)
 
@@ -8143,6 +8145,256 @@ def _shell_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(map(_shell_text, value))
     return "all" if value is None else str(value)
+
+
+# ndcg/explanations/reported_values.py: Read the value of each query as programs write it: from files, text, and mappings.
+
+WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in text, for a query without a value
+NDCG = re.compile(r"ndcg(?:(?:_cut[_.]|@)([1-9]\d*))?", re.IGNORECASE)  # also as trec_eval writes it
+OTHERS = ("run", "slice", "measure")  # other columns than the queries and their values
+
+
+class _Row(NamedTuple):
+    """A value that somebody reported.
+
+    Attributes:
+        query: the id of its query; None if the values are in the order of the queries.
+        value: the value, a number or text.
+        measure: the name of the measure; None if it has none.
+        run: the name of the run; None if it has none.
+    """
+
+    query: Any
+    value: Any
+    measure: str | None = None
+    run: Any = None
+
+
+def values_in_file(path: str, k: Any) -> tuple[Any, Any]:
+    """Return the values of queries in a file, by query or in order, and their cutoff.
+
+    The file may be compressed, or a pipe. It holds lines of `query value`, of `measure query value` as trec_eval -q
+    prints them, or of values alone; or CSV, TSV, JSON or JSON Lines, as ndcg score -q writes them. For a query without
+    a value it has nan, None, null, a dash or nothing.
+
+    Args:
+        path: the file.
+        k: the cutoff of the nDCG; None for the whole list, or for the cutoff of the only nDCG.
+
+    Raises:
+        ValueError: names the file, and the line.
+    """
+    try:
+        content = read_content(path)
+    except OSError as error:
+        raise ValueError(f"got: {path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ValueError(f"got: {error}") from None
+    return _chosen(f"got: {path}", _rows_of_text(content), k)
+
+
+def values_in_text(text: str, k: Any) -> tuple[Any, Any]:
+    """Return the values of queries in text, as `values_in_file` does."""
+    return _chosen("got", _rows_of_text(text.encode()), k)
+
+
+def values_in_mapping(values: Mapping[Any, Any], k: Any) -> tuple[Any, Any]:
+    """Return the values in a saved report or in `{query: {measure: value}}`, as `values_in_file` does."""
+    return _chosen("got", _rows_of_json(values), k)
+
+
+def _chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
+    """Return the values of the nDCG at a cutoff, by query or in order, and the cutoff.
+
+    Raises:
+        ValueError: there is no such nDCG or several, there are several runs, or two values of a query.
+    """
+    ndcgs: dict[str, list[_Row]] = {}  # by their names here; values without a measure by ""
+    others: dict[str, None] = {}
+    try:
+        for row in rows:
+            measure = _ndcg_of(row.measure)
+            if measure is None:
+                others[str(row.measure)] = None
+            else:
+                ndcgs.setdefault(measure, []).append(row)
+    except ValueError as error:
+        hint = "give JSON of values by query, or lines of a query and its value"
+        raise ValueError(f"{name}: {error}; {hint}") from None
+    asked = result_name("nDCG", k)
+    possible = [asked, "", *(ndcgs if k is None and len(ndcgs) == 1 else ())]
+    measure = next((each for each in possible if each in ndcgs), None)
+    if measure is None:
+        there = " and ".join(ndcgs or others) or "no value"
+        hint = f"; choose k={next(iter(ndcgs)).partition('@')[2] or None}" if ndcgs else ""
+        raise ValueError(f"{name}: holds {there}, not {asked}{hint}")
+    runs = dict.fromkeys(row.run for row in ndcgs[measure])
+    if len(runs) > 1:
+        raise ValueError(f"{name}: holds the values of {' and '.join(map(str, runs))}; give those of one run")
+    cutoff = measure.partition("@")[2]
+    return _values_by_query(name, ndcgs[measure]), int(cutoff) if cutoff else k
+
+
+def _ndcg_of(measure: str | None) -> str | None:
+    """Return the name of an nDCG as it is here, empty without a name; None for another measure.
+
+    >>> _ndcg_of("ndcg_cut_10"), _ndcg_of("ndcg"), _ndcg_of(None), _ndcg_of("map")
+    ('nDCG@10', 'nDCG', '', None)
+    """
+    if measure is None:
+        return ""
+    found = NDCG.fullmatch(measure)
+    return None if found is None else result_name("nDCG", int(found[1]) if found[1] else None)
+
+
+def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[Any]:
+    """Return values by query, or in order if they have no queries; None for a query without one."""
+    values: dict[Any, Any] = {}
+    alone: list[Any] = []
+    for row in rows:
+        has_none = isinstance(row.value, str) and row.value.lower() in WITHOUT_VALUE
+        value = None if has_none else row.value
+        if row.query is None:
+            alone.append(value)
+        elif repr(values.setdefault(row.query, value)) != repr(value):
+            both = f"{shown(values[row.query])} and {shown(value)}"
+            raise ValueError(f"{name}: query {shown(row.query)} has two values, {both}")
+    if values and alone:
+        raise ValueError(f"{name}: some values have a query, others none; give each of them its query")
+    return values or alone
+
+
+def _rows_of_text(content: bytes) -> Iterator[_Row]:
+    """Yield the values in text."""
+    check_encoding(content[:4])
+    text = content.decode("utf-8-sig")
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    if text.lstrip()[:1] not in ("{", "["):
+        yield from _rows_of_lines(lines)
+    elif len(lines) > 1 and _is_json(lines[0][1]):
+        for number, line in lines:
+            if not _is_json(line):
+                raise ValueError(f"line {number}: {shown(line.strip())} is not JSON")
+            yield from _rows_of_json([parse_json(line.encode())])
+    else:
+        yield from _rows_of_json(parse_json(content))
+
+
+def _is_json(line: str) -> bool:
+    with suppress(ValueError):
+        parse_json(line.encode())
+        return True
+    return False
+
+
+def _rows_of_lines(lines: Iterable[tuple[int, str]]) -> Iterator[_Row]:
+    """Yield the values in numbered lines, of which the first may be a header."""
+    header: list[str] | None = None
+    for at, (number, line) in enumerate(lines):
+        *others, value = cells = _cells_of_line(line)
+        if header is None and "all" in others:
+            continue
+        if at == 0 and not _is_value(value):
+            header = cells
+            continue
+        if header is not None and len(cells) == len(header):
+            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
+            continue
+        if len(others) == 2 and NDCG.fullmatch(others[1]):  # ir_measures prints the measure after the query
+            others.reverse()
+        measure, query = [None, None, *others][-2:]
+        if header is not None or len(others) > 2 or not (_is_value(value) or _ndcg_of(measure) is None):
+            raise ValueError(f"line {number}: {shown(line.strip())} is not a query and its value")
+        yield _Row(query, value, measure)
+
+
+def _cells_of_line(line: str) -> list[str]:
+    if not any(mark in line for mark in "\t,;"):
+        return line.split()
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter_of(line), skipinitialspace=True))]
+
+
+def _is_value(text: str) -> bool:
+    """Return whether text is a finite number, or shows that a query has no value."""
+    with suppress(ValueError):
+        return text.lower() in WITHOUT_VALUE or math.isfinite(float(text))
+    return False
+
+
+def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
+    """Yield the values in records, a saved report, `{query: {measure: value}}`, `{query: value}`, or a list."""
+    if isinstance(value, list):
+        for each in value:
+            if isinstance(each, Mapping):
+                yield from _rows_of_record(each)
+            else:
+                yield _Row(None, each)
+    elif isinstance(columns := value.get("queries"), Mapping):
+        for cells in zip(*columns.values(), strict=True):
+            yield from _rows_of_record(dict(zip(columns, cells, strict=True)), run)
+    else:
+        for query, each in value.items():
+            if not isinstance(each, Mapping):
+                yield _Row(query, each)
+            elif isinstance(each.get("queries"), Mapping):  # saved reports by run
+                yield from _rows_of_json(each, query)
+            else:
+                yield from (_Row(query, number, measure) for measure, number in each.items())
+
+
+def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
+    """Yield the values in a row of a table: of each nDCG, or else of the only column that may hold them."""
+    names = {plain_name(name): name for name in record}
+    query = next((names[each] for each in ID_NAMES["query"] if each in names), None)
+    others = [name for name in record if name != query and plain_name(name) not in OTHERS]
+    if query is None and len(others) == 2:
+        query = others.pop(0)
+    ndcgs = [name for name in others if NDCG.fullmatch(name)]
+    if not ndcgs and len(others) != 1:
+        raise ValueError(f"the columns are {', '.join(map(shown, record))}; one must be an nDCG, such as nDCG@10")
+    query_id = None if query is None else record[query]
+    if query_id == "all":
+        return
+    for name in ndcgs or others:
+        measure = name if ndcgs else record.get(names.get("measure", ""))
+        yield _Row(query_id, record[name], measure, record.get("run", run))
+
+
+# ndcg/explanations/search.py: The combinations of options that give reported scores: for papers with their own code.
+
+USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
+SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
+OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # and on those that read the rankings
+AVERAGING = ("zero_division", "missing")
+WIDER = 100  # how many times as wide as the range of a match the window is in which matches by chance are counted
+# The options that are searched, with their values. Where all values mean the same, only the first is tried.
+VALUES: dict[str, Sequence[Any]] = {
+    "gain": tuple(OPTIONS["gain"].words),
+    "discount": tuple(OPTIONS["discount"].words),
+    "ideal": tuple(OPTIONS["ideal"].words),
+    "score_dtype": tuple(OPTIONS["score_dtype"].words),
+    "ties": tuple(OPTIONS["ties"].words),
+    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
+    "negative_relevance": ("clip", "keep"),
+    "judged_only": (False, True),
+    "missing": ("empty", "skip"),
+}
+
+
+class Evidence(NamedTuple):
+    """A reported score, or the reported values of all queries.
+
+    Attributes:
+        scores: the mean, as an array of one, or the value of each query; nan for a query without one.
+        precision: the tolerance of a match.
+        cutoff: the cutoff of the score, as a tuple of one; empty if it is to be found.
+        of_queries: whether these are the values of the queries.
+    """
+
+    scores: Floats
+    precision: float
+    cutoff: tuple[int | None, ...] = ()
+    of_queries: bool = False
 
 
 class SearchResult(NamedTuple):
@@ -8155,6 +8407,7 @@ class SearchResult(NamedTuple):
         distinct: the number of matching combinations that differ in the value of some query.
         nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
         agreeing: the queries that have the same value under the nearest combination.
+        without_score: the options by which the rankings cannot be read, such as `score_dtype=float32`, with the error.
     """
 
     combinations: tuple[Combination, ...]
@@ -8163,6 +8416,7 @@ class SearchResult(NamedTuple):
     distinct: int = 0
     nearest: Combination | None = None
     agreeing: Mask | None = None
+    without_score: Mapping[str, str] = {}  # never changed
 
 
 class Searched(NamedTuple):
@@ -8192,214 +8446,322 @@ class Searched(NamedTuple):
         """The cutoffs that the reported scores have; none if these are to be found."""
         return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
 
+    def values_of(self, name: str) -> Sequence[Any]:
+        """Return the values of an option to try."""
+        return (self.given[name],) if name in self.given else VALUES[name]
+
+    def reported_of(self, means: Floats, cutoffs: Sequence[int | None]) -> Floats:
+        """Return the means to compare with the evidence, from those at all cutoffs: a row for each combination."""
+        if self.named_cutoffs:
+            return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
+        return means[:, np.newaxis]
+
+    def are_near(self, scores: Floats) -> Mask:
+        """Return which rows of such means match all evidence."""
+        near = [abs(scores[:, at] - each.scores[0]) <= each.precision for at, each in enumerate(self.evidence)]
+        return np.asarray(np.all(near, axis=0))
+
     def has_evidence(self, values: Floats) -> bool:
         """Return whether values of queries, at the named cutoffs or that of the caller, match all evidence."""
         if self.of_queries is not None:
             return bool(_near(values[0], self.of_queries).all())
-        return bool(_matching_scores(_means_of(values, self.weight), self.named_cutoffs or [self.k], self.evidence)[0])
+        means = _means_of(values, self.weight)
+        return bool(self.are_near(self.reported_of(means, self.named_cutoffs or [self.k])).all())
 
 
 def search(searched: Searched) -> SearchResult:
-    """Try every combination of the options that are not given."""
-    rankings = _rankings(searched)
-    grids = {
-        score_dtype: {**_grid(each, searched.given), "score_dtype": tuple(rankings)}
-        for score_dtype, each in rankings.items()
-    }
-    cutoffs = searched.named_cutoffs or _cutoffs(searched.k, rankings.values())
-    matches = _Matches(searched, cutoffs)
-    for score_dtype, grid in grids.items():
-        for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
-            matches.add(chosen, values, queries, grid)
-    return matches.result(grids)
+    """Try the combinations of the options that are not given, one of those that cannot differ on these rankings."""
+    readings, without_score = _readings(searched)
+    longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
+    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
+    matches = _Matches(searched)
+    total = len(cutoffs) * sum(math.prod(map(len, each.grid.values())) for each in readings)
+    with progress(total, "Searching", " options") as bar:
+        for reading in readings:
+            for scored in _scored_choices(searched, reading, cutoffs):
+                matches.add(scored)
+                bar.update(1)
+    return matches.result(without_score)
 
 
-class QueriesInMeans(NamedTuple):
-    """Masks of queries that determine how queries count in a mean.
+class _Reading(NamedTuple):
+    """One way to read the rankings.
 
     Attributes:
-        missing: the queries that are missing from the run.
-        perfect_if_empty: the queries with no relevant documents for which nothing was retrieved.
+        chosen: the options that read them.
+        matter: the options of which another value may change the nDCG of a query.
+        grid: the values to try of the other options that the DCG depends on.
+        rankings: the rankings.
     """
 
-    missing: Mask
-    perfect_if_empty: Mask
+    chosen: dict[str, Any]
+    matter: frozenset[str]
+    grid: dict[str, Sequence[Any]]
+    rankings: Rankings
 
 
-def _values_at(
-    searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
-) -> Iterator[tuple[dict[str, Any], Floats, QueriesInMeans]]:
-    """Yield each choice of options that score a query, with its values at all cutoffs; nan without an ideal DCG.
+class _Scored(NamedTuple):
+    """The values of queries under some options.
+
+    Attributes:
+        chosen: the options, except those in `AVERAGING`.
+        matter: the options of which another value may change the values.
+        cutoffs: the cutoff of each row.
+        values: the nDCG of each query at each cutoff; nan without an ideal DCG.
+        skipped: the queries that `missing="skip"` skips.
+        perfect: the queries that `zero_division="perfect_if_empty"` counts as 1.
+    """
+
+    chosen: dict[str, Any]
+    matter: frozenset[str]
+    cutoffs: Sequence[int | None]
+    values: Floats
+    skipped: Mask
+    perfect: Mask
+
+
+def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
+    """Return the readings of the rankings that differ, and the error of each option by which they cannot be read."""
+    readings: list[_Reading] = []
+    without_score: dict[str, str] = {}
+
+    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
+        try:
+            return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
+        except ValueError as error:
+            without_score[f"{name}={chosen[name]}"] = str(error)
+            return None
+
+    for judged_only in searched.values_of("judged_only"):
+        if readings and not _has_unjudged(readings[0].rankings):
+            break
+        read_as = []
+        for score_dtype in (dtypes := searched.values_of("score_dtype")):
+            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
+            if (rankings := read("score_dtype", chosen)) is not None:
+                read_as.append((chosen, rankings, len(queries_of_ties(rankings))))
+        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits only add ties
+        for chosen, rankings, ties in read_as[: 1 if same else None]:
+            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not _has_negative(rankings)}
+            matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
+            grid = {name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG}
+            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
+                grid["ties"] = [each for each in grid["ties"] if each != "docid"]
+            readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
+    return readings, without_score
+
+
+def _has_unjudged(rankings: Rankings) -> bool:
+    counts = rankings.counts()
+    return bool((counts["retrieved"] > counts["retrieved and judged"]).any())
+
+
+def _has_negative(rankings: Rankings) -> bool:
+    negative = rankings.relevance < 0
+    return bool((negative if rankings.judged is None else negative & rankings.judged).any())
+
+
+def _scored_choices(
+    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
+) -> Iterator[_Scored]:
+    """Yield the values of queries under each choice of the options that they depend on, at the cutoffs of each ideal.
 
     The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
     """
-    outer = list(product(*(grid[name] for name in ("gain", "discount", "negative_relevance", "judged_only"))))
-    with progress(len(outer) * (len(grid["ideal"]) + len(grid["ties"])), "Searching", " sums") as bar:
-        for gain, discount, negative, judged_only in outer:
-            chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
-            chosen["score_dtype"] = score_dtype
-            ideals, queries = {}, queries_in_means(searched, chosen)
-            for ideal in grid["ideal"]:
-                ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
-                bar.update(1)
-            for ties in grid["ties"]:
-                dcg = _sums_of(searched, {**chosen, "ties": ties}, "DCG", cutoffs)
-                bar.update(1)
-                for ideal, idcg in ideals.items():
-                    if dcg is not None and idcg is not None:
-                        with np.errstate(divide="ignore", invalid="ignore"):
-                            values = np.where(idcg > 0, dcg / idcg, np.nan)
-                        yield {**chosen, "ideal": ideal, "ties": ties}, values, queries
+    every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
+    *outer, orders = (reading.grid[name] for name in OF_DCG)
+    for choice in product(*outer):
+        chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
+        try:
+            options = Options.parse(k=1, **{**searched.given, **chosen})
+        except ValueError:  # a base of the logarithm that this discount cannot have
+            continue
+        ideals = {ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of) for ideal, of in cutoffs.items()}
+        if not any(ideals.values()):
+            continue
+        skipped, perfect = _skipped_and_perfect(searched, chosen)
+        turned = sign(discounts(1, options.log_base, options.discount))
+        for ties in orders:
+            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", every)
+            for ideal, idcg in ideals.items():
+                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
+                if known and (known == cutoffs[ideal] or not searched.named_cutoffs):
+                    above, below = (np.stack([each[cutoff] for cutoff in known]) for each in (dcg, idcg))
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
+                    all_chosen = {**chosen, "ideal": ideal, "ties": ties}
+                    yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
 
 
-def _sums_of(
+def _sums_at(
     searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
-) -> Floats | None:
-    """Return the DCG or the ideal DCG of each query at all cutoffs; None if these options give none.
-
-    A full ideal has no DCG without a cutoff: its values are nan.
-    """
-    known = [cutoff for cutoff in cutoffs if not (cutoff is None and chosen.get("ideal") == "full")]
-    if not known:
-        return None
-    how = {**searched.given, **chosen}
-    options = Options.parse(measures=[result_name(measure, cutoff) for cutoff in known], **how)
+) -> dict[int | None, Floats]:
+    """Return the DCG or the ideal DCG of each query at each cutoff at which these options have one."""
+    if not cutoffs:
+        return {}
+    options = Options.parse(measures=[result_name(measure, each) for each in cutoffs], **{**searched.given, **chosen})
+    rankings = searched.read(options)
     try:
-        rankings = searched.read(options)
-        with UserTerms(rankings):
-            summed = score_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError:  # the results of the conventions have the error
-        return None
-    sums = np.full((len(cutoffs), rankings.queries), np.nan)
-    turned = sign(discounts(1, options.log_base, options.discount))  # so that an ideal DCG is above 0
-    for (_, _, row), cutoff in zip(options.results, known, strict=True):
-        sums[cutoffs.index(cutoff)] = turned * summed[row]
-    return sums
+        sums = score_queries(**rankings.arrays(), **options.scoring)[measure]
+    except ValueError as error:  # the results of the conventions have it
+        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # of a document, so at every cutoff
+            return {}
+        alone = (_sums_at(searched, chosen, measure, [each]) for each in cutoffs)
+        return {cutoff: sums for each in alone for cutoff, sums in each.items()}
+    return dict(zip(cutoffs, sums, strict=True))
 
 
-def queries_in_means(searched: Searched, chosen: Mapping[str, Any]) -> QueriesInMeans:
-    """Return which queries are missing or may count as perfect, under the options that are given or chosen."""
-    rankings = searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
-    best = _sums_of(searched, {**chosen, "ideal": "judged"}, "IDCG", [1])
-    has_relevant = np.zeros(rankings.queries, bool) if best is None else best[0] > 0
-    return QueriesInMeans(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
+def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
+    """Return which queries are missing, and which count as perfect if they are empty: by what `compute` gives them."""
+    how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+    options = Options.parse(k=1, **{**searched.given, **chosen, **how})
+    rankings = searched.read(options)
+    values = score_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
+    return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
+
+
+class _Averaging(NamedTuple):
+    """A way in which queries count in their mean.
+
+    Attributes:
+        zero_division: the value of a query without an ideal DCG.
+        missing: how a missing query counts.
+        matter: the options in `AVERAGING` of which another value may change the value of a query.
+    """
+
+    zero_division: float | str
+    missing: str
+    matter: set[str]
+
+
+def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_Averaging]:
+    """Yield the ways in which queries may count in their mean, one of those that cannot differ.
+
+    Args:
+        searched: the options that are known.
+        scored: the values of the queries.
+        empty: where these have no ideal DCG.
+    """
+    some_skipped, all_empty = bool(scored.skipped.any()), bool(empty[:, scored.skipped].all())
+    for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
+        filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
+        for zero in searched.values_of("zero_division")[: None if filled else 1]:
+            skips = some_skipped and not (all_empty and _is_nan(zero))
+            if skips or at == 0:
+                matter = {"zero_division": filled, "missing": skips}
+                yield _Averaging(zero, missing, {name for name, matters in matter.items() if matters})
 
 
 class _Matches:
-    """The combinations that match, and counts of all that were tried; no values are kept."""
+    """The combinations that match, and the scores of all that were tried; no values of queries are kept."""
 
-    def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
-        self.searched, self.cutoffs = searched, cutoffs
-        self.matching: list[tuple[dict[str, Any], float]] = []
+    def __init__(self, searched: Searched) -> None:
+        self.searched = searched
+        self.matching: list[Combination] = []
         self.values: set[int] = set()  # of those that match, as hashes
-        self.tried = self.wide = 0
-        self.nearest: tuple[dict[str, Any], float] | None = None
+        self.scores: list[Floats] = []  # of those that were tried, a column for each evidence
+        self.tried = 0
+        self.nearest: Combination | None = None
         self.agreeing: Mask | None = None
 
-    def add(
-        self, chosen: dict[str, Any], values: Floats, queries: QueriesInMeans, grid: Mapping[str, Sequence[Any]]
-    ) -> None:
-        """Compare values of queries with the reported scores, for each way of averaging."""
-        averagings = [dict(zip(AVERAGING, each, strict=True)) for each in product(*(grid[name] for name in AVERAGING))]
-        known = ~np.isnan(values).all(axis=1)
-        rows = 1 if self.searched.named_cutoffs else int(np.count_nonzero(known))
-        self.tried += rows * len(averagings)
-        if self.searched.of_queries is None:
-            means = _averages(values, queries, self.searched.weight)
-            for averaging in averagings:
-                mean = means(**averaging)
-                matching, wide = _matching_scores(mean, self.cutoffs, self.searched.evidence)
-                self.wide += wide
-                for row in matching:
-                    self._keep({**chosen, **averaging}, row, values, queries)
+    def add(self, scored: _Scored) -> None:
+        """Compare values of queries with the reported scores, for each way in which they may count."""
+        empty = np.isnan(scored.values)
+        averagings = _averagings(self.searched, scored, empty)
+        if self.searched.of_queries is not None:
+            self._add_values(scored, list(averagings), self.searched.of_queries)
             return
-        for averaging, agreeing in _agreeing(values, queries, self.searched.of_queries, averagings):
+        means = _averages(scored, empty, self.searched.weight)
+        for each in averagings:
+            scores = self.searched.reported_of(means(each.zero_division, each.missing), scored.cutoffs)
+            has_score = ~np.isnan(scores).any(axis=1)
+            self.scores.append(scores[has_score])
+            self.tried += int(np.count_nonzero(has_score))
+            for row in np.flatnonzero(self.searched.are_near(scores)).tolist():
+                self._keep(scored, each, row)
+
+    def _add_values(self, scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence) -> None:
+        for each, agreeing in _agreeing(scored, averagings, evidence):
+            self.tried += len(agreeing)
             counts = agreeing.sum(axis=1)
-            for row in np.flatnonzero(counts == values.shape[1]).tolist():
-                self._keep({**chosen, **averaging}, row, values, queries)
+            for row in np.flatnonzero(counts == agreeing.shape[1]).tolist():
+                self._keep(scored, each, row)
             row = int(counts.argmax())
             if self.agreeing is None or counts[row] > np.count_nonzero(self.agreeing):
-                score = _means_of(averaged(values[[row]], queries, **averaging), self.searched.weight)
-                self.agreeing, self.nearest = agreeing[row], (self._at(row, {**chosen, **averaging}), float(score[0]))
+                self.agreeing, self.nearest = agreeing[row], self._combination(scored, each, row)[0]
 
-    def _keep(self, options: dict[str, Any], row: int, values: Floats, queries: QueriesInMeans) -> None:
+    def _keep(self, scored: _Scored, averaging: _Averaging, row: int) -> None:
         """Keep a combination that matches."""
-        named = bool(self.searched.named_cutoffs)
-        of_queries = averaged(
-            values if named else values[row : row + 1], queries, *(options[each] for each in AVERAGING)
-        )
-        self.values.add(hash(of_queries.round(9).tobytes()))
-        score = float(_means_of(of_queries, self.searched.weight)[0])
-        self.matching.append((self._at(row, options), score))
+        combination, values = self._combination(scored, averaging, row)
+        self.matching.append(combination)
+        self.values.add(hash((values.round(9) + 0.0).tobytes()))
 
-    def _at(self, row: int, options: dict[str, Any]) -> dict[str, Any]:
-        named = self.searched.named_cutoffs
-        return {**options, "k": self.cutoffs[row] if len(named) <= 1 else named}
+    def _combination(self, scored: _Scored, averaging: _Averaging, row: int) -> tuple[Combination, Floats]:
+        """Return a combination, and its values of queries."""
+        named, (zero, missing, matter) = self.searched.named_cutoffs, averaging
+        values = averaged(scored, slice(None) if named else [row], zero, missing)
+        options = {**scored.chosen, "zero_division": zero, "missing": missing}
+        options["k"] = scored.cutoffs[row] if len(named) <= 1 else named
+        score = float(_means_of(values, self.searched.weight)[0])
+        asked = named or [self.searched.k]
+        return by_convention(options, scored.matter | matter, score, self.searched.given, asked), values
 
-    def result(self, grids: Mapping[str, Mapping[str, Sequence[Any]]]) -> SearchResult:
-        """Return the combinations by the conventions that they are nearest to."""
-
-        def by_convention(options: dict[str, Any], score: float) -> Combination:
-            return _by_convention(options, score, self.searched, grids[options["score_dtype"]])
-
-        own = [by_convention(*each) for each in self.matching]
-        own.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
-        evidence = self.searched.evidence
-        by_chance = math.nan if self.searched.of_queries else self.wide / WIDER ** len(evidence)
-        nearest = None
-        if self.nearest is not None and not own:
-            nearest = by_convention(*self.nearest)
-        return SearchResult(tuple(own), self.tried, by_chance, len(self.values), nearest, self.agreeing)
+    def result(self, without_score: dict[str, str]) -> SearchResult:
+        """Return the combinations, those that change the fewest options of a convention first."""
+        self.matching.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
+        by_chance = math.nan
+        if self.scores:
+            by_chance = _by_chance(np.concatenate(self.scores), self.searched.evidence)
+        nearest = None if self.matching else self.nearest
+        found = tuple(self.matching), self.tried, by_chance, len(self.values)
+        return SearchResult(*found, nearest, self.agreeing, without_score)
 
 
-AVERAGING = ("zero_division", "missing")
-
-
-def averaged(values: Floats, queries: QueriesInMeans, zero_division: float | str, missing: str) -> Floats:
-    """Fill in the value of queries with no relevant documents, and remove queries that are skipped."""
-    empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
+def averaged(scored: _Scored, rows: Any, zero_division: float | str, missing: str) -> Floats:
+    """Return the values at some cutoffs as they count in a mean: nan for a query that does not."""
+    values = scored.values[rows]
+    empty = scored.perfect.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
     if missing == "skip":
-        averaged[:, queries.missing] = np.nan
+        averaged[:, scored.skipped] = np.nan
     return averaged
 
 
-def _averages(values: Floats, queries: QueriesInMeans, weight: Floats | None) -> Callable[..., Floats]:
+def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[float | str, str], Floats]:
     """Return a function from a way of averaging to the means at all cutoffs; the sums are computed only once."""
-    shares = np.ones(values.shape[1]) if weight is None else weight
-    parts = np.stack([shares, shares * queries.missing], axis=1)
-    empty = np.isnan(values)
-    sums, empties = np.where(empty, 0, values) @ parts, empty.astype(np.float64) @ parts
-    ones = empty.astype(np.float64) @ (parts * queries.perfect_if_empty[:, np.newaxis])
-    total = parts.sum(axis=0)
+    shares = np.ones(scored.values.shape[1]) if weight is None else weight
+    parts = np.stack([shares * ~scored.skipped, shares * scored.skipped], axis=1)
+    sums, full = np.where(empty, 0, scored.values) @ parts, (~empty).astype(np.float64) @ parts
+    empties = empty.astype(np.float64) @ parts
+    ones = empty.astype(np.float64) @ (parts * scored.perfect[:, np.newaxis])
 
     def means(zero_division: float | str, missing: str) -> Floats:
-        left_out = not isinstance(zero_division, str) and math.isnan(zero_division)
-        of_empty = ones if isinstance(zero_division, str) else 0 if left_out else zero_division * empties
-        above, below = sums + of_empty, total - (empties if left_out else 0)
-        above, below = np.broadcast_arrays(above, below)
-        if missing == "skip":
-            above, below = above[:, 0] - above[:, 1], below[:, 0] - below[:, 1]
-        else:
-            above, below = above[:, 0], below[:, 0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(empty.all(axis=1), np.nan, above / below)
+        above, below = sums, full  # of the queries that are not skipped, and of those that are
+        if isinstance(zero_division, str):
+            above, below = above + ones, below + empties
+        elif not _is_nan(zero_division):
+            above, below = above + zero_division * empties, below + empties
+        counted = slice(1 if missing == "skip" else 2)
+        with np.errstate(divide="ignore", invalid="ignore"):  # nan if no query of positive weight has a value
+            return np.asarray(above[:, counted].sum(axis=1) / below[:, counted].sum(axis=1))
 
     return means
 
 
 def _agreeing(
-    values: Floats, queries: QueriesInMeans, evidence: Evidence, averagings: Sequence[dict[str, Any]]
-) -> Iterator[tuple[dict[str, Any], Mask]]:
+    scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence
+) -> Iterator[tuple[_Averaging, Mask]]:
     """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
-    near = np.abs(values - evidence.scores) <= evidence.precision
-    depending = np.flatnonzero(np.isnan(values).any(axis=0) | queries.missing)  # on how queries are averaged
-    part = QueriesInMeans(*(each[depending] for each in queries))
+    near = np.abs(scored.values - evidence.scores) <= evidence.precision
+    depending = np.flatnonzero(np.isnan(scored.values).any(axis=0) | scored.skipped)  # on how queries are averaged
+    part = scored._replace(
+        values=scored.values[:, depending], skipped=scored.skipped[depending], perfect=scored.perfect[depending]
+    )
     reported = evidence._replace(scores=evidence.scores[depending])
-    for averaging in averagings:
+    for each in averagings:
         agreeing = near.copy()
-        agreeing[:, depending] = _near(averaged(values[:, depending], part, **averaging), reported)
-        yield averaging, agreeing
+        agreeing[:, depending] = _near(averaged(part, slice(None), each.zero_division, each.missing), reported)
+        yield each, agreeing
 
 
 def conventions_with(searched: Searched) -> list[str]:
@@ -8422,6 +8784,10 @@ def conventions_with(searched: Searched) -> list[str]:
     return names
 
 
+def _is_nan(value: float | str) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
 def _near(values: Floats, evidence: Evidence) -> Mask:
     return np.isclose(values, evidence.scores, rtol=0, atol=evidence.precision, equal_nan=True)
 
@@ -8434,84 +8800,59 @@ def _means_of(values: Floats, weight: Floats | None) -> Floats:
         return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
 
 
-def _matching_scores(
-    means: Floats, cutoffs: Sequence[int | None], evidence: Sequence[Evidence]
-) -> tuple[list[int], int]:
-    """Return the rows of the cutoffs at which all evidence matches, and how many match a wider range.
+def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
+    """Return how many combinations would match by chance: as many as match other scores near the reported ones.
 
-    If the evidence names its cutoffs, they match together: then the row is the first.
+    Scores are counted in a window around the reported ones, without those that match. It is `WIDER` times as wide as
+    the range of a match, but at most a standard deviation, since the middle has more scores than the ends; and it is
+    as wide as the part of it between the lowest and the highest score. If it is hardly wider than the range of a match,
+    as with one digit, all matches may be by chance.
+
+    Args:
+        scores: the scores of all combinations, a column for each evidence.
+        evidence: the reported scores.
     """
-    matches, wide = np.ones((2, len(cutoffs)), bool)
-    for each in evidence:
-        rows = [cutoffs.index(each.cutoff[0])] * len(cutoffs) if each.cutoff else list(range(len(cutoffs)))
-        away = np.abs(means[rows] - each.scores[0])
-        matches, wide = matches & (away <= each.precision), wide & (away <= WIDER * each.precision)
-    if any(each.cutoff for each in evidence):
-        matches[1:] = wide[1:] = False
-    return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
+    if not len(scores):
+        return math.nan
+    near, wide = np.ones((2, len(scores)), bool)
+    near_width = wide_width = 1.0
+    for column, each in zip(scores.T, evidence, strict=True):
+        reach = max(each.precision, min(WIDER * each.precision, column.std() / 2))
+        away = np.abs(column - each.scores[0])
+        near, wide = near & (away <= each.precision), wide & (away <= reach)
+        near_width *= _width_between(column, each.scores[0], each.precision)
+        wide_width *= _width_between(column, each.scores[0], reach)
+    if wide_width < 2 * near_width or not near_width:
+        return float(np.count_nonzero(near))
+    return float(np.count_nonzero(wide & ~near) * near_width / (wide_width - near_width))
 
 
-def _rankings(searched: Searched) -> dict[str, Rankings]:
-    """Return the rankings for each type of scores that gives different ties."""
-    known = searched.given.get("score_dtype")
-    read_rankings: dict[str, Rankings] = {}
-    ties = set()
-    for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
+def _width_between(scores: Floats, score: float, reach: float) -> float:
+    """Return how much of the range around a score lies between the lowest and the highest of scores."""
+    return float(max(0, min(scores.max(), score + reach) - max(scores.min(), score - reach)))
+
+
+def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
+    """Return the cutoffs to try with an ideal: those that are named, or one of those that count the same ranks.
+
+    The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
+    """
+
+    def has_ideal(cutoff: int | None) -> bool:
         try:
-            rankings = searched.read(Options.parse(k=searched.k, **{**searched.given, "score_dtype": score_dtype}))
-        except ValueError:  # a score is too large for the type
-            continue
-        if (count := len(queries_of_ties(rankings))) not in ties:
-            ties.add(count)
-            read_rankings[score_dtype] = rankings
-    return read_rankings
+            Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
+        except ValueError:  # a full ideal needs a cutoff, not too large
+            return False
+        return True
 
-
-def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    """Return the values of each option that may affect the scores of these rankings."""
-    counts = rankings.counts()
-    judged = np.ones(len(rankings.relevance), bool) if rankings.judged is None else rankings.judged
-    has_negative = bool((rankings.relevance[judged] < 0).any())
-    has_empty = bool((counts["relevant"] == 0).any()) or has_negative
-    grid: dict[str, Sequence[Any]] = {
-        "gain": tuple(OPTIONS["gain"].words),
-        "discount": tuple(OPTIONS["discount"].words),
-        "ideal": tuple(OPTIONS["ideal"].words),
-        "ties": tuple(OPTIONS["ties"].words) if len(queries_of_ties(rankings)) else ("average",),
-        "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
-        "judged_only": (False, True) if not judged.all() else (False,),
-        "zero_division": (0.0, 1.0, np.nan, "perfect_if_empty") if has_empty else (0.0,),
-        "missing": ("empty", "skip") if rankings.lacking().any() else ("empty",),
-    }
-    return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
-
-
-def _cutoffs(k: int | None, rankings: Iterable[Rankings]) -> list[int | None]:
-    """Return the cutoff of the caller and those next to it, the usual ones, and all cutoffs of short rankings."""
-    near: list[int | None] = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
-    longest = max((int(np.diff(each.offsets).max()) for each in rankings), default=0)
-    return list(dict.fromkeys([*near, *USUAL_CUTOFFS, *range(1, longest + 1 if longest <= SHORT_RANKING else 1)]))
-
-
-def _by_convention(
-    chosen: Mapping[str, Any], score: float, searched: Searched, grid: Mapping[str, Sequence[Any]]
-) -> Combination:
-    """Return a combination as changes of the convention that differs from it in the fewest options."""
-    given = {name: value for name, value in searched.given.items() if value is not None}
-    cutoff = chosen["k"]
-
-    def changed(convention: str) -> dict[str, Any]:
-        usual = {**CONVENTIONS[convention].options, "judged_only": False}
-        differing = {
-            name: value
-            for name, value in chosen.items()
-            if name != "k" and len(grid[name]) > 1 and name not in given and repr(value) != repr(usual[name])
-        }
-        asked = searched.named_cutoffs or [searched.k]
-        return {**differing, **({} if cutoff in (asked, *asked) else {"k": cutoff})}
-
-    convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
-    return Combination(convention, changed(convention), score, {**given, "k": cutoff})
+    if named := searched.named_cutoffs:
+        return named if all(map(has_ideal, named)) else []
+    k = searched.k
+    near = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
+    of_short = range(1, SHORT_RANKING + 1) if longest <= SHORT_RANKING else ()
+    cutoffs = list(filter(has_ideal, dict.fromkeys([*near, *USUAL_CUTOFFS, *of_short])))
+    whole = [each for each in cutoffs if each is None or each >= longest] if ideal != "full" else []
+    return [each for each in cutoffs if each not in whole[1:]]
 
 
 # ndcg/explanations/reported.py: Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match.
@@ -8549,11 +8890,13 @@ class Reported(NamedTuple):
             ValueError: it is not one of these.
         """
         if isinstance(got, str) and "\n" in got:
-            got = _values_in("got", got.splitlines(), k)
+            got, k = values_in_text(got, k)
+        elif _is_file(got):
+            got, k = values_in_file(os.fsdecode(got), k)
         elif isinstance(got, str) and "@" in got:
             got = dict(_named_score(each) for each in got.split(","))
-        elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
-            got = _values_in_file(got, k)
+        elif isinstance(got, Mapping) and any(isinstance(each, Mapping) for each in got.values()):
+            got, k = values_in_mapping(got, k)
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
@@ -8596,10 +8939,11 @@ class Reported(NamedTuple):
             values = _in_order_of_queries(values, rankings)
         if len(values) != rankings.queries:
             raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
-        known = [(math.nan, 1.0) if value is None else _value_of_query(value) for value in values]
+        known = [(math.nan, None) if value is None else _value_of_query(value) for value in values]
         scores = np.array([score for score, _ in known])
         # values such as 0.5 have fewer digits than those around them
-        return [Evidence(scores, max(PRECISION, min(precision for _, precision in known)), of_queries=True)]
+        precision = min((each for _, each in known if each is not None), default=0.0)
+        return [Evidence(scores, max(PRECISION, precision), of_queries=True)]
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
@@ -8617,8 +8961,6 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     return [values.get(name) for name in names]
 
 
-JSON_START = re.compile(rb"(\xef\xbb\xbf)?\s*[{\[]")  # perhaps after a byte order mark
-WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in a file, for a query without a value
 NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
 
 
@@ -8630,68 +8972,31 @@ def _named_score(text: str) -> tuple[str, str]:
     return name, score
 
 
-def _values_in_file(path: str | os.PathLike[str], k: Any) -> Any:
-    """Return the values in a file: JSON of values by query or in order, or lines.
+def _is_file(got: Any) -> bool:
+    """Return whether this is a file or a pipe, and not a number."""
+    if not isinstance(got, (str, os.PathLike)) or (isinstance(got, str) and _decimal(got).is_finite()):
+        return False
+    return os.path.exists(got) and not os.path.isdir(got)
 
-    Raises:
-        ValueError: names the file, and the line.
+
+def _value_of_query(value: Any) -> tuple[float, float | None]:
+    """Return the value of a query, and half a unit of its last digit, if it says how many digits were kept.
+
+    Numbers such as 1.0 and 0.5 do not: they have as few digits if all are kept. The value may be above 1, but not in
+    percent.
+
+    >>> _value_of_query(0.5), _value_of_query("0.5000")
+    ((0.5, None), (0.5, 5.00005e-05))
     """
-    content, name = Path(path).read_bytes(), f"got: {os.fsdecode(path)}"
-    is_json = JSON_START.match(content)
-    try:
-        values = parse_json(content) if is_json else content.decode("utf-8-sig").splitlines()
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}; give JSON of values by query, or lines of a query and its value") from None
-    return values if is_json else _values_in(name, values, k)
-
-
-def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str | None] | list[str | None]:
-    """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
-
-    A value may be nan, None, null, a dash or an empty cell, for a query without one.
-
-    Args:
-        name: the name of the file, for errors.
-        lines: the lines of the file.
-        k: the cutoff of the measure to read.
-
-    Raises:
-        ValueError: names the file and the line.
-    """
-    values: dict[str, str | None] = {}
-    alone: list[str | None] = []
-    for number, line in enumerate(lines, start=1):
-        cells = re.split(r"[\s,;]+", line.strip())
-        if cells == [""] or cells[-2:-1] == ["all"] or (number == 1 and not _is_value(cells[-1])):
-            continue
-        if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
-            continue  # another measure
-        if len(cells) not in (1, 2, 3) or not _is_value(cells[-1]):
-            raise ValueError(f"{name}: line {number}: must hold a query and its value")
-        value = None if cells[-1].lower() in WITHOUT_VALUE else cells[-1]
-        if len(cells) == 1:
-            alone.append(value)
-        elif values.setdefault(cells[-2], value) != value:
-            raise ValueError(f"{name}: line {number}: query {shown(cells[-2])} has another value above")
-    if bool(values) == bool(alone):
-        raise ValueError(f"{name}: {'lines with and without a query' if values else 'no line holds a value'}")
-    return values or alone
-
-
-def _is_value(text: str) -> bool:
-    """Return whether text is a number, or shows that a query has no value."""
-    with suppress(ValueError):
-        return text.lower() in WITHOUT_VALUE or math.isfinite(float(text))
-    return False
-
-
-def _value_of_query(value: Any) -> tuple[float, float]:
-    """Return the value of a query, which may be above 1 but not in percent, and half a unit of its last digit."""
-    number = _decimal(value)
-    if not number.is_finite() and not (is_real(value) and math.isnan(value)):  # nan is a query without a value
+    if is_real(value) and math.isnan(value):  # a query without a value
+        return math.nan, None
+    number, exponent = _decimal(value), _exponent(value)
+    if exponent is None or not math.isfinite(float(number)):
         raise ValueError(f"got must hold a number for each query; got {shown(value)}")
-    exponent = number.as_tuple().exponent
-    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION) if isinstance(exponent, int) else 1.0
+    fewest = _exponent(float(number))
+    if number == Decimal(float(number)) and fewest is not None and exponent >= fewest:
+        return float(number), None
+    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION)
 
 
 def _has_sign(got: Any) -> bool:
@@ -8708,15 +9013,20 @@ def _decimal(value: Any) -> Decimal:
         return Decimal("nan")
 
 
+def _exponent(value: Any) -> int | None:
+    """Return the power of ten of the last digit of a number; None if it is not a finite number."""
+    exponent = _decimal(value).as_tuple().exponent
+    return exponent if isinstance(exponent, int) else None
+
+
 def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     """Return a score from 0 to 1, how far from it one with the same digits may be, and whether it is in percent.
 
     Raises:
         ValueError: it is not a score.
     """
-    number = _decimal(got)
-    exponent = number.as_tuple().exponent
-    if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
+    number, exponent = _decimal(got), _exponent(got)
+    if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
         file = ", or a file that holds the value of each query" if isinstance(got, (str, os.PathLike)) else ""
         raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}")
     percent = abs(number) > 1 or _has_sign(got)
@@ -8766,6 +9076,8 @@ class Explanation(Readable):
         combinations: options that give the reported scores, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
+        without_score: options that were not tried, such as `ties=docid`, since the rankings have no score under them,
+            with the error.
         distinct: how many of the combinations that match differ in the value of some query.
         by_chance: how many combinations would match by chance; nan if unknown.
         slips: known slips that give the reported scores, if no convention does, each with a convention, and with
@@ -8787,6 +9099,7 @@ class Explanation(Readable):
     reported: str = ""
     combinations: tuple[Combination, ...] = ()
     tried: int = 0
+    without_score: Mapping[str, str] = field(default_factory=dict)
     distinct: int = 0
     by_chance: float = math.nan
     slips: tuple[tuple[str, str], ...] = ()
@@ -8841,7 +9154,11 @@ class Explanation(Readable):
         if self.combinations:
             yield from self._certainty()
         if not ways:
-            yield "No combination of options gives it. Were other queries or documents scored, weighted or excluded?"
+            none = f"None of {self.tried:,} combinations of options gives it"
+            yield f"{none}. Were other queries or documents scored, weighted or excluded?"
+        for option, error in self.without_score.items():
+            reason = "" if error in self.errors.values() else f": {error}"  # or else the reason stands below
+            yield f"Combinations with {option} have no score{reason}."
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
@@ -8922,8 +9239,9 @@ def explain(
         references: as in `compute`.
         got: the nDCG to find, from 0 to 1 or in percent. Its digits decide how close a match must be, so pass "0.5920"
             as a string to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the
-            value of each query, in order, by id, or in a file of lines such as those that trec_eval -q prints.
-        k: the cutoff.
+            value of each query, in order, by id, as `{query: {measure: value}}`, or in a file, such as the output of
+            trec_eval -q or ndcg score -q.
+        k: the cutoff; by default that of `got` if it has one, else the whole list.
         between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
             has a score) and the one that gives the reported score.
         sample_weight: one weight per query for the mean.
@@ -9075,6 +9393,7 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
         combinations=result.combinations,
         distinct=result.distinct,
         tried=result.tried,
+        without_score=result.without_score,
         by_chance=result.by_chance,
         slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
     )
@@ -9112,11 +9431,10 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
         Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
         for k in searched.named_cutoffs or [searched.k]
     ]
-    in_means = queries_in_means(searched, {})
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
-            for name, values in _with_slip(slip, queries, searched.given, in_means):
+            for name, values in _with_slip(slip, queries, searched.given):
                 if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, name
                     break
@@ -9124,23 +9442,29 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
 
 
 def _with_slip(
-    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any], in_means: QueriesInMeans
+    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any]
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Yield the values of queries at each cutoff, with a slip, under each convention and number for empty queries."""
-    known = "zero_division" in given
     for convention in SLIPS_TRIED_ON:
+
+        def scores(zero_division: float, convention: str = convention) -> NDArray[np.float64]:
+            options = {"convention": convention, "zero_division": zero_division, **given}
+            return np.array([slip.scores(each, options) for each in queries])
+
         try:
-            options = {"convention": convention, "zero_division": math.nan, **given}
-            values = np.array([slip.scores(each, options) for each in queries])
+            values = scores(math.nan)
         except ValueError:  # these rankings have no score under the convention
             continue
-        if known or not np.isnan(values).any():
+        empty = np.isnan(values)
+        if "zero_division" in given or not empty.any():
             yield convention, values
             continue
         usual, missing = (given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
+        if missing == "skip":
+            empty &= ~np.isnan(scores(0.0))
         for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
             name = convention if zero == usual else f"{convention}, but zero_division={zero}"
-            yield name, averaged(values, in_means, zero, missing)
+            yield name, np.where(empty, zero, values)
 
 
 def _combination_in_json(combination: Combination) -> dict[str, Any]:

@@ -87,7 +87,7 @@ REFERENCES = _numbers("the relevance of the same documents, in the same order; n
 GOT = Parameter(
     {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "array", "items": {}}, {"type": "object"}]},
     'the score to look for, with all of its digits as text, "0.5920"; several as "0.31@5,0.283@10"; or the value of '
-    "each query: a list, by the ids of queries, or lines such as those of trec_eval -q",
+    "each query: a list, by the ids of queries, or text such as the output of trec_eval -q or ndcg score -q",
 )
 QRELS = Parameter({"type": "string"}, f"the file of the qrels, in any form that the page reads: {TEXT}")
 RUN = Parameter({"type": "string"}, f"the file of the run, in any form that the page reads: {TEXT}")

@@ -177,7 +177,7 @@ def _conclusion(explanation: Any) -> str:
         return f"{said} {_be(explanation)} the {explanation.measure} of {_listed(explanation.matches)}."
     if explanation.combinations or explanation.slips:
         return f"No convention gives {reported}, but these do:"
-    return f"No convention gives {reported}, and no combination of options does."
+    return f"No convention gives {reported}, and none of {explanation.tried:,} combinations of options does."
 
 
 def _be(explanation: Any) -> str:
@@ -195,6 +195,7 @@ def _ways(explanation: Any) -> list[str]:
     if explanation.combinations:
         by_chance = "" if math.isnan(explanation.by_chance) else f"; by chance, about {explanation.by_chance:.1f} would"
         items.append(f"{len(explanation.combinations):,} of {explanation.tried:,} combinations give it{by_chance}.")
+    items += [f"Combinations with {escape(each)} have no score." for each in explanation.without_score]
     if explanation.nearest is not None:
         some = ", ".join(map(str, explanation.disagreeing[:SHOWN_WAYS]))
         more = ", …" if len(explanation.disagreeing) > SHOWN_WAYS else ""

@@ -21,6 +21,7 @@ from ..statistics.report import Report
 from .checking import check_function
 from .flags import ARGUMENTS, POSITIONAL, flag_of
 from .gate import gate_run
+from .groups import path_of
 from .output import FIRST, Listing, Row
 from .sides import Sides, scoring
 
@@ -64,6 +65,8 @@ def _in_words_of_the_shell(problem: str) -> str:
     problem = problem.replace("report gives", "ndcg score gives")
     problem = re.sub(r"^k must be .*; got", "-k must be a positive integer, all, or several with commas; got", problem)
     problem = problem.replace('"keep" as it is', 'negative_relevance="keep" as it is')
+    problem = re.sub(r"choose k=(\d+)$", r"choose -m nDCG@\1 or -k \1", problem)
+    problem = re.sub(r"choose k=None$", "choose -m nDCG or -k all", problem)
     return in_words_of(FLAGS, problem, "{} {}")
 
 
@@ -245,10 +248,14 @@ def _explain(args: argparse.Namespace) -> Listing:
     sides = Sides.read(args, [args.run])
     (run,) = sides.runs.values()
     options = sides.shared
-    (k, *others) = options.pop("k", [None])
+    parsed = Options.parse(k=options.pop("k", None), measures=options.pop("measures", "nDCG"))
+    if parsed.measures != ("nDCG",):
+        raise ValueError("-m must be nDCG, such as nDCG@10: explain knows no other measure")
+    (k, *others) = parsed.cutoffs
     if others:
         raise ValueError("-k must be one cutoff, since a score has one")
-    explanation = explain(predictions=run, k=k, got=args.got, between=args.between, **options)
+    got = None if args.got is None else path_of(args.got)
+    explanation = explain(predictions=run, k=k, got=got, between=args.between, **options)
     _save_plot(explanation, args.plot)
     rows = [
         {

@@ -94,13 +94,13 @@ examples:
     "explain": (
         "which convention gives a score",
         "Print the nDCG of a run under the convention of every library, and the conventions that give the score you\n"
-        "got. If none does, every combination of options and cutoffs is tried, and then known slips.",
+        "got. If none does, combinations of options and cutoffs are tried, and then known slips.",
         """\
 examples:
   ndcg explain qrels.txt bm25.txt -k 10
   ndcg explain qrels.txt bm25.txt -k 10 --got 0.5921
   ndcg explain qrels.txt bm25.txt --got 0.5512@5,0.5921@10       scores at two cutoffs
-  ndcg explain qrels.txt bm25.txt -k 10 --got values.txt         the value of each query, as trec_eval -q prints
+  ndcg explain qrels.txt bm25.txt -m nDCG@10 --got values.txt    the value of each query, as trec_eval -q prints
   ndcg explain qrels.txt bm25.txt -k 10 --between sklearn,trec_eval
 """,
     ),
@@ -175,7 +175,8 @@ ARGUMENTS = {
             "got",
             EXPLAIN,
             "the score to look for; give all of its digits: they decide how close a match must be; or "
-            "several scores, as 0.31@5,0.283@10; or a file with the value of each query",
+            "several scores, as 0.31@5,0.283@10; or a file with the value of each query, such as the output of "
+            "trec_eval -q or ndcg score -q",
         ),
         Argument("between", EXPLAIN, "two conventions: explain the difference between them"),
         Argument("function", CHECK, "FILE.py:NAME or package.module:NAME"),
@@ -211,6 +212,7 @@ ARGUMENTS = {
     ],
     SCORING: [
         Argument("k", EXPLAIN, "the cutoff: how many ranks count", "all"),
+        Argument("measures", EXPLAIN, "the nDCG of the score, such as nDCG@10; the same as -k 10"),
         _of_python("measures", MEANS, ", each also with a cutoff (nDCG@10,DCG@5); default: nDCG"),
         Argument("k", MEANS, "cutoffs for measures without one, such as 10 or 5,10,all", "all"),
         _of_python("convention", MEANS, "; default: sklearn", tuple(CONVENTIONS)),
@@ -288,7 +290,7 @@ def _number(text: str) -> float | str:
 
 # How the shell spells and reads arguments, and the placeholders that help shows.
 POSITIONAL = ("qrels", "baseline", "runs", "run", "function")
-FILES = (*POSITIONAL, "exclude", "by", "plot")  # which shells complete
+FILES = (*POSITIONAL, "exclude", "by", "got", "plot")  # which shells complete
 SHORT = {"k": "-k", "measures": "-m", "judged_only": "-J", "by_query": "-q", "output": "-o", "places": "-p"}
 READ: dict[str, tuple[Callable[[str], Any], str]] = {
     **dict.fromkeys(("max_drop", "alpha", "margin", "confidence", "log_base", "ignore_index"), (float, "X")),
@@ -298,7 +300,7 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "by": (str, "FILE[:COLUMN]|COLUMN"),
     "worst": (_count_or_all, "N"),
     "runs": (str, "RUN"),
-    "got": (str, "SCORE"),
+    "got": (str, "SCORE|FILE"),
     "between": (_list, "ONE,OTHER"),
     "measures": (_list, "NAMES"),
     "k": (_cutoffs, "K"),

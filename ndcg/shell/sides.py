@@ -56,7 +56,8 @@ class Sides:
         """
         by = getattr(args, "by", None)
         by_file = None if by is None else file_and_column(by)[0]
-        if sum(file in ("-", STANDARD_INPUT) for file in (args.qrels, *files, args.exclude, by_file)) > 1:
+        got = getattr(args, "got", None)
+        if sum(file in ("-", STANDARD_INPUT) for file in (args.qrels, *files, args.exclude, by_file, got)) > 1:
             raise ValueError("standard input, -, can be read only once; give the other files by their names")
         qrels = _columns(args, args.qrels, "qrels")
         names = _names(files)

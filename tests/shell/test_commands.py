@@ -1,13 +1,14 @@
 """The commands print the package's scores, and an error is one sentence."""
 
 import doctest
+import gzip
 import json
 import re
 from pathlib import Path
 
 import evaluate
 import pytest
-from shells import MAIN, QRELS, QUERIES, TREC, WORSE, Call, saved_report, trec
+from shells import MAIN, QRELS, QUERIES, TREC, WORSE, Call, pipe_of, saved_report, standard_input, trec
 from shells import call as call
 from shells import folder as folder
 
@@ -251,6 +252,35 @@ def test_explain_names_the_convention_that_gives_a_score(call: Call, ndcg: evalu
     assert text.startswith("\n".join(str(found).splitlines()[:5]))
 
 
+def test_explain_takes_the_values_that_trec_eval_prints_from_files_and_pipes(call: Call, folder: Path) -> None:
+    content = (TREC / "out.test.aq").read_bytes()
+    (folder / "of_all.txt").write_bytes(content)
+    (folder / "of_all.gz").write_bytes(gzip.compress(content))
+    (folder / "at_10.txt").write_bytes(b"".join(each for each in content.splitlines(True) if b"cut_10 " in each))
+    command = f"explain {TREC}/qrels.test.gz {TREC}/results.test.gz --zero-division 0 -o json --got"
+    expected = call(f"{command} at_10.txt -k 10")
+    assert {"trec_eval", "pytrec_eval"} <= set(json.loads(expected[1])["matches"])
+    for got in ("of_all.txt -k 10", "of_all.txt -m nDCG@10", "of_all.gz -m nDCG -k 10", "at_10.txt"):
+        assert call(f"{command} {got}") == expected
+    with pipe_of(content) as pipe:
+        assert call(f"{command} {pipe} -k 10") == expected
+    with pipe_of(gzip.compress(content)) as pipe, standard_input(pipe):
+        assert call(f"{command} - -k 10") == expected
+    without_ndcg = b"".join(content.splitlines(True)[1:10])
+    (folder / "cuts.txt").write_bytes(without_ndcg)
+    said = call(f"{command} cuts.txt")[2]
+    assert said.startswith("ndcg explain: got: cuts.txt: holds nDCG@5 and nDCG@10 and ")
+    assert said.endswith(", not nDCG; choose -m nDCG@5 or -k 5\n")
+
+
+@pytest.mark.parametrize("form", ["tsv", "jsonl", "json"])
+def test_explain_takes_the_values_that_score_prints(call: Call, folder: Path, form: str) -> None:
+    printed = call(f"score qrels.txt main.txt -q -m nDCG@3,nDCG@5,DCG --convention lightgbm -o {form}")[1]
+    (folder / "values").write_text(printed)
+    found = json.loads(call("explain qrels.txt main.txt -m nDCG@5 --got values -o json")[1])
+    assert (found["measure"], "lightgbm" in found["matches"], "sklearn" in found["matches"]) == ("nDCG@5", True, False)
+
+
 @pytest.mark.parametrize("command", ["score qrels.txt main.txt", "compare qrels.txt main.txt worse.txt"])
 def test_a_plot_is_saved_in_addition_to_the_table(call: Call, folder: Path, command: str) -> None:
     assert call(f"{command} --plot figure.svg")[0] == 0
@@ -309,6 +339,9 @@ BAD = {
     },
     "score qrels.txt main.txt -p 17": "--places must be an integer, at least 0 and at most 16; got 17",
     "score qrels.txt - --by -": "standard input, -, can be read only once; give the other files by their names",
+    "explain qrels.txt - --got -": "standard input, -, can be read only once; give the other files by their names",
+    "explain qrels.txt main.txt -m DCG": "-m must be nDCG, such as nDCG@10: explain knows no other measure",
+    "explain qrels.txt main.txt -m nDCG@5,nDCG@10": "-k must be one cutoff, since a score has one",
     "score qrels.txt - --exclude /dev/stdin": "standard input, -, can be read only once; give the other files by their "
     "names",
     "score qrels.txt main.txt --by long.txt": "long.txt: line 1: field larger than field limit (131072)",
