@@ -457,6 +457,15 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
     return ImportError(f"{feature} needs {library}: pip install {packages}")
 
 
+def warn(problem: str) -> None:
+    """Warn about rankings, at the line that called this package, itself or through evaluate."""
+    own = {__name__.partition(".")[0], "evaluate"}
+    level, frame = 2, sys._getframe(1)
+    while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(problem, stacklevel=level)
+
+
 def in_short(error: BaseException) -> str:
     """Return the message of a library's error, in one line of at most 200 characters."""
     return " ".join(str(error).split())[:200].rstrip(".")
@@ -2754,8 +2763,10 @@ def _listed(columns: list[Any]) -> str:
 # ndcg/inputs/ids.py: Ids: which values are ids, and the ids of rows as indices into the distinct ids.
 
 NO_ID = "is neither text nor an integer, as ids must be"
+TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
+MAY_BE_FLOAT = re.compile(r"'-?[0-9]+(\.0+)?'$")
 FEW_IDS = 1 << 9  # rows; ids of fewer are numbered faster one by one than by Arrow
-PROBE = 1 << 10  # rows that show whether equal ids follow each other
+PROBE = 1 << 10  # rows that show whether equal ids follow each other, or whether ids of both sides meet
 THREADED = 1 << 20  # rows; with more, several threads each take a part
 RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
@@ -2815,6 +2826,23 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
     return {kind for kind in set(map(type, values)) if not id_kind(kind)}
 
 
+def float_hint(one: str, other: str) -> str:
+    """Return the hint for two texts that end in ids: whole numbers as text, one of them with a fraction of 0.
+
+    >>> float_hint("document '101.0'", "document '7'"), float_hint("document '101'", "document '7'")
+    ("; convert ids that are whole numbers to integers, before they become text: '101.0' was a float", '')
+    """
+    found = [MAY_BE_FLOAT.search(each) for each in (one, other)]
+    floats = [each[0] for each in found if each is not None and each[1]]
+    return f"; {TO_INTEGERS}: {floats[0]} was a float" if all(found) and len(floats) == 1 else ""
+
+
+def _other_way(value: Any) -> str:
+    """Return what to give in place of a value that is not an id."""
+    is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+    return f"give {int(value)}" if is_whole else "give others as text"
+
+
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
     """Raise an error for a query of a mapping that is not an id, or, if the mapping is nested, for such a document.
 
@@ -2826,10 +2854,10 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
     wrong = types_of_no_ids(chain(side, chain.from_iterable(side.values())) if nested else side)
     for query, documents in side.items() if wrong else ():
         if type(query) in wrong:
-            raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; give others as text")
+            raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; {_other_way(query)}")
         for document in documents if nested else ():
             if type(document) in wrong:
-                problem = f"document {shown(document)} {NO_ID}; give others as text"
+                problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
                 raise ValueError(f"{argument}: query {shown(query)}: {problem}")
 
 
@@ -2909,7 +2937,10 @@ def read_ids(argument: str, values: Any) -> Ids:
         raise ValueError(f"{argument}: row {row}: is None; give each row an id")
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; give others as text")
+        numbers = ids.cast(pa.float64()) if pa.types.is_floating(ids.type) else []
+        is_whole = len(numbers) and pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py()
+        hint = TO_INTEGERS if is_whole else "give others as text"
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; {hint}")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return _encoded(
@@ -4696,6 +4727,8 @@ class Rankings(NamedTuple):
             list by ids; None if there is none.
         excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
             ``(queries, 2)``; None without `exclude`.
+        unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
+            one was; None if that is unknown.
     """
 
     relevance: NDArray[Any]
@@ -4707,6 +4740,7 @@ class Rankings(NamedTuple):
     query_ids: Sequence[Any] | pa.Array | None = None
     answered: Mask | None = None
     excluded: NDArray[np.int64] | None = None
+    unmatched: str | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -4788,8 +4822,7 @@ class Rankings(NamedTuple):
         >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
         {'retrieved': [1, 2], 'judged': [1, 2], 'relevant': [1, 1], 'retrieved and judged': [1, 2]}
         """
-        judged = np.ones(len(self.relevance), bool) if self.judged is None else self.judged
-        retrieved = self._is_retrieved()
+        retrieved, judged = self._of_sides()
         return {
             "retrieved": self._sums(retrieved),
             "judged": self._sums(judged),
@@ -4829,14 +4862,43 @@ class Rankings(NamedTuple):
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self._sums(self.judged | self.retrieved) == 0)
 
-    def _is_retrieved(self) -> Mask:
-        """Return which documents were retrieved."""
-        scored = self.score != -np.inf  # nan too, which is rejected as such
-        return np.asarray(scored if self.retrieved is None else scored & self.retrieved)
+    def matched(self) -> "Rankings":
+        """Return the same rankings, with `unmatched`.
+
+        Lists and mappings by ids show nothing unless a query has retrieved and judged documents. In flat columns there
+        may be no such query because the ids of queries differ.
+        """
+        if self.excluded is not None and self.excluded.any(axis=0).all():  # their ids are alike on both sides
+            return self._replace(unmatched="")
+        for rows in (slice(PROBE), slice(None)):  # nearly always one of the first documents is in both
+            retrieved, judged = self._of_sides(rows)
+            if (retrieved & judged).any():
+                return self._replace(unmatched="")
+        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
+        if has_both.any():
+            of_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
+            retrieved, judged = retrieved & of_query, judged & of_query
+        elif self.answered is not None or not (retrieved.any() and judged.any()):
+            return self
+        first = [self._place_of(int(side.argmax())) for side in (retrieved, judged)]
+        hint = float_hint(*first) or "; check that both sides have the same ids"
+        both = "first retrieved: {}; first judged: {}".format(*first)
+        return self._replace(unmatched=f"no document was both retrieved and judged; {both}{hint}")
+
+    def _place_of(self, row: int) -> str:
+        """Return the words for a document."""
+        query = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        return (self.place or numbered)(query, row - int(self.offsets[query]))
+
+    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
+        """Return which of some documents were retrieved, and which were judged."""
+        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan too, which is rejected as such
+        judged = np.ones(len(retrieved), bool) if self.judged is None else self.judged[rows]
+        return retrieved if self.retrieved is None else retrieved & self.retrieved[rows], judged
 
     def _ranked(self) -> Mask:
         """Return which queries have a ranking in the predictions, even if none of its documents is left."""
-        ranked = np.asarray(self._sums(self._is_retrieved()) > 0)
+        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
         return ranked if self.answered is None else ranked | self.answered
 
     def _sums(self, mask: Mask) -> NDArray[np.int64]:
@@ -4917,8 +4979,12 @@ def join_rows(
             order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), lambda tied: text[document[tied]])
 
     def place(query: int, position: int | None) -> str:
-        row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
-        return f"query {shown(ids[query].as_py())}{row}"
+        name = f"query {shown(ids[query].as_py())}"
+        if position is None:
+            return name
+        row = int(np.arange(len(codes))[order][offsets[query] + position])
+        id_ = "" if documents is None else f", document {shown(documents.distinct[int(documents.codes[row])].as_py())}"
+        return f"{name}, row {row}{id_}"
 
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
@@ -5062,7 +5128,8 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
     """Return the error for sides without a query in common."""
     ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
-    return ValueError(f"predictions: no query is in the references; ids are such as {ids}")
+    hint = float_hint(shown(predicted), shown(referred))
+    return ValueError(f"predictions: no query is in the references; ids are such as {ids}{hint}")
 
 
 def _id_types(*sides: Side) -> list[str] | None:
@@ -5494,6 +5561,8 @@ def _align(
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
     rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
+    if rankings.place is not None:
+        rankings = rankings.matched()
     if score_dtype != "given":
         try:
             rankings = rankings.with_scores_in(score_dtype)
@@ -5752,6 +5821,7 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
 # ndcg/scores/queries.py: Compute the value of every query, and their mean.
 
 Values = dict[str, NDArray[np.float64]]
+Notify = Callable[[str], None]  # is called with `Rankings.unmatched` if no document was both retrieved and judged
 
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
@@ -5800,7 +5870,11 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
 
 
 def describe_queries(
-    describe: Callable[[Rankings], dict[str, NDArray[Any]]], inputs: Inputs, options: Options, piece: int
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
+    inputs: Inputs,
+    options: Options,
+    piece: int,
+    notify: Notify,
 ) -> dict[str, NDArray[Any]]:
     """Return columns, by name, with a row for each query: the results of a function for pieces of the rankings.
 
@@ -5809,6 +5883,7 @@ def describe_queries(
         inputs: the rankings.
         options: the options with which they are read and scored.
         piece: the approximate number of documents in a call of the function.
+        notify: a function that is called if no document was both retrieved and judged.
     """
 
     def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
@@ -5816,7 +5891,7 @@ def describe_queries(
             return describe(each)
 
     described: list[dict[str, NDArray[Any]]] = []
-    with closing(counted_parts(inputs, options)) as rankings:
+    with closing(counted_parts(inputs, options, notify=notify)) as rankings:
         for part, before in rankings:
             pieces = list(part.pieces(piece))
             starts = before + np.cumsum([0, *(each.queries for each in pieces[:-1])])
@@ -5826,15 +5901,23 @@ def describe_queries(
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
+def warn_unmatched(unmatched: str) -> None:
+    """Warn that no document was both retrieved and judged."""
+    warn(f"predictions: {unmatched}")
+
+
 def counted_parts(
-    inputs: Inputs, options: Options, first_query: int = 0
+    inputs: Inputs, options: Options, first_query: int = 0, notify: Notify = warn_unmatched
 ) -> Generator[tuple[Rankings, int], None, None]:
     """Yield rankings part by part, with the index of their first query; show a progress bar from the second on.
+
+    Once all are scored, `notify` is called if no document was both retrieved and judged.
 
     Raises:
         ValueError: there are no queries; a query is missing and `missing="raise"`.
     """
     before, bar = 0, None
+    unmatched: set[str] = set()
     with ExitStack() as until_done:
         inputs = from_files(inputs)
         refuse_negative(inputs.references, inputs.exclude, options)
@@ -5844,12 +5927,16 @@ def counted_parts(
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
             if options.missing == "raise":
                 refuse_missing(part, before)
+            if part.unmatched is not None:
+                unmatched.add(part.unmatched)
             yield part, first_query + before
             before += part.queries
             if bar is not None:
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
+    if first := min(unmatched, default=""):  # empty if a part has a document in common
+        notify(first)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
@@ -8986,7 +9073,7 @@ def _value_of_query(value: Any) -> tuple[float, float | None]:
     percent.
 
     >>> _value_of_query(0.5), _value_of_query("0.5000")
-    ((0.5, None), (0.5, 5.00005e-05))
+    ((0.5, None), (0.5, 5.000005e-05))
     """
     if is_real(value) and math.isnan(value):  # a query without a value
         return math.nan, None
@@ -9087,6 +9174,7 @@ class Explanation(Readable):
         in_common: the common trait of these queries, in words.
         between: the two conventions with the difference that `choices` explain.
         choices: the options in which they differ, with their effects, which add up to the difference.
+        notes: sentences with further facts for the reader.
     """
 
     signature: str
@@ -9108,6 +9196,7 @@ class Explanation(Readable):
     in_common: tuple[str, ...] = ()
     between: tuple[str, str] | None = None
     choices: tuple[Choice, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def _tables(self) -> list[list[list[str]]]:
         scores = [["convention", self.measure]]
@@ -9133,7 +9222,7 @@ class Explanation(Readable):
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
         errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
-        return [*self._conclusion(), *errors]
+        return [*self._conclusion(), *self.notes, *errors]
 
     def _conclusion(self) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
@@ -9196,6 +9285,7 @@ class Explanation(Readable):
             "nearest": self.nearest and _combination_in_json(self.nearest),
             "disagreeing": list(self.disagreeing),
             "in_common": list(self.in_common),
+            "notes": list(self.notes),
         }
         return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
@@ -9267,6 +9357,9 @@ def explain(
         raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight))
     scorer = _Scorer(from_files(inputs).settled(), k, options)
+    unmatched = next(iter(scorer.rankings.values())).unmatched
+    if unmatched:
+        warn_unmatched(unmatched)
     scores: dict[str, float | None] = {}
     errors = {}
     with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
@@ -9282,7 +9375,9 @@ def explain(
         if name in errors:
             raise ValueError(f"between: {name} has no score: {errors[name]}")
     first = next(name for name, score in scores.items() if score is not None)
-    explanation = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), scores, errors)
+    notes = (f"{unmatched[0].upper()}{unmatched[1:]}.",) if unmatched else ()
+    measure = result_name("nDCG", scorer.cutoff)
+    explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
     if reported is not None:
         explanation = _with_matches(explanation, scorer, reported)
     if pair is None and explanation.matches:  # the one that differs in the fewest choices
@@ -10241,13 +10336,13 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(inputs: Inputs, options: Options) -> PerQuery:
+def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_unmatched) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all
-    judged documents, is 0 for queries with no relevant documents.
+    judged documents, is 0 for queries with no relevant documents. `notify` is called as in `describe_queries`.
     """
-    columns = describe_queries(partial(_describe, options), inputs, options, PIECE)
+    columns = describe_queries(partial(_describe, options), inputs, options, PIECE, notify)
     weight = weights(inputs.sample_weight, len(columns["ideal"]))
     return columns if weight is None else {**columns, "weight": weight}
 
@@ -10850,7 +10945,7 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
 # ndcg/statistics/notes.py: Notes: sentences with facts for the reader of a report or a comparison, in addition to its figures.
 
 def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
-    """Return notes on cutoffs without effect, ids that never match, only relevant documents, and few queries."""
+    """Return notes on cutoffs without effect, only relevant documents, and few queries."""
     few = _few_queries(systems, options)
     if "retrieved" not in systems[0]:  # values without rankings
         return few
@@ -10860,9 +10955,6 @@ def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
         for k in options.cutoffs
         if k is not None and k > longest
     ]
-    met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
-    if systems[0]["judged"].any() and not all(met):
-        sentences.append("No document was both retrieved and judged: are the document ids the same on both sides?")
     alike = np.logical_and.reduce([columns["all relevant"] for columns in systems])
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
@@ -10917,6 +11009,21 @@ def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
         reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
         sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
     return sentences
+
+
+def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
+    """Return a sentence if no document was both retrieved and judged: with ids of both sides if `unmatched` has them.
+
+    Args:
+        columns: the columns of each query.
+        unmatched: as in `Rankings`.
+    """
+    if unmatched:
+        return [f"{unmatched[0].upper()}{unmatched[1:]}."]
+    sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
+    if sides != [True, True, False]:
+        return []
+    return ["No document was both retrieved and judged: are the document ids the same on both sides?"]
 
 
 def exclusion_notes(columns: PerQuery) -> list[str]:
@@ -11467,14 +11574,20 @@ def report(
     return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
 
 
-def report_on(inputs: Inputs, *, options: Options, resampling: Resampling) -> Report:
-    """Return the report on rankings, once the options are checked."""
-    columns = query_columns(inputs, options)
+def report_on(inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_unmatched) -> Report:
+    """Return the report on rankings, once the options are checked; `notify` is called as in `describe_queries`."""
+    unmatched: list[str] = []
+    columns = query_columns(inputs, options, unmatched.append)
+    for each in unmatched:
+        notify(each)
     signature = options.signature(weighted=inputs.sample_weight is not None, excluding=inputs.exclude is not None)
-    return report_of(columns, inputs.by, options=options, resampling=resampling, signature=signature)
+    how: dict[str, Any] = {"options": options, "resampling": resampling, "signature": signature}
+    return report_of(columns, inputs.by, **how, unmatched="".join(unmatched))
 
 
-def report_of(columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str) -> Report:
+def report_of(
+    columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str, unmatched: str = ""
+) -> Report:
     """Return the report on queries from their columns, which may be values without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
@@ -11498,6 +11611,7 @@ def report_of(columns: PerQuery, by: Any, *, options: Options, resampling: Resam
             *missing_notes(columns, options),
             *short_run_notes(columns, options),
             *exclusion_notes(columns),
+            *unmatched_notes(columns, unmatched),
             *notes([columns], options),
             *chance_notes(scores, columns),
             *small_slices(slices),
@@ -11899,8 +12013,9 @@ def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callab
 
 
 def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
-    """Return the report on a run."""
-    return report_on(inputs._replace(predictions=run), options=options, resampling=resampling)
+    """Return the report on a run, without a warning if it has no judged document, since all ids are of one corpus."""
+    inputs = inputs._replace(predictions=run)
+    return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)
 
 
 class NDCGEvaluator:
@@ -12670,7 +12785,9 @@ def compare(
     runs = {name: arguments.pop(_argument(name)) for name in names}
     inputs = Inputs(**arguments)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
-    columns = _columns_of_systems(runs, inputs, parsed, same_queries)
+    columns, unmatched = _columns_of_systems(runs, inputs, parsed, same_queries)
+    if unmatched:
+        warn(f"{', '.join(map(_argument, unmatched))}: {next(iter(unmatched.values()))}")
     signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
     return comparison_of(
         columns,
@@ -12680,6 +12797,7 @@ def compare(
         resampling=resampling,
         testing=testing,
         signature=signature,
+        unmatched=unmatched,
     )
 
 
@@ -12692,8 +12810,10 @@ def comparison_of(
     resampling: Resampling,
     testing: Testing,
     signature: str,
+    unmatched: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries, which may be values without rankings."""
+    ids = unmatched or {}
     contest = Contest(options, baseline, resampling, testing)
     first = next(iter(columns.values()))
     slices = None if by is None else slices_of(by, first.get("query"), len(first["ideal"]))
@@ -12712,6 +12832,7 @@ def comparison_of(
             *left_out_notes(list(columns.values()), options),
             *notes(list(columns.values()), options),
             *notes_on_tests(pairs, testing, baseline),
+            *(f"{system}: {note}" for system in columns for note in unmatched_notes(columns[system], ids.get(system))),
             *(f"{system}: {note}" for system in columns for note in missing_notes(columns[system], options)),
             *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
@@ -12830,8 +12951,8 @@ def _argument(system: str) -> str:
 
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Options, same_queries: bool
-) -> dict[str, PerQuery]:
-    """Return the columns of queries for each system; each input is read once.
+) -> tuple[dict[str, PerQuery], dict[str, str]]:
+    """Return the columns of queries for each system, and `Rankings.unmatched` of some; each input is read once.
 
     Args:
         runs: the predictions of each system.
@@ -12845,10 +12966,12 @@ def _columns_of_systems(
     together = dict(zip(together, settled(**together), strict=True))
     inputs = inputs._replace(**{name: together[name] for name in sides})
     refuse_negative(inputs.references, inputs.exclude, options)
-    columns = {}
+    columns: dict[str, PerQuery] = {}
+    unmatched: dict[str, str] = {}
     for name in runs:
         try:
-            columns[name] = query_columns(inputs._replace(predictions=together[_argument(name)]), options)
+            system = inputs._replace(predictions=together[_argument(name)])
+            columns[name] = query_columns(system, options, partial(unmatched.__setitem__, name))
         except ValueError as error:
             if str(error).startswith(tuple(f"{side}{end}" for side in (*sides, "sample_weight") for end in ": ")):
                 raise  # all systems share these
@@ -12856,7 +12979,7 @@ def _columns_of_systems(
     if same_queries:
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, options.names)
-    return columns
+    return columns, unmatched
 
 
 def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
@@ -13837,11 +13960,13 @@ class Batch(NamedTuple):
         table: Arrow lists of scores and relevances, and the ids of the queries.
         ids: these ids, if the queries have any.
         unmatched: the error if `exclude` has none of these queries; empty if it has some; None without `exclude`.
+        unmatched_ids: `unmatched` of their rankings.
     """
 
     table: pa.Table = NO_QUERIES
     ids: frozenset[bytes] = frozenset()
     unmatched: str | None = None
+    unmatched_ids: str | None = None
 
 
 class CacheFile(NamedTuple):
@@ -13862,6 +13987,7 @@ class BatchState(NamedTuple):
         contents: the contents of the store.
         ids: the ids of the queries that were added, in sets of falling size.
         unmatched: as in `Batch`, of all batches together.
+        unmatched_ids: as in `Batch`, of the first batch that has any.
         added: batches of this process that a `compute` has read but not yet scored.
         rest: these batches of each other process.
         read: the files that they were read from.
@@ -13874,6 +14000,7 @@ class BatchState(NamedTuple):
     contents: Contents = Contents()
     ids: tuple[frozenset[bytes], ...] = ()
     unmatched: str | None = None
+    unmatched_ids: str | None = None
     added: tuple[pa.Table, ...] = ()
     rest: tuple[tuple[pa.Table, ...], ...] = ()
     read: tuple[CacheFile, ...] = ()
@@ -13893,8 +14020,10 @@ class BatchState(NamedTuple):
         while ids and larger and len(larger[-1]) <= len(ids):
             ids |= larger.pop()
         contents = self.store.add(self.contents, batch.table)
-        unmatched = _unmatched(self, batch)
-        return self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids, unmatched=unmatched)
+        state = self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids)
+        return state._replace(
+            unmatched=_unmatched(self, batch), unmatched_ids=self.unmatched_ids or batch.unmatched_ids
+        )
 
 
 class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
@@ -14052,6 +14181,8 @@ class Batches:
                 hint = "reload the metric and add the batches again, with ids that match"
                 raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
             queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
+            if (unmatched_ids := state.unmatched_ids or batch.unmatched_ids) and not _have_document_in_common(queries):
+                warn(f"predictions: {unmatched_ids}")
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
@@ -14187,7 +14318,13 @@ class Batches:
             raise
         read = (*state.read, *state.files)
         self._state = state = BatchState(
-            state.pid, ids=state.ids, unmatched=state.unmatched, added=added, rest=rest, read=read
+            state.pid,
+            ids=state.ids,
+            unmatched=state.unmatched,
+            unmatched_ids=state.unmatched_ids,
+            added=added,
+            rest=rest,
+            read=read,
         )
         return state
 
@@ -14250,6 +14387,12 @@ def _readable_id(spelled: bytes) -> str:
 def _unmatched(*batches: Batch | BatchState) -> str | None:
     """Return the error in their exclusions; empty if one of them has a query of `exclude`."""
     return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
+
+
+def _have_document_in_common(queries: pa.Table) -> bool:
+    """Return whether a document of any batch was both retrieved and judged."""
+    score, relevance = (pc.list_flatten(queries[side]) for side in SIDES)
+    return bool(pc.any(pc.and_(pc.not_equal(score, -math.inf), pc.is_valid(relevance))).as_py())
 
 
 def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:
@@ -14352,7 +14495,7 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     Raises:
         ValueError: the first error of the executors, in alphabetical order; all weights are 0; there are no queries.
     """
-    schema = "queries long, scale double, sums array<double>, weights array<double>, problem string"
+    schema = "queries long, scale double, sums array<double>, weights array<double>, nulls array<int>, problem string"
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
@@ -14365,6 +14508,10 @@ def means(frame: Any, options: Options) -> dict[str, float]:
         results[name] = total / weight if weight else math.nan
     if not sum(row.queries for row in rows):
         raise ValueError("the DataFrame holds no queries; there is nothing to score")
+    nulls = {each for row in rows for each in row.nulls}
+    if 0 not in nulls and {1, 2} <= nulls:
+        hint = "if they are of two tables that were joined, check that both have the same ids"
+        warn(f"no row has both a prediction and a reference; {hint}")
     return results
 
 
@@ -14473,7 +14620,8 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
         )
     for name in ("query", "document"):
         if types.get(name, "string") not in QUERY_TYPES:
-            problem = f"must hold integers or strings; got {types[name]}"
+            hint = "; cast whole numbers to bigint" if types[name] in ("float", "double") else ""
+            problem = f"must hold integers or strings; got {types[name]}{hint}"
             raise ValueError(f"{name}: column {shown(given[name])} {problem}")
     return nested
 
@@ -14507,7 +14655,14 @@ def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Sum over queries, with weights of at most 1 and their scale; yield errors as sentences."""
     for table in _tables(batches):
-        row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "problem": None}
+        row: dict[str, Any] = {
+            "queries": 0,
+            "scale": 0.0,
+            "sums": [0.0],
+            "weights": [0.0],
+            "nulls": [],
+            "problem": None,
+        }
         try:
             _, scored, weight = _scored(options, table)
             valued = [~np.isnan(values) for values in scored]
@@ -14516,6 +14671,8 @@ def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Itera
             weight = weight / (row["scale"] or 1.0)
             row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(scored, valued, strict=True)]
             row["weights"] = [float(np.sum(weight[had])) for had in valued]
+            if "missing" in table.column_names:  # 1: the prediction is null, 2: the reference
+                row["nulls"] = np.unique(pc.list_flatten(table["missing"]).to_numpy() & 3).tolist()
         except ValueError as problem:
             row["problem"] = str(problem)
         yield pa.RecordBatch.from_pylist([row], SUMS)
@@ -14527,6 +14684,7 @@ SUMS = pa.schema(
         "scale": pa.float64(),
         "sums": pa.list_(pa.float64()),
         "weights": pa.list_(pa.float64()),
+        "nulls": pa.list_(pa.int32()),
         "problem": pa.string(),
     }
 )

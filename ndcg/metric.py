@@ -331,7 +331,8 @@ class NDCG(Batches, evaluate.Metric):
             rankings = checked_rankings(inputs, ignore_index=ignore_index)
         except NothingExcludedError as error:  # not in this batch; `compute` raises it if it is in no batch
             rankings, unmatched = checked_rankings(inputs._replace(exclude=None), ignore_index=ignore_index), str(error)
-        return self._batch(*to_arrow(rankings), rankings.query_ids)._replace(unmatched=unmatched)
+        batch = self._batch(*to_arrow(rankings), rankings.query_ids)
+        return batch._replace(unmatched=unmatched, unmatched_ids=rankings.unmatched)
 
 
 # With these, a loaded metric lists conventions and slips, restores saved results, and limits the files it reads.

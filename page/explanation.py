@@ -18,7 +18,7 @@ from .metric import ndcg, tables
 from .paste import HOW, pasted_rows
 from .picture import SHOWS
 from .ranking import ranking_of, rows_of
-from .render import list_html, table_html
+from .render import list_html, note_html, table_html
 from .run_results import read_files
 
 SOURCES = {
@@ -149,6 +149,7 @@ def _explained(name: str, explanation: Any) -> str:
     unknown = explanation.got is not None and not explanation.matches
     parts = [
         f"<h3>{escape(title + _conclusion(explanation))}</h3>{f'<ul>{ways}</ul>' if ways else ''}",
+        *map(note_html, explanation.notes),
         f"<p>See all {_slips_link('known slips')}, with rankings that show them.</p>" if unknown else "",
         f"<table class='owners'><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>",
     ]

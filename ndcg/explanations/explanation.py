@@ -29,6 +29,7 @@ from ..scores.queries import (
     progress,
     refuse_missing,
     score_part,
+    warn_unmatched,
     weights,
 )
 from ..show.drawing import figure_of
@@ -97,6 +98,7 @@ class Explanation(Readable):
         in_common: the common trait of these queries, in words.
         between: the two conventions with the difference that `choices` explain.
         choices: the options in which they differ, with their effects, which add up to the difference.
+        notes: sentences with further facts for the reader.
     """
 
     signature: str
@@ -118,6 +120,7 @@ class Explanation(Readable):
     in_common: tuple[str, ...] = ()
     between: tuple[str, str] | None = None
     choices: tuple[Choice, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def _tables(self) -> list[list[list[str]]]:
         scores = [["convention", self.measure]]
@@ -143,7 +146,7 @@ class Explanation(Readable):
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
         errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
-        return [*self._conclusion(), *errors]
+        return [*self._conclusion(), *self.notes, *errors]
 
     def _conclusion(self) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
@@ -206,6 +209,7 @@ class Explanation(Readable):
             "nearest": self.nearest and _combination_in_json(self.nearest),
             "disagreeing": list(self.disagreeing),
             "in_common": list(self.in_common),
+            "notes": list(self.notes),
         }
         return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
@@ -277,6 +281,9 @@ def explain(
         raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight))
     scorer = _Scorer(from_files(inputs).settled(), k, options)
+    unmatched = next(iter(scorer.rankings.values())).unmatched
+    if unmatched:
+        warn_unmatched(unmatched)
     scores: dict[str, float | None] = {}
     errors = {}
     with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
@@ -292,7 +299,9 @@ def explain(
         if name in errors:
             raise ValueError(f"between: {name} has no score: {errors[name]}")
     first = next(name for name, score in scores.items() if score is not None)
-    explanation = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), scores, errors)
+    notes = (f"{unmatched[0].upper()}{unmatched[1:]}.",) if unmatched else ()
+    measure = result_name("nDCG", scorer.cutoff)
+    explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
     if reported is not None:
         explanation = _with_matches(explanation, scorer, reported)
     if pair is None and explanation.matches:  # the one that differs in the fewest choices

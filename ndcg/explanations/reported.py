@@ -144,7 +144,7 @@ def _value_of_query(value: Any) -> tuple[float, float | None]:
     percent.
 
     >>> _value_of_query(0.5), _value_of_query("0.5000")
-    ((0.5, None), (0.5, 5.00005e-05))
+    ((0.5, None), (0.5, 5.000005e-05))
     """
     if is_real(value) and math.isnan(value):  # a query without a value
         return math.nan, None

@@ -19,7 +19,19 @@ from ..measure.scoring import in_threads
 from .columns import Column, beyond_2_53, in_dtype, is_padding, offsets_of, read_flat_column, read_numbers
 from .exclusion import excluded_counts, excluded_rows, without
 from .hashes import Columns, hashes_of, same_rows
-from .ids import THREADED, Ids, Order, RowNumbers, ascending, check_ids, grouped, id_kind, ordinals, read_ids
+from .ids import (
+    THREADED,
+    Ids,
+    Order,
+    RowNumbers,
+    ascending,
+    check_ids,
+    float_hint,
+    grouped,
+    id_kind,
+    ordinals,
+    read_ids,
+)
 from .rankings import Rankings
 
 Side = Mapping[Any, Mapping[Any, Any]]
@@ -64,8 +76,12 @@ def join_rows(
             order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), lambda tied: text[document[tied]])
 
     def place(query: int, position: int | None) -> str:
-        row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
-        return f"query {shown(ids[query].as_py())}{row}"
+        name = f"query {shown(ids[query].as_py())}"
+        if position is None:
+            return name
+        row = int(np.arange(len(codes))[order][offsets[query] + position])
+        id_ = "" if documents is None else f", document {shown(documents.distinct[int(documents.codes[row])].as_py())}"
+        return f"{name}, row {row}{id_}"
 
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
@@ -209,7 +225,8 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
     """Return the error for sides without a query in common."""
     ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
-    return ValueError(f"predictions: no query is in the references; ids are such as {ids}")
+    hint = float_hint(shown(predicted), shown(referred))
+    return ValueError(f"predictions: no query is in the references; ids are such as {ids}{hint}")
 
 
 def _id_types(*sides: Side) -> list[str] | None:

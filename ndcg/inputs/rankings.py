@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ..measure.scoring import InvalidRankingError
 from ..measure.ties import Mask
-from .columns import Column, Place, in_dtype
+from .columns import Column, Place, in_dtype, numbered
+from .ids import PROBE, float_hint
 
 
 class Rankings(NamedTuple):
@@ -30,6 +31,8 @@ class Rankings(NamedTuple):
             list by ids; None if there is none.
         excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
             ``(queries, 2)``; None without `exclude`.
+        unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
+            one was; None if that is unknown.
     """
 
     relevance: NDArray[Any]
@@ -41,6 +44,7 @@ class Rankings(NamedTuple):
     query_ids: Sequence[Any] | pa.Array | None = None
     answered: Mask | None = None
     excluded: NDArray[np.int64] | None = None
+    unmatched: str | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -122,8 +126,7 @@ class Rankings(NamedTuple):
         >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
         {'retrieved': [1, 2], 'judged': [1, 2], 'relevant': [1, 1], 'retrieved and judged': [1, 2]}
         """
-        judged = np.ones(len(self.relevance), bool) if self.judged is None else self.judged
-        retrieved = self._is_retrieved()
+        retrieved, judged = self._of_sides()
         return {
             "retrieved": self._sums(retrieved),
             "judged": self._sums(judged),
@@ -163,14 +166,43 @@ class Rankings(NamedTuple):
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self._sums(self.judged | self.retrieved) == 0)
 
-    def _is_retrieved(self) -> Mask:
-        """Return which documents were retrieved."""
-        scored = self.score != -np.inf  # nan too, which is rejected as such
-        return np.asarray(scored if self.retrieved is None else scored & self.retrieved)
+    def matched(self) -> "Rankings":
+        """Return the same rankings, with `unmatched`.
+
+        Lists and mappings by ids show nothing unless a query has retrieved and judged documents. In flat columns there
+        may be no such query because the ids of queries differ.
+        """
+        if self.excluded is not None and self.excluded.any(axis=0).all():  # their ids are alike on both sides
+            return self._replace(unmatched="")
+        for rows in (slice(PROBE), slice(None)):  # nearly always one of the first documents is in both
+            retrieved, judged = self._of_sides(rows)
+            if (retrieved & judged).any():
+                return self._replace(unmatched="")
+        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
+        if has_both.any():
+            of_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
+            retrieved, judged = retrieved & of_query, judged & of_query
+        elif self.answered is not None or not (retrieved.any() and judged.any()):
+            return self
+        first = [self._place_of(int(side.argmax())) for side in (retrieved, judged)]
+        hint = float_hint(*first) or "; check that both sides have the same ids"
+        both = "first retrieved: {}; first judged: {}".format(*first)
+        return self._replace(unmatched=f"no document was both retrieved and judged; {both}{hint}")
+
+    def _place_of(self, row: int) -> str:
+        """Return the words for a document."""
+        query = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        return (self.place or numbered)(query, row - int(self.offsets[query]))
+
+    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
+        """Return which of some documents were retrieved, and which were judged."""
+        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan too, which is rejected as such
+        judged = np.ones(len(retrieved), bool) if self.judged is None else self.judged[rows]
+        return retrieved if self.retrieved is None else retrieved & self.retrieved[rows], judged
 
     def _ranked(self) -> Mask:
         """Return which queries have a ranking in the predictions, even if none of its documents is left."""
-        ranked = np.asarray(self._sums(self._is_retrieved()) > 0)
+        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
         return ranked if self.answered is None else ranked | self.answered
 
     def _sums(self, mask: Mask) -> NDArray[np.int64]:

@@ -126,6 +126,8 @@ def _align(
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
     rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
+    if rankings.place is not None:
+        rankings = rankings.matched()
     if score_dtype != "given":
         try:
             rankings = rankings.with_scores_in(score_dtype)

@@ -395,8 +395,9 @@ def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callab
 
 
 def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
-    """Return the report on a run."""
-    return report_on(inputs._replace(predictions=run), options=options, resampling=resampling)
+    """Return the report on a run, without a warning if it has no judged document, since all ids are of one corpus."""
+    inputs = inputs._replace(predictions=run)
+    return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)
 
 
 class NDCGEvaluator:

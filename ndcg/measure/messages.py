@@ -3,6 +3,8 @@
 import difflib
 import re
 import reprlib
+import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -70,6 +72,15 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
     ImportError('plot needs Matplotlib: pip install matplotlib')
     """
     return ImportError(f"{feature} needs {library}: pip install {packages}")
+
+
+def warn(problem: str) -> None:
+    """Warn about rankings, at the line that called this package, itself or through evaluate."""
+    own = {__name__.partition(".")[0], "evaluate"}
+    level, frame = 2, sys._getframe(1)
+    while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(problem, stacklevel=level)
 
 
 def in_short(error: BaseException) -> str:

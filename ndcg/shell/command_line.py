@@ -7,6 +7,7 @@ fast.
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.abc import MetaPathFinder
@@ -79,9 +80,13 @@ def _run(arguments: Sequence[str] | None) -> int:
     if arguments is None and args.command != "check":  # a process of its own, without functions of the user
         sys.meta_path.insert(0, _WithoutPandas())
     try:
-        with interruptible():
-            from .commands import answer
+        with interruptible(), warnings.catch_warnings():
+            from .commands import answer, in_words_of_the_shell
 
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = lambda problem, *_: _say(
+                f"ndcg {args.command}: {in_words_of_the_shell(str(problem))}"
+            )
             listing = answer(args)
             text = listing.text(args.output)
         with suppress(BrokenPipeError):

@@ -47,17 +47,17 @@ def answer(args: argparse.Namespace) -> Listing:
             signature = Options.parse(**scoring(args)).signature(excluding=args.exclude is not None)
             return Listing([], [], signature, [{"signature": signature}], {"signature": signature})
         listing = COMMANDS[args.command](args)
-        return replace(listing, sentences=[_in_words_of_the_shell(each) for each in listing.sentences])
+        return replace(listing, sentences=[in_words_of_the_shell(each) for each in listing.sentences])
     except ValueError as error:
-        raise ValueError(_in_words_of_the_shell(str(error))) from None
+        raise ValueError(in_words_of_the_shell(str(error))) from None
 
 
-def _in_words_of_the_shell(problem: str) -> str:
+def in_words_of_the_shell(problem: str) -> str:
     """Return an error with its options as the shell spells them.
 
-    >>> _in_words_of_the_shell('zero_division=nan excludes it, missing="skip" too')
+    >>> in_words_of_the_shell('zero_division=nan excludes it, missing="skip" too')
     '--zero-division nan excludes it, --missing skip too'
-    >>> _in_words_of_the_shell("discount lists 2 ranks, but 3 count; list more, or give k=2")
+    >>> in_words_of_the_shell("discount lists 2 ranks, but 3 count; list more, or give k=2")
     'discount lists 2 ranks, but 3 count; list more, or give -k 2'
     """
     problem = re.sub(r"^systems\['(.*?)'\]: ", r"\1: ", problem)

@@ -6,6 +6,7 @@ dict in JSON types, from which the same comparison can be restored.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any, Literal, NamedTuple, Unpack
 
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..inputs.sources import settled
-from ..measure.messages import shown, visible
+from ..measure.messages import shown, visible, warn
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
 from ..scores.queries import columns_of, from_file, progress, refuse_negative
 from ..show.drawing import Mark, draw_rows, figure_of
@@ -52,6 +53,7 @@ from .notes import (
     notes_on_slices,
     notes_on_tests,
     small_slices,
+    unmatched_notes,
 )
 from .pairs import SIGNIFICANT, Contest, Pair, ScoresAndPairs, Testing, system_names
 from .parts import Parts
@@ -474,7 +476,9 @@ def compare(
     runs = {name: arguments.pop(_argument(name)) for name in names}
     inputs = Inputs(**arguments)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
-    columns = _columns_of_systems(runs, inputs, parsed, same_queries)
+    columns, unmatched = _columns_of_systems(runs, inputs, parsed, same_queries)
+    if unmatched:
+        warn(f"{', '.join(map(_argument, unmatched))}: {next(iter(unmatched.values()))}")
     signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
     return comparison_of(
         columns,
@@ -484,6 +488,7 @@ def compare(
         resampling=resampling,
         testing=testing,
         signature=signature,
+        unmatched=unmatched,
     )
 
 
@@ -496,8 +501,10 @@ def comparison_of(
     resampling: Resampling,
     testing: Testing,
     signature: str,
+    unmatched: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries, which may be values without rankings."""
+    ids = unmatched or {}
     contest = Contest(options, baseline, resampling, testing)
     first = next(iter(columns.values()))
     slices = None if by is None else slices_of(by, first.get("query"), len(first["ideal"]))
@@ -516,6 +523,7 @@ def comparison_of(
             *left_out_notes(list(columns.values()), options),
             *notes(list(columns.values()), options),
             *notes_on_tests(pairs, testing, baseline),
+            *(f"{system}: {note}" for system in columns for note in unmatched_notes(columns[system], ids.get(system))),
             *(f"{system}: {note}" for system in columns for note in missing_notes(columns[system], options)),
             *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
             *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
@@ -634,8 +642,8 @@ def _argument(system: str) -> str:
 
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Options, same_queries: bool
-) -> dict[str, PerQuery]:
-    """Return the columns of queries for each system; each input is read once.
+) -> tuple[dict[str, PerQuery], dict[str, str]]:
+    """Return the columns of queries for each system, and `Rankings.unmatched` of some; each input is read once.
 
     Args:
         runs: the predictions of each system.
@@ -649,10 +657,12 @@ def _columns_of_systems(
     together = dict(zip(together, settled(**together), strict=True))
     inputs = inputs._replace(**{name: together[name] for name in sides})
     refuse_negative(inputs.references, inputs.exclude, options)
-    columns = {}
+    columns: dict[str, PerQuery] = {}
+    unmatched: dict[str, str] = {}
     for name in runs:
         try:
-            columns[name] = query_columns(inputs._replace(predictions=together[_argument(name)]), options)
+            system = inputs._replace(predictions=together[_argument(name)])
+            columns[name] = query_columns(system, options, partial(unmatched.__setitem__, name))
         except ValueError as error:
             if str(error).startswith(tuple(f"{side}{end}" for side in (*sides, "sample_weight") for end in ": ")):
                 raise  # all systems share these
@@ -660,7 +670,7 @@ def _columns_of_systems(
     if same_queries:
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, options.names)
-    return columns
+    return columns, unmatched
 
 
 def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:

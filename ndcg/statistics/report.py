@@ -16,7 +16,7 @@ from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions, measure_of
-from ..scores.queries import from_frame
+from ..scores.queries import Notify, from_frame, warn_unmatched
 from ..show.drawing import Mark, draw_mark, draw_rows, figure_of
 from ..show.tables import Readable, Table, count_text
 from .measured import (
@@ -44,6 +44,7 @@ from .notes import (
     short_run_notes,
     slice_notes,
     small_slices,
+    unmatched_notes,
 )
 from .saved import (
     as_saved,
@@ -338,14 +339,20 @@ def report(
     return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
 
 
-def report_on(inputs: Inputs, *, options: Options, resampling: Resampling) -> Report:
-    """Return the report on rankings, once the options are checked."""
-    columns = query_columns(inputs, options)
+def report_on(inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_unmatched) -> Report:
+    """Return the report on rankings, once the options are checked; `notify` is called as in `describe_queries`."""
+    unmatched: list[str] = []
+    columns = query_columns(inputs, options, unmatched.append)
+    for each in unmatched:
+        notify(each)
     signature = options.signature(weighted=inputs.sample_weight is not None, excluding=inputs.exclude is not None)
-    return report_of(columns, inputs.by, options=options, resampling=resampling, signature=signature)
+    how: dict[str, Any] = {"options": options, "resampling": resampling, "signature": signature}
+    return report_of(columns, inputs.by, **how, unmatched="".join(unmatched))
 
 
-def report_of(columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str) -> Report:
+def report_of(
+    columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str, unmatched: str = ""
+) -> Report:
     """Return the report on queries from their columns, which may be values without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
@@ -369,6 +376,7 @@ def report_of(columns: PerQuery, by: Any, *, options: Options, resampling: Resam
             *missing_notes(columns, options),
             *short_run_notes(columns, options),
             *exclusion_notes(columns),
+            *unmatched_notes(columns, unmatched),
             *notes([columns], options),
             *chance_notes(scores, columns),
             *small_slices(slices),

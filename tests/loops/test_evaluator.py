@@ -118,6 +118,15 @@ def similarity(model: Any, corpus: Mapping[str, str] = CORPUS) -> np.ndarray:
 # --- The numbers of its own evaluators ---
 
 
+def test_a_model_that_finds_nothing_relevant_is_not_warned_of_since_all_ids_are_in_the_corpus(
+    ndcg: evaluate.Metric,
+) -> None:
+    worst = similarity(bi_encoder()).argmin(axis=1)
+    relevant = {query: {list(CORPUS)[at]} for query, at in zip(QUERIES, worst, strict=True)}
+    evaluator = ndcg.sentence_transformers_evaluator(queries=QUERIES, corpus=CORPUS, relevant_docs=relevant, k=1)
+    assert evaluator(bi_encoder())["nDCG@1"] == 0
+
+
 @pytest.mark.parametrize("chunk", [7, 1000])
 @pytest.mark.parametrize("repeats", [1, 3], ids=["no ties", "every text three times"])
 @pytest.mark.parametrize(

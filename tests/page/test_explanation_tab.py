@@ -6,6 +6,7 @@ from pathlib import Path
 import evaluate
 import pandas as pd
 import pytest
+from conftest import NOTHING_IN_COMMON
 
 from page.choices import bar_of
 from page.example import FIRST_RANKING
@@ -132,6 +133,14 @@ def test_a_ranking_a_batch_and_runs_are_explained(ndcg: evaluate.Metric, tmp_pat
     (tmp_path / "bm25.run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
     html = shown(RUNS, "0.6309", files=(str(tmp_path / "qrels.txt"), [str(tmp_path / "bm25.run")]))
     assert html.startswith("<h3>bm25: 0.6309 is the nDCG@10 of ")
+
+
+@NOTHING_IN_COMMON
+def test_a_note_says_that_a_run_has_no_document_in_common_with_the_qrels(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q 0 7 1")
+    (tmp_path / "other.run").write_text("q Q0 doc7 1 2 t")
+    html = shown(RUNS, "0", files=(str(tmp_path / "qrels.txt"), [str(tmp_path / "other.run")]))
+    assert "<p class='note'>No document was both retrieved and judged; first retrieved:" in html
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,29 @@ def test_programs_get_the_queries_that_lost_and_that_gained_most(call: Call, ndc
     assert [line.split("\t") for line in lines] == [list(map(str, row.values())) for row in expected]
 
 
+@pytest.mark.parametrize("form", ["text", "tsv", "jsonl", "json"])
+@pytest.mark.parametrize("command", ["score", "compare", "gate", "audit", "explain"])
+def test_no_document_in_common_is_said_on_standard_error(call: Call, folder: Path, command: str, form: str) -> None:
+    other = {query: {f"doc-{document}": score for document, score in run.items()} for query, run in MAIN.items()}
+    (folder / "other.txt").write_text(trec(other, "run"))
+    runs = "other.txt" if command in ("audit", "explain") else "main.txt other.txt"
+    cutoff = "-k 5" if command == "explain" else "-m nDCG@5"
+    _, _, said = call(f"{command} qrels.txt {runs} {cutoff} -o {form}")
+    name = "predictions" if command == "explain" else "other"
+    first = "first retrieved: query 'q0', document 'doc-d0'; first judged: query 'q0', document 'd0'"
+    hint = "check that both sides have the same ids"
+    assert said == f"ndcg {command}: {name}: no document was both retrieved and judged; {first}; {hint}\n"
+
+
+def test_ids_that_were_floats_get_a_hint(call: Call, folder: Path) -> None:
+    (folder / "qrels.txt").write_text("101 0 7 1")
+    (folder / "main.txt").write_text("101.0 Q0 7 1 0.5 t")
+    (folder / "worse.txt").write_text("101 Q0 7.0 1 0.5 t")
+    hint = "convert ids that are whole numbers to integers, before they become text"
+    assert call("score qrels.txt main.txt")[2].endswith(f"; {hint}: '101.0' was a float\n")
+    assert call("score qrels.txt worse.txt")[2].endswith(f"; {hint}: '7.0' was a float\n")
+
+
 @pytest.mark.parametrize("form", ["jsonl", "tsv"])
 def test_programs_get_nothing_if_no_query_differs(call: Call, folder: Path, form: str) -> None:
     (folder / "again.txt").write_text(trec(MAIN, "run"))
