@@ -4830,6 +4830,19 @@ class Rankings(NamedTuple):
             "retrieved and judged": self._sums(retrieved & judged),
         }
 
+    def queries_of_ties(self) -> NDArray[np.intp]:
+        """Return the query of every two retrieved documents that follow each other and have equal scores.
+
+        >>> Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3])).queries_of_ties().tolist()
+        [0]
+        """
+        retrieved = self._of_sides()[0]
+        query = np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])[retrieved]
+        score = self.score[retrieved]
+        order = np.lexsort((score, query))
+        query, score = query[order], score[order]
+        return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
+
     def pieces(self, documents: int) -> Iterator["Rankings"]:
         """Yield the same queries in pieces of about so many documents each.
 
@@ -6518,7 +6531,7 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         "no place in the run": lacking,
         "no retrieved documents": (retrieved == 0) & ~lacking,
         "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": np.bincount(queries_of_ties(rankings), minlength=rankings.queries) > 0,
+        "documents with equal scores": np.bincount(rankings.queries_of_ties(), minlength=rankings.queries) > 0,
         "unjudged documents": retrieved > counts["retrieved and judged"],
         "judged documents that were not retrieved": judged > counts["retrieved and judged"],
         "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
@@ -6530,22 +6543,6 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
         properties["more relevant documents than the cutoff"] = counts["relevant"] > k
     return properties
-
-
-def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
-    """Return the query of every two adjacent retrieved documents with equal scores.
-
-    >>> queries_of_ties(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
-    [0]
-    """
-    retrieved = rankings.score > -np.inf
-    if rankings.retrieved is not None:
-        retrieved &= rankings.retrieved
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))[retrieved]
-    score = rankings.score[retrieved]
-    order = np.lexsort((score, query))
-    query, score = query[order], score[order]
-    return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
 
 def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
@@ -8626,7 +8623,7 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
         for score_dtype in (dtypes := searched.values_of("score_dtype")):
             chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
             if (rankings := read("score_dtype", chosen)) is not None:
-                read_as.append((chosen, rankings, len(queries_of_ties(rankings))))
+                read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
         same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits only add ties
         for chosen, rankings, ties in read_as[: 1 if same else None]:
             idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not _has_negative(rankings)}
@@ -10350,7 +10347,8 @@ def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_unmatc
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
     chosen = options.scoring["ties"]
-    orders = {chosen, "worst", "best"} if _may_tie(part) else {chosen}
+    may_tie = len(part.score) > SORTED or len(part.queries_of_ties())
+    orders = {chosen, "worst", "best"} if may_tie else {chosen}
     by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in orders}
     scored = by_ties[chosen]
     no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
@@ -10376,18 +10374,6 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
-
-
-def _may_tie(part: Rankings) -> bool:
-    """Return whether retrieved documents of a query have equal scores; for many documents, assume that they do."""
-    if len(part.score) > SORTED:
-        return True
-    retrieved = part.score > -np.inf if part.retrieved is None else part.retrieved & (part.score > -np.inf)
-    query = np.arange(part.queries).repeat(part.offsets[1:] - part.offsets[:-1])[retrieved]
-    score = part.score[retrieved]
-    order = np.lexsort((score, query))
-    query, score = query[order], score[order]
-    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
 
 
 def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:

@@ -19,7 +19,6 @@ from ..measure.scoring import discounts, ratio, score_queries, sign
 from ..measure.ties import Floats, Mask
 from ..scores.queries import UserTerms, progress, score_part
 from .combination import Combination, by_convention
-from .properties import queries_of_ties
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
@@ -198,7 +197,7 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
         for score_dtype in (dtypes := searched.values_of("score_dtype")):
             chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
             if (rankings := read("score_dtype", chosen)) is not None:
-                read_as.append((chosen, rankings, len(queries_of_ties(rankings))))
+                read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
         same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits only add ties
         for chosen, rankings, ties in read_as[: 1 if same else None]:
             idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not _has_negative(rankings)}

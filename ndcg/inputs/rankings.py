@@ -134,6 +134,19 @@ class Rankings(NamedTuple):
             "retrieved and judged": self._sums(retrieved & judged),
         }
 
+    def queries_of_ties(self) -> NDArray[np.intp]:
+        """Return the query of every two retrieved documents that follow each other and have equal scores.
+
+        >>> Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3])).queries_of_ties().tolist()
+        [0]
+        """
+        retrieved = self._of_sides()[0]
+        query = np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])[retrieved]
+        score = self.score[retrieved]
+        order = np.lexsort((score, query))
+        query, score = query[order], score[order]
+        return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
+
     def pieces(self, documents: int) -> Iterator["Rankings"]:
         """Yield the same queries in pieces of about so many documents each.
 

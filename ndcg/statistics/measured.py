@@ -183,7 +183,8 @@ def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_unmatc
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
     chosen = options.scoring["ties"]
-    orders = {chosen, "worst", "best"} if _may_tie(part) else {chosen}
+    may_tie = len(part.score) > SORTED or len(part.queries_of_ties())
+    orders = {chosen, "worst", "best"} if may_tie else {chosen}
     by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in orders}
     scored = by_ties[chosen]
     no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
@@ -209,18 +210,6 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
-
-
-def _may_tie(part: Rankings) -> bool:
-    """Return whether retrieved documents of a query have equal scores; for many documents, assume that they do."""
-    if len(part.score) > SORTED:
-        return True
-    retrieved = part.score > -np.inf if part.retrieved is None else part.retrieved & (part.score > -np.inf)
-    query = np.arange(part.queries).repeat(part.offsets[1:] - part.offsets[:-1])[retrieved]
-    score = part.score[retrieved]
-    order = np.lexsort((score, query))
-    query, score = query[order], score[order]
-    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
 
 
 def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
