@@ -309,7 +309,15 @@ def explain(
     if pair is None or pair[0] == pair[1]:
         return explanation
     signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
-    return replace(explanation, signature=signature, between=pair, choices=scorer.choices(*pair))
+    try:
+        choices = scorer.choices(*pair)
+    except ValueError as error:  # of a mixture of their options, such as ties by id among scores in 32 bits
+        if between is None:
+            return explanation
+        raise ValueError(
+            f"between: some options of {pair[0]} with others of {pair[1]} have no score: {error}"
+        ) from None
+    return replace(explanation, signature=signature, between=pair, choices=choices)
 
 
 class _Scorer:
