@@ -310,7 +310,8 @@ def check(ndcg: evaluate.Metric, folder: Path, case: tuple[Queries, dict[str, An
     else:
         found = outcome(lambda: ndcg.compute(**given, **how))
     if form == "as_rows_without_documents" and found is Refused and options.get("ties") == "docid":
-        scores = [[document.score for document in documents if document.score is not None] for documents in queries]
+        kind = np.float32 if options.get("score_dtype") == "float32" else float
+        scores = [[kind(each.score) for each in documents if is_number(each.score)] for documents in queries]
         if any(len(set(each)) < len(each) for each in scores):  # a tie that ids would have to decide
             awaited = Refused
     if awaited is Refused or found is Refused:
