@@ -945,7 +945,7 @@ def test_an_exponential_gain_that_overflows_is_rejected_at_its_place() -> None:
 def test_the_exponential_gain_keeps_the_digits_of_a_small_relevance() -> None:
     for small in (1e-300, 1e-17, 1e-10, 1e-3, 0.25):
         dcg = scores_of([small, 0.5], [2, 1], k=1, gain="exponential")["DCG"]
-        assert dcg == pytest.approx(math.expm1(small * math.log(2)), rel=1e-14)
+        assert dcg == pytest.approx(math.expm1(small * math.log(2)), rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -1005,12 +1005,6 @@ def test_sums_add_one_rank_after_the_other_to_the_last_bit(
             sums[rank + 1] = sums[rank] + gains[:, rank] * weight[rank]
         assert (found[name] == sums[cutoffs]).all()
         assert (score_queries(**padded, judged=judged, cutoffs=cutoffs, **options)[name] == found[name]).all()
-
-
-def test_an_exponential_gain_keeps_the_digits_of_a_small_relevance() -> None:
-    """2 ** r - 1 is r * ln 2, but 1 + 7e-13 has no digits left for it."""
-    gain = scores_of([1e-12, 0], [2, 1], gain="exponential")["CG"]
-    assert gain == pytest.approx(1e-12 * math.log(2), rel=1e-11)
 
 
 def test_an_ideal_of_retrieved_documents_has_no_unjudged_ones() -> None:
