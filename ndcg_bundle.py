@@ -10202,8 +10202,6 @@ def eval_results(
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
 COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names
 
-ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # scores by system and name, and pairs
-
 
 class Testing(NamedTuple):
     """The hypotheses of the tests of a comparison.
@@ -10347,85 +10345,6 @@ class Pair(NamedTuple):
             "minimum detectable difference": number_text(self.min_detectable, places),
             "queries needed for the observed difference": count_text(self.queries_needed),
         }
-
-
-class Contest(NamedTuple):
-    """How to compare systems: the options, the baseline, the intervals and the tests."""
-
-    options: Options
-    baseline: str | None
-    resampling: Resampling
-    testing: Testing
-
-    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
-        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
-        weight = next(iter(columns.values())).get("weight")
-        names = self.options.names
-        values = np.stack([each[name] for each in columns.values() for name in names])
-        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
-        opponents = list(combinations(columns, 2))
-        if self.baseline is not None:
-            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
-        contests = [(name, *each) for name in names for each in opponents]
-        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
-        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
-        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
-        by_system = []
-        for at, each in enumerate(columns.values()):
-            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
-            by_system.append(scores_of(each, self.options, of_system, parts))
-        results: list[ScoresAndPairs] = [
-            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
-        ]
-        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
-        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
-        for contest, figures in zip(contests, figures_of_pairs, strict=True):
-            name, *systems = contest
-            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
-            difference = differences(*means)
-            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
-            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
-            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
-            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
-            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
-                of_part.append(Pair(*contest, *of_pair))
-        return results
-
-    def _figures(
-        self,
-        values: NDArray[np.float64],
-        weight: NDArray[np.float64] | None,
-        pairs: Sequence[tuple[int, int]],
-        ends: Intervals,
-        parts: Parts | None,
-    ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
-        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
-        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
-        powers = power(values, weight, pairs, **how)
-        greatest = greatest_values(self.options)
-        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
-        whole = Parts([values.shape[1]]) if parts is None else parts
-        for at, (one, other) in enumerate(pairs):
-            by_query = differences(values[one], values[other])
-            possible = self.testing.margin + greatest[one % len(greatest)]
-            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
-                possible = math.inf
-            by_part = {
-                **{name: each[at] for name, each in ends._asdict().items()},
-                "p": tests.randomization[at],
-                "p_holm": tests.randomization[at],
-                "p_t": tests.t_test[at],
-                "p_t_holm": tests.t_test[at],
-                "wins": whole.sums((by_query > 0) & counted),
-                "ties": whole.sums((by_query == 0) & counted),
-                "losses": whole.sums((by_query < 0) & counted),
-                "exact": tests.exact[at],
-                "permutations": tests.permutations[at],
-                "min_detectable": np.where(powers.min_detectable[at] <= possible, powers.min_detectable[at], math.nan),
-                "queries_needed": powers.queries_needed[at],
-            }
-            yield {name: each.reshape(-1) for name, each in by_part.items()}
 
 
 def system_names(systems: Any, baseline: Any) -> list[str]:
@@ -11874,14 +11793,9 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
 
 
-# ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
+# ndcg/statistics/contest.py: The scores and pairs of several systems, of all queries and of slices.
 
-SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
-PLACES = 16  # at most: float64 holds no more digits
-ONE_SIDED = (
-    "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
-    "interval."
-)
+ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by system and name, and pairs
 
 
 class ComparedSlice(NamedTuple):
@@ -11896,6 +11810,132 @@ class ComparedSlice(NamedTuple):
     queries: int
     scores: dict[str, dict[str, Score]]
     pairs: tuple[Pair, ...]
+
+
+class Contest(NamedTuple):
+    """How to compare systems: the options, the baseline, the intervals and the tests."""
+
+    options: Options
+    baseline: str | None
+    resampling: Resampling
+    testing: Testing
+
+    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
+        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
+        weight = next(iter(columns.values())).get("weight")
+        names = self.options.names
+        values = np.stack([each[name] for each in columns.values() for name in names])
+        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
+        opponents = list(combinations(columns, 2))
+        if self.baseline is not None:
+            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
+        contests = [(name, *each) for name in names for each in opponents]
+        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
+        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
+        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
+        by_system = []
+        for at, each in enumerate(columns.values()):
+            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
+            by_system.append(scores_of(each, self.options, of_system, parts))
+        results: list[ScoresAndPairs] = [
+            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
+        ]
+        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
+        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
+        for contest, figures in zip(contests, figures_of_pairs, strict=True):
+            name, *systems = contest
+            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
+            difference = differences(*means)
+            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
+            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
+            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
+            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
+            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
+                of_part.append(Pair(*contest, *of_pair))
+        return results
+
+    def _figures(
+        self,
+        values: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+        pairs: Sequence[tuple[int, int]],
+        ends: Intervals,
+        parts: Parts | None,
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
+        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
+        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
+        powers = power(values, weight, pairs, **how)
+        greatest = greatest_values(self.options)
+        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
+        whole = Parts([values.shape[1]]) if parts is None else parts
+        for at, (one, other) in enumerate(pairs):
+            by_query = differences(values[one], values[other])
+            possible = self.testing.margin + greatest[one % len(greatest)]
+            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
+                possible = math.inf
+            by_part = {
+                **{name: each[at] for name, each in ends._asdict().items()},
+                "p": tests.randomization[at],
+                "p_holm": tests.randomization[at],
+                "p_t": tests.t_test[at],
+                "p_t_holm": tests.t_test[at],
+                "wins": whole.sums((by_query > 0) & counted),
+                "ties": whole.sums((by_query == 0) & counted),
+                "losses": whole.sums((by_query < 0) & counted),
+                "exact": tests.exact[at],
+                "permutations": tests.permutations[at],
+                "min_detectable": np.where(powers.min_detectable[at] <= possible, powers.min_detectable[at], math.nan),
+                "queries_needed": powers.queries_needed[at],
+            }
+            yield {name: each.reshape(-1) for name, each in by_part.items()}
+
+
+def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
+    """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
+    ((scores, pairs),) = contest.results(columns)
+    pairs = contest.testing.corrected(pairs)
+    return {
+        "scores": scores,
+        "pairs": tuple(pairs),
+        "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
+        "slices": {} if slices is None else _compared_slices(contest, slices, columns),
+    }
+
+
+def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
+    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
+    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    weight = next(iter(columns.values())).get("weight")
+    with progress(len(slices.values), "Comparing", " slices") as bar:
+        for piece in in_pieces(slices):
+            valued = ~np.isnan(
+                [each[name][piece.queries] for each in columns.values() for name in contest.options.names]
+            )
+            valued &= True if weight is None else weight[piece.queries] > 0
+            enough = np.min([piece.parts.sums(each) for each in valued], axis=0) > 1
+            if enough.any():
+                queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
+                own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
+                results = contest.results(own, Parts(sizes))
+                values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
+                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
+            bar.update(len(piece.values))
+    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs]))
+    return {
+        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
+        for value, (queries, (scores, pairs)) in by_slice.items()
+    }
+
+
+# ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
+
+SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
+PLACES = 16  # at most: float64 holds no more digits
+ONE_SIDED = (
+    "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
+    "interval."
+)
 
 
 @dataclass(frozen=True)
@@ -12113,7 +12153,7 @@ class Comparison(Readable):
         else:
             first = queries.slice(0, len(queries) // len(names))
             slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
-            results = _statistics_comparison_results(columns, slices, Contest(options, values["baseline"], resampling, testing))
+            results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
             results = _with_figures_of_documents(results, values)
         return cls(
             signature=signature,
@@ -12209,6 +12249,61 @@ def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level:
     rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
     return [[name, "measure", *columns], *rows]
 
+
+def _saved_columns(queries: pa.Table, systems: Sequence[str], names: Sequence[str]) -> dict[str, PerQuery]:
+    """Return the columns of queries of each system from a saved table.
+
+    Raises:
+        ValueError: the systems have other queries, or do not follow each other.
+    """
+    tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
+    shared = [name for name in SHARED if name in queries.column_names]
+    in_order = pa.concat_tables(tables)["system"] == queries["system"]
+    if not in_order or any(each.select(shared) != tables[0].select(shared) for each in tables):
+        raise ValueError("queries: must be the same for each system, system after system")
+    return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}
+
+
+def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return results with the saved figures that the values of the queries do not determine."""
+
+    def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
+        return {
+            system: with_figures_of_documents(each, saved_scores(part["scores"][system], f"scores: {system}"))
+            for system, each in of_systems.items()
+        }
+
+    parts = {(type(each["slice"]), each["slice"]): each for each in saved.get("slices", [])}
+    slices = {
+        value: each._replace(scores=scores(each.scores, parts[type(value), value]))
+        for value, each in results["slices"].items()
+    }
+    return {**results, "scores": scores(results["scores"], saved), "slices": slices}
+
+
+def _saved_results(saved: Mapping[str, Any], resampling: Resampling) -> dict[str, Any]:
+    """Return the saved figures of a weighted comparison of 1.0 to 1.2."""
+    exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
+    of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
+
+    def part(values: Mapping[str, Any]) -> dict[str, Any]:
+        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
+        return {
+            "scores": {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()},
+            "pairs": tuple(
+                Pair(**of_1_0 | {RENAMED.get(name, name): each for name, each in pair.items()})
+                for pair in values["pairs"]
+            ),
+        }
+
+    slices = {
+        each["slice"]: ComparedSlice(saved_count(each["queries"], "slices"), **part(each))
+        for each in saved.get("slices", [])
+    }
+    return {**part(saved), "resampling": resampling._replace(exact=exact), "slices": slices}
+
+
+# ndcg/statistics/comparing.py: Compare systems by their rankings: what each input is, and which queries count.
 
 def compare(
     *,
@@ -12306,7 +12401,7 @@ def comparison_of(
     contest = Contest(options, baseline, resampling, testing)
     first = next(iter(columns.values()))
     slices = None if by is None else slices_of(by, first.get("query"), len(first["ideal"]))
-    results = _statistics_comparison_results(columns, slices, contest)
+    results = results_of(columns, slices, contest)
     scores, pairs = results["scores"], results["pairs"]
     of_slices: tuple[str, ...] = ()
     if slices is not None:
@@ -12329,96 +12424,6 @@ def comparison_of(
         testing=testing,
         **results,
     )
-
-
-def _statistics_comparison_results(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
-    """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
-    ((scores, pairs),) = contest.results(columns)
-    pairs = contest.testing.corrected(pairs)
-    return {
-        "scores": scores,
-        "pairs": tuple(pairs),
-        "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
-        "slices": {} if slices is None else _compared_slices(contest, slices, columns),
-    }
-
-
-def _saved_columns(queries: pa.Table, systems: Sequence[str], names: Sequence[str]) -> dict[str, PerQuery]:
-    """Return the columns of queries of each system from a saved table.
-
-    Raises:
-        ValueError: the systems have other queries, or do not follow each other.
-    """
-    tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
-    shared = [name for name in SHARED if name in queries.column_names]
-    in_order = pa.concat_tables(tables)["system"] == queries["system"]
-    if not in_order or any(each.select(shared) != tables[0].select(shared) for each in tables):
-        raise ValueError("queries: must be the same for each system, system after system")
-    return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}
-
-
-def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return results with the saved figures that the values of the queries do not determine."""
-
-    def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
-        return {
-            system: with_figures_of_documents(each, saved_scores(part["scores"][system], f"scores: {system}"))
-            for system, each in of_systems.items()
-        }
-
-    parts = {(type(each["slice"]), each["slice"]): each for each in saved.get("slices", [])}
-    slices = {
-        value: each._replace(scores=scores(each.scores, parts[type(value), value]))
-        for value, each in results["slices"].items()
-    }
-    return {**results, "scores": scores(results["scores"], saved), "slices": slices}
-
-
-def _saved_results(saved: Mapping[str, Any], resampling: Resampling) -> dict[str, Any]:
-    """Return the saved figures of a weighted comparison of 1.0 to 1.2."""
-    exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
-    of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
-
-    def part(values: Mapping[str, Any]) -> dict[str, Any]:
-        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
-        return {
-            "scores": {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()},
-            "pairs": tuple(
-                Pair(**of_1_0 | {RENAMED.get(name, name): each for name, each in pair.items()})
-                for pair in values["pairs"]
-            ),
-        }
-
-    slices = {
-        each["slice"]: ComparedSlice(saved_count(each["queries"], "slices"), **part(each))
-        for each in saved.get("slices", [])
-    }
-    return {**part(saved), "resampling": resampling._replace(exact=exact), "slices": slices}
-
-
-def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
-    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
-    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
-    weight = next(iter(columns.values())).get("weight")
-    with progress(len(slices.values), "Comparing", " slices") as bar:
-        for piece in in_pieces(slices):
-            valued = ~np.isnan(
-                [each[name][piece.queries] for each in columns.values() for name in contest.options.names]
-            )
-            valued &= True if weight is None else weight[piece.queries] > 0
-            enough = np.min([piece.parts.sums(each) for each in valued], axis=0) > 1
-            if enough.any():
-                queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
-                own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
-                results = contest.results(own, Parts(sizes))
-                values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
-                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
-            bar.update(len(piece.values))
-    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs]))
-    return {
-        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
-        for value, (queries, (scores, pairs)) in by_slice.items()
-    }
 
 
 def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:
@@ -12944,7 +12949,7 @@ def _for_lightgbm(
     if weight is not None:
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
-    results = _loops_scorer_results(options, predictions, labels, offsets_of(lengths), weight)
+    results = _results(options, predictions, labels, offsets_of(lengths), weight)
     return [(name, value, True) for name, value in results.items()]
 
 
@@ -12976,11 +12981,11 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
             "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., qid=...)"
         )
     weight = data.get_weight()
-    results = _loops_scorer_results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
+    results = _results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
     return [(f"ndcg.{name}", value) for name, value in results.items()]
 
 
-def _loops_scorer_results(
+def _results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
     """Return the results of queries with contiguous rows.

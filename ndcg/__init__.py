@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from .metric import NDCG as NDCG
     from .scores.compute import compute as compute
     from .scores.spark import compute_spark as compute_spark
+    from .statistics.comparing import compare as compare
     from .statistics.comparison import Comparison as Comparison
-    from .statistics.comparison import compare as compare
     from .statistics.report import Report as Report
     from .statistics.report import report as report
 
@@ -57,7 +57,8 @@ _MODULES = {
     "metric": ("NDCG",),
     "scores.compute": ("compute",),
     "scores.spark": ("compute_spark",),
-    "statistics.comparison": ("Comparison", "compare"),
+    "statistics.comparing": ("compare",),
+    "statistics.comparison": ("Comparison",),
     "statistics.report": ("Report", "report"),
 }
 

@@ -29,7 +29,8 @@ from .scores.batches import Batch, Batches
 from .scores.compute import compute
 from .scores.queries import checked_rankings, from_files, from_frame, query_values, scores
 from .scores.spark import compute_spark
-from .statistics.comparison import Comparison, compare
+from .statistics.comparing import compare
+from .statistics.comparison import Comparison
 from .statistics.measured import Resampling
 from .statistics.report import Report, report, report_on
 

@@ -15,7 +15,8 @@ from ..files.content import parse_json
 from ..files.tables import rankings_in
 from ..measure.messages import shown
 from ..measure.options import Options, __version__, choice, is_real
-from ..statistics.comparison import Comparison, comparison_of
+from ..statistics.comparing import comparison_of
+from ..statistics.comparison import Comparison
 from ..statistics.measured import PerQuery, Resampling, columns_of_values
 from ..statistics.pairs import Testing, system_names
 from ..statistics.report import Report, report_of

@@ -14,7 +14,8 @@ from ..inputs.slices import slice_name
 from ..measure.messages import in_short
 from ..measure.options import Options, whole
 from ..show.tables import Table, cell_text, count_text, counted_text, level_text
-from ..statistics.comparison import PLACES, Comparison, compare, query_rows, query_tables
+from ..statistics.comparing import compare
+from ..statistics.comparison import PLACES, Comparison, query_rows, query_tables
 from ..statistics.measured import Score, affected_by_ties, mean_table
 from ..statistics.pairs import Pair
 from ..statistics.report import Report

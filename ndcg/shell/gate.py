@@ -13,7 +13,8 @@ from ..inputs.hashes import digest_of
 from ..measure.messages import shown
 from ..measure.options import Options, in_units, is_real
 from ..show.tables import counted_text, level_text, number_text, p_text
-from ..statistics.comparison import Comparison, comparison_of
+from ..statistics.comparing import comparison_of
+from ..statistics.comparison import Comparison
 from ..statistics.measured import PerQuery, Resampling, columns_of_values, leave_out_alike
 from ..statistics.notes import differing_text, least_p_values
 from ..statistics.pairs import Pair, Testing

@@ -7,18 +7,15 @@ dict in JSON types, from which the same comparison can be restored.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inputs.reading import Inputs
-from ..inputs.slices import Slices, Value, slice_name, slices_of
-from ..inputs.sources import settled
+from ..inputs.slices import Value, slice_name, slices_of
 from ..measure.messages import shown, visible
-from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
-from ..scores.queries import columns_of, from_file, progress, refuse_negative
+from ..measure.options import Options, choice, measure_of, whole
 from ..show.drawing import Mark, draw_rows, figure_of
 from ..show.tables import (
     Readable,
@@ -30,31 +27,18 @@ from ..show.tables import (
     number_text,
     tabular,
 )
+from .contest import ComparedSlice, Contest, results_of
 from .measured import (
     SHOWN,
     PerQuery,
     Resampling,
     Score,
-    in_pieces,
-    leave_out_alike,
     mean_cells,
-    query_columns,
-    query_table,
-    with_slices,
 )
 from .notes import (
-    chance_notes,
-    exclusion_notes,
     first_slices,
-    left_out_notes,
-    missing_notes,
-    notes,
-    notes_on_slices,
-    notes_on_tests,
-    small_slices,
 )
-from .pairs import SIGNIFICANT, Contest, Pair, ScoresAndPairs, Testing, system_names
-from .parts import Parts
+from .pairs import SIGNIFICANT, Pair, Testing, system_names
 from .saved import (
     RENAMED,
     as_saved,
@@ -77,20 +61,6 @@ ONE_SIDED = (
     "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
     "interval."
 )
-
-
-class ComparedSlice(NamedTuple):
-    """How systems differ on the queries with the same value of `by`.
-
-    Attributes:
-        queries: the number of these queries.
-        scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices.
-    """
-
-    queries: int
-    scores: dict[str, dict[str, Score]]
-    pairs: tuple[Pair, ...]
 
 
 @dataclass(frozen=True)
@@ -308,7 +278,7 @@ class Comparison(Readable):
         else:
             first = queries.slice(0, len(queries) // len(names))
             slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
-            results = _results(columns, slices, Contest(options, values["baseline"], resampling, testing))
+            results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
             results = _with_figures_of_documents(results, values)
         return cls(
             signature=signature,
@@ -405,139 +375,6 @@ def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level:
     return [[name, "measure", *columns], *rows]
 
 
-def compare(
-    *,
-    systems: Mapping[str, Any],
-    references: Any,
-    k: Cutoffs = None,
-    baseline: str | None = None,
-    sample_weight: Any = None,
-    query_ids: Any = None,
-    document_ids: Any = None,
-    data: Any = None,
-    exclude: Any = None,
-    by: Any = None,
-    confidence: float = 0.95,
-    seed: int = 0,
-    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
-    margin: float = 0.0,
-    corrected_over: Literal["measure", "all"] = "measure",
-    **options: Unpack[QueryOptions],
-) -> Comparison:
-    """Compare several systems on the same queries, with intervals and tests.
-
-    Each pair of systems, or each system and the baseline, is compared query by query: the
-    difference with its interval, a paired randomization test and a paired t-test, both also with
-    Holm's correction.
-
-    Args:
-        systems: the predictions of each system by its name, in any format that `compute` accepts.
-        references: the relevances, the same for all systems.
-        k: the cutoff or cutoffs.
-        baseline: the system to compare all others with; None for every pair.
-        sample_weight: one weight per query for the means.
-        query_ids: the query id of each row, for flat predictions and references.
-        document_ids: the document id of each row, with `query_ids`.
-        data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
-        exclude: documents to remove from rankings and ideals, as in `compute`.
-        by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
-            p-values corrected for all slices.
-        confidence: the confidence level of the intervals, between 0 and 1.
-        seed: the random seed; the same seed gives the same comparison.
-        alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
-            ("greater"), or it is worse ("less").
-        margin: with "greater", test whether the first is worse by less than this (non-inferiority); with "less",
-            whether it is better by less than this; in units of the measure.
-        corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
-        **options: the options of `compute`, except `use_aggregator` and `engine`. By default a judged query that is
-            missing from one system but not from another is an error; `missing="skip"` skips it for all systems.
-
-    Raises:
-        ValueError: as in `compute`, with the system's name; or there are fewer than two systems or
-            queries; systems have rankings of different queries; the baseline is unknown.
-        ImportError: SciPy is missing.
-
-    >>> comparison = compare(
-    ...     systems={"a": [[3, 2, 1], [1, 2, 3]], "b": [[1, 2, 3], [1, 3, 2]]},
-    ...     references=[[2, 1, 0], [0, 0, 1]],
-    ... )
-    >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
-    [('a', 'b', 0.3746, 0.5)]
-    """
-    resampling = Resampling.parse(confidence, seed)
-    testing = Testing.parse(alternative, margin, corrected_over)
-    parsed = Options.of_method(compare, k, options)
-    names = system_names(systems, baseline)
-    runs = {_argument(name): systems[name] for name in names}
-    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by)._asdict()
-    arguments = columns_of(data, {**runs, **shared})
-    runs = {name: arguments.pop(_argument(name)) for name in names}
-    inputs = Inputs(**arguments)
-    same_queries = options.get("missing") is None and parsed.missing == "empty"
-    columns = _columns_of_systems(runs, inputs, parsed, same_queries)
-    signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
-    return comparison_of(
-        columns,
-        inputs.by,
-        options=parsed,
-        baseline=baseline,
-        resampling=resampling,
-        testing=testing,
-        signature=signature,
-    )
-
-
-def comparison_of(
-    columns: Mapping[str, PerQuery],
-    by: Any,
-    *,
-    options: Options,
-    baseline: str | None,
-    resampling: Resampling,
-    testing: Testing,
-    signature: str,
-) -> Comparison:
-    """Return the comparison of systems from the columns of their queries, which may be values without rankings."""
-    contest = Contest(options, baseline, resampling, testing)
-    first = next(iter(columns.values()))
-    slices = None if by is None else slices_of(by, first.get("query"), len(first["ideal"]))
-    results = _results(columns, slices, contest)
-    scores, pairs = results["scores"], results["pairs"]
-    of_slices: tuple[str, ...] = ()
-    if slices is not None:
-        compared, several = results["slices"], len(slices.values)
-        of_slices = (*small_slices(compared), *notes_on_slices(pairs, testing, len(compared), several))
-        columns = {name: with_slices(each, slices) for name, each in columns.items()}
-    return Comparison(
-        signature=signature,
-        baseline=baseline,
-        queries=_table_of_systems(columns, options.names),
-        notes=(
-            *left_out_notes(list(columns.values()), options),
-            *notes(list(columns.values()), options),
-            *notes_on_tests(pairs, testing, baseline),
-            *(f"{system}: {note}" for system in columns for note in missing_notes(columns[system], options)),
-            *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
-            *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
-            *of_slices,
-        ),
-        testing=testing,
-        **results,
-    )
-
-
-def _results(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
-    """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
-    ((scores, pairs),) = contest.results(columns)
-    pairs = contest.testing.corrected(pairs)
-    return {
-        "scores": scores,
-        "pairs": tuple(pairs),
-        "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
-        "slices": {} if slices is None else _compared_slices(contest, slices, columns),
-    }
-
-
 def _saved_columns(queries: pa.Table, systems: Sequence[str], names: Sequence[str]) -> dict[str, PerQuery]:
     """Return the columns of queries of each system from a saved table.
 
@@ -589,92 +426,3 @@ def _saved_results(saved: Mapping[str, Any], resampling: Resampling) -> dict[str
         for each in saved.get("slices", [])
     }
     return {**part(saved), "resampling": resampling._replace(exact=exact), "slices": slices}
-
-
-def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
-    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
-    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
-    weight = next(iter(columns.values())).get("weight")
-    with progress(len(slices.values), "Comparing", " slices") as bar:
-        for piece in in_pieces(slices):
-            valued = ~np.isnan(
-                [each[name][piece.queries] for each in columns.values() for name in contest.options.names]
-            )
-            valued &= True if weight is None else weight[piece.queries] > 0
-            enough = np.min([piece.parts.sums(each) for each in valued], axis=0) > 1
-            if enough.any():
-                queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
-                own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
-                results = contest.results(own, Parts(sizes))
-                values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
-                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
-            bar.update(len(piece.values))
-    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs]))
-    return {
-        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
-        for value, (queries, (scores, pairs)) in by_slice.items()
-    }
-
-
-def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:
-    """Return a row per system and query, with the values of all results."""
-    first = query_table(next(iter(columns.values())))
-    shared = {name: first[name] for name in SHARED if name in first.column_names}
-    tables = []
-    for system, each in columns.items():
-        values = {name: pa.array(each[name], from_pandas=True) for name in names}
-        tables.append(pa.table({"system": pa.repeat(system, len(first)), **shared, **values}))
-    return pa.concat_tables(tables)
-
-
-def _argument(system: str) -> str:
-    """Return a system's predictions as errors name them."""
-    return f"systems[{shown(system)}]"
-
-
-def _columns_of_systems(
-    runs: Mapping[str, Any], inputs: Inputs, options: Options, same_queries: bool
-) -> dict[str, PerQuery]:
-    """Return the columns of queries for each system; each input is read once.
-
-    Args:
-        runs: the predictions of each system.
-        inputs: the inputs that all systems share.
-        options: the options.
-        same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
-    """
-    sides = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
-    together = {_argument(name): predictions for name, predictions in runs.items()} | sides
-    together = {argument: from_file(argument, side) for argument, side in together.items()}
-    together = dict(zip(together, settled(**together), strict=True))
-    inputs = inputs._replace(**{name: together[name] for name in sides})
-    refuse_negative(inputs.references, inputs.exclude, options)
-    columns = {}
-    for name in runs:
-        try:
-            columns[name] = query_columns(inputs._replace(predictions=together[_argument(name)]), options)
-        except ValueError as error:
-            if str(error).startswith(tuple(f"{side}{end}" for side in (*sides, "sample_weight") for end in ": ")):
-                raise  # all systems share these
-            raise ValueError(f"{_argument(name)}: {error}") from None
-    if same_queries:
-        _refuse_lacking_queries(columns)
-    leave_out_alike(columns, options.names)
-    return columns
-
-
-def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
-    """Raise an error for a system without a ranking for a judged query that another system ranks."""
-    missing = {name: each["missing"] for name, each in columns.items()}
-    ranked = ~np.logical_and.reduce(list(missing.values()))
-    for name, each in columns.items():
-        if (lacking := np.flatnonzero(missing[name] & ranked)).size:
-            at = int(lacking[0])
-            query = shown(each["query"][at]) if "query" in each else at
-            other = next(other for other, lacks in missing.items() if not lacks[at])
-            problem = f"no ranking for query {query}, which {shown(other)} has ({lacking.size} such queries)"
-            hint = (
-                'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
-                "all systems"
-            )
-            raise ValueError(f"{_argument(name)}: {problem}; {hint}")

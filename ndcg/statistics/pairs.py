@@ -1,24 +1,18 @@
 """How two systems differ, pair by pair and measure by measure: intervals, tests and their correction."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..measure.messages import shown
-from ..measure.options import Options, choice, in_units
+from ..measure.options import choice, in_units
 from ..show.tables import count_text, interval_text, number_text, p_text
-from .measured import PerQuery, Resampling, Score, greatest_values, plain_list, scores_of
-from .parts import Parts
-from .significance import ROUNDING, Intervals, differences, holm, intervals, paired_tests, power
+from .significance import ROUNDING, holm
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
 COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names
-
-ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # scores by system and name, and pairs
 
 
 class Testing(NamedTuple):
@@ -163,85 +157,6 @@ class Pair(NamedTuple):
             "minimum detectable difference": number_text(self.min_detectable, places),
             "queries needed for the observed difference": count_text(self.queries_needed),
         }
-
-
-class Contest(NamedTuple):
-    """How to compare systems: the options, the baseline, the intervals and the tests."""
-
-    options: Options
-    baseline: str | None
-    resampling: Resampling
-    testing: Testing
-
-    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
-        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
-        weight = next(iter(columns.values())).get("weight")
-        names = self.options.names
-        values = np.stack([each[name] for each in columns.values() for name in names])
-        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
-        opponents = list(combinations(columns, 2))
-        if self.baseline is not None:
-            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
-        contests = [(name, *each) for name in names for each in opponents]
-        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
-        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
-        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
-        by_system = []
-        for at, each in enumerate(columns.values()):
-            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
-            by_system.append(scores_of(each, self.options, of_system, parts))
-        results: list[ScoresAndPairs] = [
-            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
-        ]
-        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
-        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
-        for contest, figures in zip(contests, figures_of_pairs, strict=True):
-            name, *systems = contest
-            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
-            difference = differences(*means)
-            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
-            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
-            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
-            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
-            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
-                of_part.append(Pair(*contest, *of_pair))
-        return results
-
-    def _figures(
-        self,
-        values: NDArray[np.float64],
-        weight: NDArray[np.float64] | None,
-        pairs: Sequence[tuple[int, int]],
-        ends: Intervals,
-        parts: Parts | None,
-    ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
-        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
-        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
-        powers = power(values, weight, pairs, **how)
-        greatest = greatest_values(self.options)
-        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
-        whole = Parts([values.shape[1]]) if parts is None else parts
-        for at, (one, other) in enumerate(pairs):
-            by_query = differences(values[one], values[other])
-            possible = self.testing.margin + greatest[one % len(greatest)]
-            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
-                possible = math.inf
-            by_part = {
-                **{name: each[at] for name, each in ends._asdict().items()},
-                "p": tests.randomization[at],
-                "p_holm": tests.randomization[at],
-                "p_t": tests.t_test[at],
-                "p_t_holm": tests.t_test[at],
-                "wins": whole.sums((by_query > 0) & counted),
-                "ties": whole.sums((by_query == 0) & counted),
-                "losses": whole.sums((by_query < 0) & counted),
-                "exact": tests.exact[at],
-                "permutations": tests.permutations[at],
-                "min_detectable": np.where(powers.min_detectable[at] <= possible, powers.min_detectable[at], math.nan),
-                "queries_needed": powers.queries_needed[at],
-            }
-            yield {name: each.reshape(-1) for name, each in by_part.items()}
 
 
 def system_names(systems: Any, baseline: Any) -> list[str]:

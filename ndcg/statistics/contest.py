@@ -1,0 +1,149 @@
+"""The scores and pairs of several systems, of all queries and of slices."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..inputs.slices import Slices, Value
+from ..measure.options import Options
+from ..scores.queries import progress
+from .measured import PerQuery, Resampling, Score, greatest_values, in_pieces, plain_list, scores_of
+from .pairs import Pair, Testing
+from .parts import Parts
+from .significance import Intervals, differences, intervals, paired_tests, power
+
+ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by system and name, and pairs
+
+
+class ComparedSlice(NamedTuple):
+    """How systems differ on the queries with the same value of `by`.
+
+    Attributes:
+        queries: the number of these queries.
+        scores: the scores by system, then by name.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices.
+    """
+
+    queries: int
+    scores: dict[str, dict[str, Score]]
+    pairs: tuple[Pair, ...]
+
+
+class Contest(NamedTuple):
+    """How to compare systems: the options, the baseline, the intervals and the tests."""
+
+    options: Options
+    baseline: str | None
+    resampling: Resampling
+    testing: Testing
+
+    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
+        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
+        weight = next(iter(columns.values())).get("weight")
+        names = self.options.names
+        values = np.stack([each[name] for each in columns.values() for name in names])
+        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
+        opponents = list(combinations(columns, 2))
+        if self.baseline is not None:
+            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
+        contests = [(name, *each) for name in names for each in opponents]
+        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
+        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
+        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
+        by_system = []
+        for at, each in enumerate(columns.values()):
+            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
+            by_system.append(scores_of(each, self.options, of_system, parts))
+        results: list[ScoresAndPairs] = [
+            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
+        ]
+        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
+        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
+        for contest, figures in zip(contests, figures_of_pairs, strict=True):
+            name, *systems = contest
+            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
+            difference = differences(*means)
+            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
+            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
+            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
+            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
+            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
+                of_part.append(Pair(*contest, *of_pair))
+        return results
+
+    def _figures(
+        self,
+        values: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+        pairs: Sequence[tuple[int, int]],
+        ends: Intervals,
+        parts: Parts | None,
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
+        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
+        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
+        powers = power(values, weight, pairs, **how)
+        greatest = greatest_values(self.options)
+        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
+        whole = Parts([values.shape[1]]) if parts is None else parts
+        for at, (one, other) in enumerate(pairs):
+            by_query = differences(values[one], values[other])
+            possible = self.testing.margin + greatest[one % len(greatest)]
+            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
+                possible = math.inf
+            by_part = {
+                **{name: each[at] for name, each in ends._asdict().items()},
+                "p": tests.randomization[at],
+                "p_holm": tests.randomization[at],
+                "p_t": tests.t_test[at],
+                "p_t_holm": tests.t_test[at],
+                "wins": whole.sums((by_query > 0) & counted),
+                "ties": whole.sums((by_query == 0) & counted),
+                "losses": whole.sums((by_query < 0) & counted),
+                "exact": tests.exact[at],
+                "permutations": tests.permutations[at],
+                "min_detectable": np.where(powers.min_detectable[at] <= possible, powers.min_detectable[at], math.nan),
+                "queries_needed": powers.queries_needed[at],
+            }
+            yield {name: each.reshape(-1) for name, each in by_part.items()}
+
+
+def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
+    """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
+    ((scores, pairs),) = contest.results(columns)
+    pairs = contest.testing.corrected(pairs)
+    return {
+        "scores": scores,
+        "pairs": tuple(pairs),
+        "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
+        "slices": {} if slices is None else _compared_slices(contest, slices, columns),
+    }
+
+
+def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
+    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
+    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    weight = next(iter(columns.values())).get("weight")
+    with progress(len(slices.values), "Comparing", " slices") as bar:
+        for piece in in_pieces(slices):
+            valued = ~np.isnan(
+                [each[name][piece.queries] for each in columns.values() for name in contest.options.names]
+            )
+            valued &= True if weight is None else weight[piece.queries] > 0
+            enough = np.min([piece.parts.sums(each) for each in valued], axis=0) > 1
+            if enough.any():
+                queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
+                own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
+                results = contest.results(own, Parts(sizes))
+                values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
+                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
+            bar.update(len(piece.values))
+    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs]))
+    return {
+        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
+        for value, (queries, (scores, pairs)) in by_slice.items()
+    }
