@@ -9330,6 +9330,27 @@ def _interval(
     return np.where(is_same, same[0], low), np.where(is_same, same[1], high), error
 
 
+def at_level(
+    difference: Floats, ends: Sequence[Floats], error: Floats, freedom: Floats, beyond: float, other: Floats
+) -> tuple[Floats, Floats]:
+    """Return the ends of Student's t intervals of differences at another level.
+
+    Args:
+        difference: the differences.
+        ends: the lower and the upper end of each interval at a level.
+        error: their standard errors; if one is 0, the interval at that level is widened in proportion.
+        freedom: the degrees of freedom of Student's t.
+        beyond: the probability beyond each end of `ends`.
+        other: the probability beyond each end that is returned.
+    """
+    student, known = _special().stdtrit, error > ROUNDING * np.abs(difference)
+    reach = student(freedom, 1 - other)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        wider = reach / student(freedom, 1 - beyond)
+        below, above = (np.where(known, reach * error, wider * np.abs(end - difference)) for end in ends)
+    return difference - below, difference + above
+
+
 def _crossings(reach: Floats, rise: Floats, fall: Floats) -> tuple[Floats, Floats]:
     """Return the two ``d`` with ``d**2 == reach * (1 + rise * d) * (1 - fall * d)``."""
     tilt, root = reach * (rise - fall), np.sqrt((reach * (rise + fall)) ** 2 + 4 * reach)
@@ -10245,10 +10266,50 @@ class Testing(NamedTuple):
             corrected[family] = holm(corrected[family])
         return list(map(float, corrected))
 
-    def corrected(self, pairs: Sequence["Pair"]) -> list["Pair"]:
-        """Return pairs with their corrected p-values."""
+    def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
+        """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
+
+        Args:
+            pairs: the pairs; each has the bounds of its difference as `low_holm` and `high_holm`.
+            confidence: the confidence of the intervals that are not corrected.
+        """
         p_holm, p_t_holm = (self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t"))
-        return [pair._replace(p_holm=p, p_t_holm=p_t) for pair, p, p_t in zip(pairs, p_holm, p_t_holm, strict=True)]
+        low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
+        columns = {"p_holm": p_holm, "p_t_holm": p_t_holm, "low_holm": low.tolist(), "high_holm": high.tolist()}
+        return [
+            pair._replace(**dict(zip(columns, each, strict=True)))
+            for pair, each in zip(pairs, zip(*columns.values(), strict=True), strict=True)
+        ]
+
+    def _intervals(
+        self, pairs: Sequence["Pair"], significant: NDArray[np.bool_], confidence: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the ends of Student's t intervals at the level at which Holm's correction compares p of each pair.
+
+        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on up to the first
+        that is not below; the others are compared with the same as this one. Where t and the randomization test
+        disagree about the difference that is tested, the end next to it is moved to that difference.
+        """
+        p_values = np.array([pair.p for pair in pairs])
+        tests = np.ones(len(pairs))
+        for family in self.families(pairs):
+            smaller = np.searchsorted(np.sort(p_values[family]), p_values[family])
+            tests[family] = len(family) - np.minimum(smaller, np.count_nonzero(significant[family]))
+        beyond = SIGNIFICANT / tests / (2 if self.alternative == "two-sided" else 1)
+        names = ("difference", "low", "high", "low_holm", "high_holm", "standard_error", "degrees_of_freedom")
+        difference, *ends, least, greatest, error, freedom = (
+            np.array([getattr(pair, name) for pair in pairs], float) for name in names
+        )
+        low, high = at_level(difference, ends, error, freedom, (1 - confidence) / 2, beyond)
+        low, high = np.maximum(low, least), np.minimum(high, greatest)
+        tested = {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
+        if self.alternative != "less":  # a significant difference lies above
+            above = significant & (difference > tested)
+            low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
+        if self.alternative != "greater":
+            below = significant & (difference < tested)
+            high = np.where(below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested))
+        return low, high
 
     @property
     def relation(self) -> str:
@@ -10277,7 +10338,11 @@ class Pair(NamedTuple):
         difference: the mean of ``system`` minus the mean of ``other``.
         low: the lower end of its confidence interval.
         high: the upper end.
+        low_holm: the lower end of the interval that agrees with `p_holm`: exactly if `p_holm` is below 0.05, it does
+            not contain 0; for "greater", lies above 0 or the negative margin; for "less", below 0 or the margin.
+        high_holm: the upper end.
         standard_error: the standard error of the difference.
+        degrees_of_freedom: those of Student's t in the intervals and the t-test.
         p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`.
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
         p_t: the p-value of the paired t-test.
@@ -10299,7 +10364,10 @@ class Pair(NamedTuple):
     difference: float
     low: float
     high: float
+    low_holm: float
+    high_holm: float
     standard_error: float
+    degrees_of_freedom: float
     p: float
     p_holm: float
     p_t: float
@@ -11871,21 +11939,24 @@ class Contest(NamedTuple):
         whole = Parts([values.shape[1]]) if parts is None else parts
         for at, (one, other) in enumerate(pairs):
             by_query = differences(values[one], values[other])
-            possible = self.testing.margin + greatest[one % len(greatest)]
+            bound = greatest[one % len(greatest)]
             if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
-                possible = math.inf
+                bound = math.inf
+            detectable = powers.min_detectable[at]
+            counts = {"wins": by_query > 0, "ties": by_query == 0, "losses": by_query < 0}
             by_part = {
                 **{name: each[at] for name, each in ends._asdict().items()},
+                "low_holm": np.full(whole.number, -bound),
+                "high_holm": np.full(whole.number, bound),
+                "degrees_of_freedom": whole.sums(~np.isnan(by_query) & counted) - 1,
                 "p": tests.randomization[at],
                 "p_holm": tests.randomization[at],
                 "p_t": tests.t_test[at],
                 "p_t_holm": tests.t_test[at],
-                "wins": whole.sums((by_query > 0) & counted),
-                "ties": whole.sums((by_query == 0) & counted),
-                "losses": whole.sums((by_query < 0) & counted),
+                **{name: whole.sums(each & counted) for name, each in counts.items()},
                 "exact": tests.exact[at],
                 "permutations": tests.permutations[at],
-                "min_detectable": np.where(powers.min_detectable[at] <= possible, powers.min_detectable[at], math.nan),
+                "min_detectable": np.where(detectable <= self.testing.margin + bound, detectable, math.nan),
                 "queries_needed": powers.queries_needed[at],
             }
             yield {name: each.reshape(-1) for name, each in by_part.items()}
@@ -11894,7 +11965,7 @@ class Contest(NamedTuple):
 def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
     ((scores, pairs),) = contest.results(columns)
-    pairs = contest.testing.corrected(pairs)
+    pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
     return {
         "scores": scores,
         "pairs": tuple(pairs),
@@ -11921,7 +11992,14 @@ def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, Per
                 values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
                 by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
             bar.update(len(piece.values))
-    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs]))
+    return corrected_slices(by_slice, contest.testing, contest.resampling.confidence)
+
+
+def corrected_slices(
+    by_slice: Mapping[Value, tuple[int, ScoresAndPairs]], testing: Testing, confidence: float
+) -> dict[Value, ComparedSlice]:
+    """Return slices with their p-values and intervals corrected together, from their queries, scores and pairs."""
+    corrected = iter(testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs], confidence))
     return {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
         for value, (queries, (scores, pairs)) in by_slice.items()
@@ -12149,7 +12227,7 @@ class Comparison(Readable):
         testing = Testing.parse(*Testing(**values.get("testing", {})))
         columns = _saved_columns(queries, names, options.names)
         if lacks_weights(signature, queries):
-            results = _saved_results(values, resampling)
+            results = _saved_results(values, resampling, testing)
         else:
             first = queries.slice(0, len(queries) // len(names))
             slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
@@ -12281,26 +12359,29 @@ def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]
     return {**results, "scores": scores(results["scores"], saved), "slices": slices}
 
 
-def _saved_results(saved: Mapping[str, Any], resampling: Resampling) -> dict[str, Any]:
-    """Return the saved figures of a weighted comparison of 1.0 to 1.2."""
+def _saved_results(saved: Mapping[str, Any], resampling: Resampling, testing: Testing) -> dict[str, Any]:
+    """Return the saved figures of a weighted comparison of 1.0 to 1.2; intervals that these lacked are computed."""
     exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
     of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
 
-    def part(values: Mapping[str, Any]) -> dict[str, Any]:
-        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
-        return {
-            "scores": {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()},
-            "pairs": tuple(
-                Pair(**of_1_0 | {RENAMED.get(name, name): each for name, each in pair.items()})
-                for pair in values["pairs"]
-            ),
-        }
+    def pair(values: Mapping[str, Any]) -> Pair:
+        freedom = values["wins"] + values["ties"] + values["losses"] - 1
+        bounds = {"low_holm": -math.inf, "high_holm": math.inf, "degrees_of_freedom": freedom}
+        return Pair(**of_1_0 | bounds | {RENAMED.get(name, name): each for name, each in values.items()})
 
-    slices = {
-        each["slice"]: ComparedSlice(saved_count(each["queries"], "slices"), **part(each))
-        for each in saved.get("slices", [])
+    def part(values: Mapping[str, Any]) -> ScoresAndPairs:
+        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
+        scores = {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()}
+        return scores, list(map(pair, values["pairs"]))
+
+    scores, pairs = part(saved)
+    slices = {each["slice"]: (saved_count(each["queries"], "slices"), part(each)) for each in saved.get("slices", [])}
+    return {
+        "scores": scores,
+        "pairs": tuple(testing.corrected(pairs, resampling.confidence)),
+        "resampling": resampling._replace(exact=exact),
+        "slices": corrected_slices(slices, testing, resampling.confidence),
     }
-    return {**part(saved), "resampling": resampling._replace(exact=exact), "slices": slices}
 
 
 # ndcg/statistics/comparing.py: Compare systems by their rankings: what each input is, and which queries count.

@@ -89,6 +89,7 @@ def best_first(report: Any, measure: str) -> Any:
         if at[pair.system] < at[pair.other]:
             return pair
         signs = {"difference": -pair.difference, "low": -pair.high, "high": -pair.low}
+        signs |= {"low_holm": -pair.high_holm, "high_holm": -pair.low_holm}
         return pair._replace(system=pair.other, other=pair.system, wins=pair.losses, losses=pair.wins, **signs)
 
     slices = {name: each._replace(pairs=tuple(map(turned, each.pairs))) for name, each in report.slices.items()}

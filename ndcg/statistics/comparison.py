@@ -4,6 +4,7 @@ A comparison is a plain value. It can be shown as text, Markdown, HTML, LaTeX or
 dict in JSON types, from which the same comparison can be restored.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -27,7 +28,7 @@ from ..show.tables import (
     number_text,
     tabular,
 )
-from .contest import ComparedSlice, Contest, results_of
+from .contest import ComparedSlice, Contest, ScoresAndPairs, corrected_slices, results_of
 from .measured import (
     SHOWN,
     PerQuery,
@@ -274,7 +275,7 @@ class Comparison(Readable):
         testing = Testing.parse(*Testing(**values.get("testing", {})))
         columns = _saved_columns(queries, names, options.names)
         if lacks_weights(signature, queries):
-            results = _saved_results(values, resampling)
+            results = _saved_results(values, resampling, testing)
         else:
             first = queries.slice(0, len(queries) // len(names))
             slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
@@ -406,23 +407,26 @@ def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]
     return {**results, "scores": scores(results["scores"], saved), "slices": slices}
 
 
-def _saved_results(saved: Mapping[str, Any], resampling: Resampling) -> dict[str, Any]:
-    """Return the saved figures of a weighted comparison of 1.0 to 1.2."""
+def _saved_results(saved: Mapping[str, Any], resampling: Resampling, testing: Testing) -> dict[str, Any]:
+    """Return the saved figures of a weighted comparison of 1.0 to 1.2; intervals that these lacked are computed."""
     exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
     of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
 
-    def part(values: Mapping[str, Any]) -> dict[str, Any]:
-        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
-        return {
-            "scores": {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()},
-            "pairs": tuple(
-                Pair(**of_1_0 | {RENAMED.get(name, name): each for name, each in pair.items()})
-                for pair in values["pairs"]
-            ),
-        }
+    def pair(values: Mapping[str, Any]) -> Pair:
+        freedom = values["wins"] + values["ties"] + values["losses"] - 1
+        bounds = {"low_holm": -math.inf, "high_holm": math.inf, "degrees_of_freedom": freedom}
+        return Pair(**of_1_0 | bounds | {RENAMED.get(name, name): each for name, each in values.items()})
 
-    slices = {
-        each["slice"]: ComparedSlice(saved_count(each["queries"], "slices"), **part(each))
-        for each in saved.get("slices", [])
+    def part(values: Mapping[str, Any]) -> ScoresAndPairs:
+        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
+        scores = {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()}
+        return scores, list(map(pair, values["pairs"]))
+
+    scores, pairs = part(saved)
+    slices = {each["slice"]: (saved_count(each["queries"], "slices"), part(each)) for each in saved.get("slices", [])}
+    return {
+        "scores": scores,
+        "pairs": tuple(testing.corrected(pairs, resampling.confidence)),
+        "resampling": resampling._replace(exact=exact),
+        "slices": corrected_slices(slices, testing, resampling.confidence),
     }
-    return {**part(saved), "resampling": resampling._replace(exact=exact), "slices": slices}

@@ -92,21 +92,24 @@ class Contest(NamedTuple):
         whole = Parts([values.shape[1]]) if parts is None else parts
         for at, (one, other) in enumerate(pairs):
             by_query = differences(values[one], values[other])
-            possible = self.testing.margin + greatest[one % len(greatest)]
+            bound = greatest[one % len(greatest)]
             if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
-                possible = math.inf
+                bound = math.inf
+            detectable = powers.min_detectable[at]
+            counts = {"wins": by_query > 0, "ties": by_query == 0, "losses": by_query < 0}
             by_part = {
                 **{name: each[at] for name, each in ends._asdict().items()},
+                "low_holm": np.full(whole.number, -bound),
+                "high_holm": np.full(whole.number, bound),
+                "degrees_of_freedom": whole.sums(~np.isnan(by_query) & counted) - 1,
                 "p": tests.randomization[at],
                 "p_holm": tests.randomization[at],
                 "p_t": tests.t_test[at],
                 "p_t_holm": tests.t_test[at],
-                "wins": whole.sums((by_query > 0) & counted),
-                "ties": whole.sums((by_query == 0) & counted),
-                "losses": whole.sums((by_query < 0) & counted),
+                **{name: whole.sums(each & counted) for name, each in counts.items()},
                 "exact": tests.exact[at],
                 "permutations": tests.permutations[at],
-                "min_detectable": np.where(powers.min_detectable[at] <= possible, powers.min_detectable[at], math.nan),
+                "min_detectable": np.where(detectable <= self.testing.margin + bound, detectable, math.nan),
                 "queries_needed": powers.queries_needed[at],
             }
             yield {name: each.reshape(-1) for name, each in by_part.items()}
@@ -115,7 +118,7 @@ class Contest(NamedTuple):
 def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
     ((scores, pairs),) = contest.results(columns)
-    pairs = contest.testing.corrected(pairs)
+    pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
     return {
         "scores": scores,
         "pairs": tuple(pairs),
@@ -142,7 +145,14 @@ def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, Per
                 values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
                 by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
             bar.update(len(piece.values))
-    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs]))
+    return corrected_slices(by_slice, contest.testing, contest.resampling.confidence)
+
+
+def corrected_slices(
+    by_slice: Mapping[Value, tuple[int, ScoresAndPairs]], testing: Testing, confidence: float
+) -> dict[Value, ComparedSlice]:
+    """Return slices with their p-values and intervals corrected together, from their queries, scores and pairs."""
+    corrected = iter(testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs], confidence))
     return {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
         for value, (queries, (scores, pairs)) in by_slice.items()

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..measure.messages import shown
 from ..measure.options import choice, in_units
 from ..show.tables import count_text, interval_text, number_text, p_text
-from .significance import ROUNDING, holm
+from .significance import ROUNDING, at_level, holm
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
 COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names
@@ -57,10 +58,50 @@ class Testing(NamedTuple):
             corrected[family] = holm(corrected[family])
         return list(map(float, corrected))
 
-    def corrected(self, pairs: Sequence["Pair"]) -> list["Pair"]:
-        """Return pairs with their corrected p-values."""
+    def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
+        """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
+
+        Args:
+            pairs: the pairs; each has the bounds of its difference as `low_holm` and `high_holm`.
+            confidence: the confidence of the intervals that are not corrected.
+        """
         p_holm, p_t_holm = (self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t"))
-        return [pair._replace(p_holm=p, p_t_holm=p_t) for pair, p, p_t in zip(pairs, p_holm, p_t_holm, strict=True)]
+        low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
+        columns = {"p_holm": p_holm, "p_t_holm": p_t_holm, "low_holm": low.tolist(), "high_holm": high.tolist()}
+        return [
+            pair._replace(**dict(zip(columns, each, strict=True)))
+            for pair, each in zip(pairs, zip(*columns.values(), strict=True), strict=True)
+        ]
+
+    def _intervals(
+        self, pairs: Sequence["Pair"], significant: NDArray[np.bool_], confidence: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the ends of Student's t intervals at the level at which Holm's correction compares p of each pair.
+
+        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on up to the first
+        that is not below; the others are compared with the same as this one. Where t and the randomization test
+        disagree about the difference that is tested, the end next to it is moved to that difference.
+        """
+        p_values = np.array([pair.p for pair in pairs])
+        tests = np.ones(len(pairs))
+        for family in self.families(pairs):
+            smaller = np.searchsorted(np.sort(p_values[family]), p_values[family])
+            tests[family] = len(family) - np.minimum(smaller, np.count_nonzero(significant[family]))
+        beyond = SIGNIFICANT / tests / (2 if self.alternative == "two-sided" else 1)
+        names = ("difference", "low", "high", "low_holm", "high_holm", "standard_error", "degrees_of_freedom")
+        difference, *ends, least, greatest, error, freedom = (
+            np.array([getattr(pair, name) for pair in pairs], float) for name in names
+        )
+        low, high = at_level(difference, ends, error, freedom, (1 - confidence) / 2, beyond)
+        low, high = np.maximum(low, least), np.minimum(high, greatest)
+        tested = {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
+        if self.alternative != "less":  # a significant difference lies above
+            above = significant & (difference > tested)
+            low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
+        if self.alternative != "greater":
+            below = significant & (difference < tested)
+            high = np.where(below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested))
+        return low, high
 
     @property
     def relation(self) -> str:
@@ -89,7 +130,11 @@ class Pair(NamedTuple):
         difference: the mean of ``system`` minus the mean of ``other``.
         low: the lower end of its confidence interval.
         high: the upper end.
+        low_holm: the lower end of the interval that agrees with `p_holm`: exactly if `p_holm` is below 0.05, it does
+            not contain 0; for "greater", lies above 0 or the negative margin; for "less", below 0 or the margin.
+        high_holm: the upper end.
         standard_error: the standard error of the difference.
+        degrees_of_freedom: those of Student's t in the intervals and the t-test.
         p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`.
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
         p_t: the p-value of the paired t-test.
@@ -111,7 +156,10 @@ class Pair(NamedTuple):
     difference: float
     low: float
     high: float
+    low_holm: float
+    high_holm: float
     standard_error: float
+    degrees_of_freedom: float
     p: float
     p_holm: float
     p_t: float

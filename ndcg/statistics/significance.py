@@ -168,6 +168,27 @@ def _interval(
     return np.where(is_same, same[0], low), np.where(is_same, same[1], high), error
 
 
+def at_level(
+    difference: Floats, ends: Sequence[Floats], error: Floats, freedom: Floats, beyond: float, other: Floats
+) -> tuple[Floats, Floats]:
+    """Return the ends of Student's t intervals of differences at another level.
+
+    Args:
+        difference: the differences.
+        ends: the lower and the upper end of each interval at a level.
+        error: their standard errors; if one is 0, the interval at that level is widened in proportion.
+        freedom: the degrees of freedom of Student's t.
+        beyond: the probability beyond each end of `ends`.
+        other: the probability beyond each end that is returned.
+    """
+    student, known = _special().stdtrit, error > ROUNDING * np.abs(difference)
+    reach = student(freedom, 1 - other)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        wider = reach / student(freedom, 1 - beyond)
+        below, above = (np.where(known, reach * error, wider * np.abs(end - difference)) for end in ends)
+    return difference - below, difference + above
+
+
 def _crossings(reach: Floats, rise: Floats, fall: Floats) -> tuple[Floats, Floats]:
     """Return the two ``d`` with ``d**2 == reach * (1 + rise * d) * (1 - fall * d)``."""
     tilt, root = reach * (rise - fall), np.sqrt((reach * (rise + fall)) ** 2 + 4 * reach)
