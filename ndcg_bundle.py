@@ -7901,6 +7901,9 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
 
 # ndcg/show/drawing.py: Draw results with Matplotlib: values with their intervals, in panels side by side.
 
+IN_A_ROW = 4  # panels
+
+
 class Mark(NamedTuple):
     """A value in a plot: a dot on the line of its interval.
 
@@ -7920,12 +7923,12 @@ class Mark(NamedTuple):
 def figure_of(
     panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
 ) -> tuple[Any, list[Any]]:
-    """Return a figure without a window, with its axes in one row; or the axes that are given, with their figure.
+    """Return a figure without a window, with its axes in rows of four; or the axes that are given, with their figure.
 
     Args:
         panels: the number of panels to draw.
-        height: the height of a figure in inches.
-        width: the width of each of its panels in inches.
+        height: the height of each panel in inches.
+        width: its width in inches.
         ax: axes to draw the first panels into.
         figsize: width and height in inches, in place of those above.
 
@@ -7948,13 +7951,17 @@ def figure_of(
                 "figsize sets the size of a new figure, but ax belongs to one already; pass only one of the two"
             )
         return axes[0].figure, axes
+    rows, columns = -(-panels // IN_A_ROW), min(panels, IN_A_ROW)
     if figsize is None:
-        figsize = panels * ((7 if panels == 1 else 5) if width is None else width), height
+        figsize = columns * ((7 if panels == 1 else 5) if width is None else width), rows * height
     is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
     if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
         raise ValueError(f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}")
     figure = Figure(figsize=figsize, layout="constrained")
-    return figure, list(figure.subplots(1, panels, squeeze=False)[0])
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for unused in axes[panels:]:
+        unused.remove()
+    return figure, axes[:panels]
 
 
 def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
@@ -7979,10 +7986,21 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
             height = at + (number + 0.5) / len(marks) / 2 - 0.25
             label = labels[number].replace("$", r"\$") if labels and at == 0 else None
             draw_mark(axes, mark, height, f"C{number}", label=label)
-    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    name_rows(axes, [name for name, _ in rows])
+
+
+def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
+    """Name rows as they are, also with dollars, the first on top."""
+    heights = range(len(names)) if heights is None else heights
+    axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():
         tick.set_parse_math(False)
-    axes.yaxis.set_inverted(True)
+    axes.set_ylim(max(heights) + 0.6, min(heights) - 0.6)
+
+
+def legend_above(axes: Any) -> None:
+    """Add a legend above the axes, where it hides no point."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
 
 
 # ndcg/explanations/search.py: The combinations of options that give reported scores: for papers with their own code.
@@ -10302,7 +10320,7 @@ class Testing(NamedTuple):
         )
         low, high = at_level(difference, ends, error, freedom, (1 - confidence) / 2, beyond)
         low, high = np.maximum(low, least), np.minimum(high, greatest)
-        tested = {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
+        tested = self.tested
         if self.alternative != "less":  # a significant difference lies above
             above = significant & (difference > tested)
             low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
@@ -10310,6 +10328,11 @@ class Testing(NamedTuple):
             below = significant & (difference < tested)
             high = np.where(below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested))
         return low, high
+
+    @property
+    def tested(self) -> float:
+        """The difference that is tested: is it smaller, greater, or another one?"""
+        return {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
 
     @property
     def relation(self) -> str:
@@ -10399,6 +10422,20 @@ class Pair(NamedTuple):
     def title(self) -> str:
         """The name of the pair in tables and plots: the names of both systems."""
         return f"{self.system} – {self.other}"
+
+    def turned(self) -> "Pair":
+        """Return the same with the difference as the second system minus the first; p-values remain."""
+        return self._replace(
+            system=self.other,
+            other=self.system,
+            difference=0.0 - self.difference,
+            low=-self.high,
+            high=-self.low,
+            low_holm=-self.high_holm,
+            high_holm=-self.low_holm,
+            wins=self.losses,
+            losses=self.wins,
+        )
 
     def cells(self, level: str, places: int = 4) -> dict[str, str]:
         """Return the cells of tables by their headings; the heading of the interval is its level."""
@@ -12006,6 +12043,114 @@ def corrected_slices(
     }
 
 
+# ndcg/statistics/plots.py: Draw comparisons: the means of systems beside the best or a baseline, slices, and the difference of each query.
+
+EXTREMES = 5  # queries at either end of the differences that have a row and a name
+
+
+def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str, Pair]:
+    """Return the pairs of one system in a measure, by the name of the other system."""
+    of_measure = [pair for pair in pairs if pair.measure == measure and reference in pair[1:3]]
+    return {pair.other if pair.system == reference else pair.system: pair for pair in of_measure}
+
+
+def plot_means(
+    axes: Any, scores: Mapping[str, Mapping[str, Score]], pairs: Mapping[str, Pair], measure: str, testing: Testing
+) -> None:
+    """Draw a row for each system: its mean, on the interval of its difference from the reference.
+
+    Args:
+        axes: the Matplotlib Axes.
+        scores: the scores of the systems, in the order of the rows.
+        pairs: the pairs of the reference, by the name of the other system.
+        measure: the name of the scores.
+        testing: the hypotheses of the tests.
+    """
+    (reference,) = scores.keys() - pairs.keys()
+    mean = scores[reference][measure].value
+    axes.axvline(mean, color="C0", linewidth=1.5)
+    draw_mark(axes, Mark(mean, mean, mean), list(scores).index(reference), "C0")
+    figures = {reference: number_text(mean)}
+    for at, system in enumerate(scores):
+        if system == reference:
+            continue
+        value, pair = scores[system][measure].value, pairs[system]
+        seen, tested = (pair, testing.tested) if pair.system == system else (pair.turned(), -testing.tested)
+        draw_mark(axes, Mark(value, mean + seen.low_holm, mean + seen.high_holm, _is_significant(pair)), at, "C1")
+        p = p_text(pair.p_holm)
+        difference = number_text(seen.difference, sign="+")
+        figures[system] = f"{number_text(value)}  {difference}  p {'' if p.startswith('<') else '= '}{p}"
+        if testing.margin:
+            axes.plot([mean + tested] * 2, [at - 0.5, at + 0.5], color="gray", linestyle="dashed", linewidth=1)
+    name_rows(axes, list(scores))
+    beside = axes.secondary_yaxis("right")
+    beside.set_yticks(range(len(scores)), [figures[system] for system in scores])
+    beside.tick_params(length=0)
+    axes.margins(x=0.08)
+    axes.grid(axis="x", alpha=0.3)
+    lines = [
+        measure,
+        f"lines: intervals of the difference from {reference}",
+        f"filled: p < {SIGNIFICANT}; p and intervals corrected by Holm",
+        *([] if testing.alternative == "two-sided" else [f"p: {testing}?"]),
+    ]
+    axes.set_xlabel("\n".join(lines), parse_math=False)
+
+
+def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice], reference: str, measure: str) -> None:
+    """Draw a row for each slice: how systems differ from the reference there; without marks if it has no interval."""
+    rows: list[tuple[str, list[Mark]]] = []
+    systems: list[str] = []
+    for value, size in list(zip(slices.values, np.bincount(slices.code).tolist(), strict=True))[:SHOWN]:
+        pairs = pairs_with(reference, compared[value].pairs, measure) if value in compared else {}
+        systems = list(pairs) or systems
+        seen = [pair if pair.system == system else pair.turned() for system, pair in pairs.items()]
+        name = f"{slice_name(value)} ({count_text(seen[0].queries if seen else size)}{'' if seen else ', no interval'})"
+        marks = [Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair)) for pair in seen]
+        rows.append((name, marks))
+    draw_rows(axes, rows, systems)
+    axes.axvline(0, color="gray", linewidth=1)
+    axes.grid(axis="x", alpha=0.3)
+    lines = [f"difference in {measure} from {reference}", "by slices (and their queries), corrected over all of them"]
+    axes.set_xlabel("\n".join(lines), parse_math=False)
+    legend_above(axes)
+
+
+def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
+    """Draw the difference of each query, the greatest on top; those at either end have a row and a name.
+
+    Args:
+        axes: the Matplotlib Axes.
+        ids: the ids of the queries.
+        difference: their differences; nan is left out.
+        label: what they are the differences of.
+    """
+    order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
+    difference, names = difference[order], [str(ids[at]) for at in order.tolist()]
+    middle = slice(EXTREMES, -EXTREMES) if len(names) > 3 * EXTREMES else slice(0, 0)
+    height = np.arange(len(names), dtype=float)
+    between = len(names[middle])
+    if between:  # in as many rows as those at an end
+        height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
+        height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
+    named = np.delete(np.arange(len(names)), middle)
+    axes.barh(height[named], difference[named], color=np.where(difference[named] > 0, "C0", "C1"), height=0.7)
+    for color, side in (("C0", np.maximum), ("C1", np.minimum)) if between else ():
+        axes.fill_betweenx(height[middle], 0, side(difference[middle], 0), step="mid", color=color, linewidth=0)
+    rows = {height[at]: names[at] for at in named.tolist()}
+    if between:
+        rows[1.5 * EXTREMES - 0.5] = f"{between:,} more"
+    name_rows(axes, list(rows.values()), list(rows))
+    axes.axvline(0, color="gray", linewidth=1)
+    higher, lower = np.count_nonzero(difference > 0), np.count_nonzero(difference < 0)
+    axes.set_xlabel(label, parse_math=False)
+    axes.set_title(f"higher on {higher:,}, equal on {len(names) - higher - lower:,}, lower on {lower:,}", size="medium")
+
+
+def _is_significant(pair: Pair) -> bool:
+    return pair.p_holm < SIGNIFICANT
+
+
 # ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
 
 SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
@@ -12045,9 +12190,18 @@ class Comparison(Readable):
     slices: dict[Value, ComparedSlice] = field(default_factory=dict)
 
     @property
+    def counts(self) -> dict[str, int]:
+        """The number of queries of each system, in the means or not."""
+        return {each["values"]: each["counts"] for each in pc.value_counts(self.queries["system"]).to_pylist()}
+
+    @property
     def measures(self) -> list[str]:
         """The names of the results, such as ``"nDCG@10"``."""
         return list(next(iter(self.scores.values())))
+
+    def _of(self, system: str) -> pa.Table:
+        """Return the rows of a system in the table of queries."""
+        return self.queries.filter(pc.equal(self.queries["system"], system))
 
     def differences(
         self,
@@ -12078,13 +12232,13 @@ class Comparison(Readable):
         for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
             if name not in known:
                 raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
-        sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
-        values = [side[measure].to_numpy() for side in sides]
+        one, another = (self._of(each) for each in (system, other))
+        values = [each[measure].to_numpy() for each in (one, another)]
         difference = differences(*values)
         size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
         order = np.argsort(-size, kind="stable")
         order = order[size[order] > 0][:n]
-        columns = [sides[0]["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
+        columns = [one["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
         return pa.table(columns, ["query", system, other, "difference"])
 
     def _letters(self) -> dict[str, str]:
@@ -12242,56 +12396,74 @@ class Comparison(Readable):
             **results,
         )
 
-    def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
-        """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
+    def plot(
+        self,
+        measure: str | None = None,
+        *,
+        queries: bool = False,
+        ax: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
+        """Return a Matplotlib figure of the systems' means, with intervals of their differences from the baseline.
+
+        Without a baseline, the differences are from the system with the highest mean. Means and intervals have a panel
+        for each cutoff; slices follow in the last panel, at the first cutoff. The intervals agree with `p_holm`.
 
         Args:
-            measure: a result, such as ``"nDCG@10"``, or ``"nDCG"`` for its first cutoff; by default the first result.
-            ax: Matplotlib Axes to draw into: one for the differences, or a list for these and the slices. By default
-                a new figure has both.
+            measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as ``"nDCG@10"``; by default
+                the first measure.
+            queries: show instead how much each system differs on each query, in a panel for each system, at the first
+                cutoff.
+            ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a new figure has all
+                panels.
             figsize: width and height of a new figure in inches.
 
         Raises:
             ValueError: the measure is unknown; `ax` or `figsize` has another type.
         """
-        of_measure = [name for name in self.measures if measure in (None, name, measure_of(name))]
-        if not of_measure:
+        wanted = measure_of(self.measures[0]) if measure is None else measure
+        names = [name for name in self.measures if wanted in (name, measure_of(name))]
+        if not names:
             raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
-        measure = of_measure[0]
-        pairs = [pair for pair in self.pairs if pair.measure == measure]
-        panels = [self._plot_pairs, *[self._plot_slices] * bool(self.slices)]
-        lines = len(pairs) * max(1, min(len(self.slices), SHOWN) / 2)
-        figure, axes = figure_of(len(panels), 1.2 + 0.4 * lines, 7, ax=ax, figsize=figsize)
+        panels = self._query_panels(names[0]) if queries else self._mean_panels(names)
+        rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
+        width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
+        figure, axes = figure_of(len(panels), 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
         for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
-            draw(each, pairs)
+            draw(each)
         return figure
 
-    def _plot_pairs(self, axes: Any, pairs: Sequence[Pair]) -> None:
-        draw_rows(axes, [(pair.title, [_mark_of_difference(pair)]) for pair in pairs])
-        axes.axvline(0, color="gray", linewidth=1)
-        if self.testing.margin:
-            sign = {"greater": -1, "less": 1}[self.testing.alternative]
-            axes.axvline(sign * self.testing.margin, color="gray", linewidth=1, linestyle="dashed")
-        axes.margins(y=0.5 / max(1, len(pairs)))
-        with_interval = f"difference in {pairs[0].measure}, with {self.resampling.level}"
-        sides = "" if self.testing.alternative == "two-sided" else f" ({self.testing}?)"
-        axes.set_xlabel(f"{with_interval}; filled: corrected p < {SIGNIFICANT}{sides}")
-
-    def _plot_slices(self, axes: Any, pairs: Sequence[Pair]) -> None:
-        measure = pairs[0].measure
-        rows = []
-        for value, each in islice(self.slices.items(), SHOWN):
-            of_measure = [pair for pair in each.pairs if pair.measure == measure]
-            rows.append(
-                (
-                    f"{slice_name(value)} ({count_text(of_measure[0].queries)})",
-                    list(map(_mark_of_difference, of_measure)),
-                )
+    def _mean_panels(self, names: Sequence[str]) -> list[Callable[[Any], None]]:
+        """Return the functions that draw the means of each result, in the order of the first, and the slices."""
+        ordered = sorted(self.scores.items(), key=lambda each: -each[1][names[0]].value)
+        panels: list[Callable[[Any], None]] = []
+        for name in names:
+            pairs = pairs_with(self._reference(name), self.pairs, name)
+            panels.append(partial(plot_means, scores=dict(ordered), pairs=pairs, measure=name, testing=self.testing))
+        if self.slices:
+            of = next(iter(self.scores))
+            slices = slices_of(self._of(of)["slice"], None, self.counts[of])
+            reference = self._reference(names[0])
+            panels.append(
+                partial(plot_slices, slices=slices, compared=self.slices, reference=reference, measure=names[0])
             )
-        draw_rows(axes, rows, [pair.title for pair in pairs])
-        axes.axvline(0, color="gray", linewidth=1)
-        axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
-        axes.legend()
+        return panels
+
+    def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
+        """Return the functions that draw how much each other system differs from the reference, query by query."""
+        reference = self._reference(name)
+        base = self._of(reference)
+        ids, values = base["query"].to_pylist(), base[name].to_numpy()
+        panels: list[Callable[[Any], None]] = []
+        for system in (each for each in self.scores if each != reference):
+            difference = differences(self._of(system)[name].to_numpy(), values)
+            what = f"{name} of {system}\nminus that of {reference}"
+            panels.append(partial(plot_queries, ids=ids, difference=difference, label=what))
+        return panels
+
+    def _reference(self, name: str) -> str:
+        """Return the system from which plots show the differences: the baseline, or else the best."""
+        return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
 
 
 def query_rows(
@@ -12314,11 +12486,6 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
                 table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
         tables.append(table)
     return [table for table in tables if len(table) > 1]
-
-
-def _mark_of_difference(pair: Pair) -> Mark:
-    """Return the mark of a difference in plots."""
-    return Mark(pair.difference, pair.low, pair.high, pair.p_holm < SIGNIFICANT)
 
 
 def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:

@@ -5,8 +5,9 @@ dict in JSON types, from which the same comparison can be restored.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any, Literal
 
@@ -17,11 +18,10 @@ import pyarrow.compute as pc
 from ..inputs.slices import Value, slice_name, slices_of
 from ..measure.messages import shown, visible
 from ..measure.options import Options, choice, measure_of, whole
-from ..show.drawing import Mark, draw_rows, figure_of
+from ..show.drawing import figure_of
 from ..show.tables import (
     Readable,
     Table,
-    count_text,
     counted_text,
     latex_text,
     letter_text,
@@ -40,6 +40,7 @@ from .notes import (
     first_slices,
 )
 from .pairs import SIGNIFICANT, Pair, Testing, system_names
+from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
     RENAMED,
     as_saved,
@@ -93,9 +94,18 @@ class Comparison(Readable):
     slices: dict[Value, ComparedSlice] = field(default_factory=dict)
 
     @property
+    def counts(self) -> dict[str, int]:
+        """The number of queries of each system, in the means or not."""
+        return {each["values"]: each["counts"] for each in pc.value_counts(self.queries["system"]).to_pylist()}
+
+    @property
     def measures(self) -> list[str]:
         """The names of the results, such as ``"nDCG@10"``."""
         return list(next(iter(self.scores.values())))
+
+    def _of(self, system: str) -> pa.Table:
+        """Return the rows of a system in the table of queries."""
+        return self.queries.filter(pc.equal(self.queries["system"], system))
 
     def differences(
         self,
@@ -126,13 +136,13 @@ class Comparison(Readable):
         for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
             if name not in known:
                 raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
-        sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
-        values = [side[measure].to_numpy() for side in sides]
+        one, another = (self._of(each) for each in (system, other))
+        values = [each[measure].to_numpy() for each in (one, another)]
         difference = differences(*values)
         size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
         order = np.argsort(-size, kind="stable")
         order = order[size[order] > 0][:n]
-        columns = [sides[0]["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
+        columns = [one["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
         return pa.table(columns, ["query", system, other, "difference"])
 
     def _letters(self) -> dict[str, str]:
@@ -290,56 +300,74 @@ class Comparison(Readable):
             **results,
         )
 
-    def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
-        """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
+    def plot(
+        self,
+        measure: str | None = None,
+        *,
+        queries: bool = False,
+        ax: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
+        """Return a Matplotlib figure of the systems' means, with intervals of their differences from the baseline.
+
+        Without a baseline, the differences are from the system with the highest mean. Means and intervals have a panel
+        for each cutoff; slices follow in the last panel, at the first cutoff. The intervals agree with `p_holm`.
 
         Args:
-            measure: a result, such as ``"nDCG@10"``, or ``"nDCG"`` for its first cutoff; by default the first result.
-            ax: Matplotlib Axes to draw into: one for the differences, or a list for these and the slices. By default
-                a new figure has both.
+            measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as ``"nDCG@10"``; by default
+                the first measure.
+            queries: show instead how much each system differs on each query, in a panel for each system, at the first
+                cutoff.
+            ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a new figure has all
+                panels.
             figsize: width and height of a new figure in inches.
 
         Raises:
             ValueError: the measure is unknown; `ax` or `figsize` has another type.
         """
-        of_measure = [name for name in self.measures if measure in (None, name, measure_of(name))]
-        if not of_measure:
+        wanted = measure_of(self.measures[0]) if measure is None else measure
+        names = [name for name in self.measures if wanted in (name, measure_of(name))]
+        if not names:
             raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
-        measure = of_measure[0]
-        pairs = [pair for pair in self.pairs if pair.measure == measure]
-        panels = [self._plot_pairs, *[self._plot_slices] * bool(self.slices)]
-        lines = len(pairs) * max(1, min(len(self.slices), SHOWN) / 2)
-        figure, axes = figure_of(len(panels), 1.2 + 0.4 * lines, 7, ax=ax, figsize=figsize)
+        panels = self._query_panels(names[0]) if queries else self._mean_panels(names)
+        rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
+        width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
+        figure, axes = figure_of(len(panels), 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
         for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
-            draw(each, pairs)
+            draw(each)
         return figure
 
-    def _plot_pairs(self, axes: Any, pairs: Sequence[Pair]) -> None:
-        draw_rows(axes, [(pair.title, [_mark_of_difference(pair)]) for pair in pairs])
-        axes.axvline(0, color="gray", linewidth=1)
-        if self.testing.margin:
-            sign = {"greater": -1, "less": 1}[self.testing.alternative]
-            axes.axvline(sign * self.testing.margin, color="gray", linewidth=1, linestyle="dashed")
-        axes.margins(y=0.5 / max(1, len(pairs)))
-        with_interval = f"difference in {pairs[0].measure}, with {self.resampling.level}"
-        sides = "" if self.testing.alternative == "two-sided" else f" ({self.testing}?)"
-        axes.set_xlabel(f"{with_interval}; filled: corrected p < {SIGNIFICANT}{sides}")
-
-    def _plot_slices(self, axes: Any, pairs: Sequence[Pair]) -> None:
-        measure = pairs[0].measure
-        rows = []
-        for value, each in islice(self.slices.items(), SHOWN):
-            of_measure = [pair for pair in each.pairs if pair.measure == measure]
-            rows.append(
-                (
-                    f"{slice_name(value)} ({count_text(of_measure[0].queries)})",
-                    list(map(_mark_of_difference, of_measure)),
-                )
+    def _mean_panels(self, names: Sequence[str]) -> list[Callable[[Any], None]]:
+        """Return the functions that draw the means of each result, in the order of the first, and the slices."""
+        ordered = sorted(self.scores.items(), key=lambda each: -each[1][names[0]].value)
+        panels: list[Callable[[Any], None]] = []
+        for name in names:
+            pairs = pairs_with(self._reference(name), self.pairs, name)
+            panels.append(partial(plot_means, scores=dict(ordered), pairs=pairs, measure=name, testing=self.testing))
+        if self.slices:
+            of = next(iter(self.scores))
+            slices = slices_of(self._of(of)["slice"], None, self.counts[of])
+            reference = self._reference(names[0])
+            panels.append(
+                partial(plot_slices, slices=slices, compared=self.slices, reference=reference, measure=names[0])
             )
-        draw_rows(axes, rows, [pair.title for pair in pairs])
-        axes.axvline(0, color="gray", linewidth=1)
-        axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
-        axes.legend()
+        return panels
+
+    def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
+        """Return the functions that draw how much each other system differs from the reference, query by query."""
+        reference = self._reference(name)
+        base = self._of(reference)
+        ids, values = base["query"].to_pylist(), base[name].to_numpy()
+        panels: list[Callable[[Any], None]] = []
+        for system in (each for each in self.scores if each != reference):
+            difference = differences(self._of(system)[name].to_numpy(), values)
+            what = f"{name} of {system}\nminus that of {reference}"
+            panels.append(partial(plot_queries, ids=ids, difference=difference, label=what))
+        return panels
+
+    def _reference(self, name: str) -> str:
+        """Return the system from which plots show the differences: the baseline, or else the best."""
+        return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
 
 
 def query_rows(
@@ -362,11 +390,6 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
                 table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
         tables.append(table)
     return [table for table in tables if len(table) > 1]
-
-
-def _mark_of_difference(pair: Pair) -> Mark:
-    """Return the mark of a difference in plots."""
-    return Mark(pair.difference, pair.low, pair.high, pair.p_holm < SIGNIFICANT)
 
 
 def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:

@@ -94,7 +94,7 @@ class Testing(NamedTuple):
         )
         low, high = at_level(difference, ends, error, freedom, (1 - confidence) / 2, beyond)
         low, high = np.maximum(low, least), np.minimum(high, greatest)
-        tested = {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
+        tested = self.tested
         if self.alternative != "less":  # a significant difference lies above
             above = significant & (difference > tested)
             low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
@@ -102,6 +102,11 @@ class Testing(NamedTuple):
             below = significant & (difference < tested)
             high = np.where(below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested))
         return low, high
+
+    @property
+    def tested(self) -> float:
+        """The difference that is tested: is it smaller, greater, or another one?"""
+        return {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
 
     @property
     def relation(self) -> str:
@@ -191,6 +196,20 @@ class Pair(NamedTuple):
     def title(self) -> str:
         """The name of the pair in tables and plots: the names of both systems."""
         return f"{self.system} – {self.other}"
+
+    def turned(self) -> "Pair":
+        """Return the same with the difference as the second system minus the first; p-values remain."""
+        return self._replace(
+            system=self.other,
+            other=self.system,
+            difference=0.0 - self.difference,
+            low=-self.high,
+            high=-self.low,
+            low_holm=-self.high_holm,
+            high_holm=-self.low_holm,
+            wins=self.losses,
+            losses=self.wins,
+        )
 
     def cells(self, level: str, places: int = 4) -> dict[str, str]:
         """Return the cells of tables by their headings; the heading of the interval is its level."""
