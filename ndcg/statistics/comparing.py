@@ -1,13 +1,14 @@
 """Compare systems by their rankings: what each input is, and which queries count."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
 import pyarrow as pa
 
 from ..inputs.reading import Inputs
-from ..inputs.slices import slices_of
+from ..inputs.slices import Slices, slices_of
 from ..inputs.sources import settled
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions
@@ -99,64 +100,66 @@ def compare(
     same_queries = options.get("missing") is None and parsed.missing == "empty"
     columns = _columns_of_systems(runs, inputs, parsed, same_queries)
     signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
-    return comparison_of(
-        columns,
-        inputs.by,
-        options=parsed,
-        baseline=baseline,
-        resampling=resampling,
-        testing=testing,
-        signature=signature,
+    slices = None
+    if inputs.by is not None:
+        first = next(iter(columns.values()))
+        slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
+    comparison = comparison_of(columns, slices, Contest(parsed, baseline, resampling, testing), signature)
+    scores = comparison.scores
+    about = (
+        *left_out_notes(list(columns.values()), parsed),
+        *notes(list(columns.values()), parsed),
+        *comparison.notes,
+        *(f"{system}: {note}" for system, each in columns.items() for note in missing_notes(each, parsed)),
+        *(f"{system}: {note}" for system, each in columns.items() for note in exclusion_notes(each)),
+        *(f"{system}: {note}" for system, each in columns.items() for note in chance_notes(scores[system], each)),
     )
+    return replace(comparison, notes=about)
 
 
 def comparison_of(
     columns: Mapping[str, PerQuery],
-    by: Any,
-    *,
-    options: Options,
-    baseline: str | None,
-    resampling: Resampling,
-    testing: Testing,
+    slices: Slices | None,
+    contest: Contest,
     signature: str,
+    notes: Sequence[str] = (),
 ) -> Comparison:
-    """Return the comparison of systems from the columns of their queries, which may be values without rankings."""
-    contest = Contest(options, baseline, resampling, testing)
-    first = next(iter(columns.values()))
-    slices = None if by is None else slices_of(by, first.get("query"), len(first["ideal"]))
+    """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
     results = results_of(columns, slices, contest)
-    scores, pairs = results["scores"], results["pairs"]
-    of_slices: tuple[str, ...] = ()
+    of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
     if slices is not None:
         compared, several = results["slices"], len(slices.values)
-        of_slices = (*small_slices(compared), *notes_on_slices(pairs, testing, len(compared), several))
+        of_slices = notes_on_slices(results["pairs"], contest.testing, len(compared), several)
+        of_tests = [*of_tests, *small_slices(compared), *of_slices]
         columns = {name: with_slices(each, slices) for name, each in columns.items()}
     return Comparison(
         signature=signature,
-        baseline=baseline,
-        queries=_table_of_systems(columns, options.names),
-        notes=(
-            *left_out_notes(list(columns.values()), options),
-            *notes(list(columns.values()), options),
-            *notes_on_tests(pairs, testing, baseline),
-            *(f"{system}: {note}" for system in columns for note in missing_notes(columns[system], options)),
-            *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
-            *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
-            *of_slices,
-        ),
-        testing=testing,
+        baseline=contest.baseline,
+        queries=_table_of_systems(columns, contest.options.names, contest.testing.paired),
+        notes=(*of_tests, *notes),
+        testing=contest.testing,
         **results,
     )
 
 
-def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:
+def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str], paired: bool) -> pa.Table:
     """Return a row per system and query, with the values of all results."""
-    first = query_table(next(iter(columns.values())))
-    shared = {name: first[name] for name in SHARED if name in first.column_names}
-    tables = []
+    tables: list[pa.Table] = []
     for system, each in columns.items():
+        if tables and paired:
+            shared = tables[0].select([name for name in SHARED if name in each or name == "query"])
+        else:
+            shared = query_table({name: each[name] for name in (*SHARED, "ideal") if name in each})
         values = {name: pa.array(each[name], from_pandas=True) for name in names}
-        tables.append(pa.table({"system": pa.repeat(system, len(first)), **shared, **values}))
+        tables.append(
+            pa.table(
+                {
+                    "system": pa.repeat(system, len(shared)),
+                    **dict(zip(shared.column_names, shared.columns, strict=True)),
+                    **values,
+                }
+            )
+        )
     return pa.concat_tables(tables)
 
 

@@ -63,11 +63,15 @@ ONE_SIDED = (
     "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
     "interval."
 )
+INDEPENDENT = (
+    "The systems have different queries, which count as independent samples: how hard the queries are does not cancel "
+    "out, so that it takes more queries to find a difference than on the same queries."
+)
 
 
 @dataclass(frozen=True)
 class Comparison(Readable):
-    """Several systems compared on the same queries.
+    """Several systems compared, on the same queries or on different ones.
 
     Attributes:
         signature: every choice that the scores depend on.
@@ -103,6 +107,11 @@ class Comparison(Readable):
         """The names of the results, such as ``"nDCG@10"``."""
         return list(next(iter(self.scores.values())))
 
+    def _require_pairs(self, what: str) -> None:
+        """Raise an error for a comparison of different queries, which cannot be compared one by one."""
+        if not self.testing.paired:
+            raise ValueError(f"{what}: the systems have different queries, which cannot be compared one by one")
+
     def _of(self, system: str) -> pa.Table:
         """Return the rows of a system in the table of queries."""
         return self.queries.filter(pc.equal(self.queries["system"], system))
@@ -127,8 +136,10 @@ class Comparison(Readable):
             only: "losses", the queries on which the first system scores lower, or "gains", on which it scores higher.
 
         Raises:
-            ValueError: a system or measure is unknown, `n` is negative, or `only` is another word.
+            ValueError: a system or measure is unknown, `n` is negative, or `only` is another word; the systems have
+                different queries.
         """
+        self._require_pairs("differences")
         measure = self.measures[0] if measure is None else measure
         n = None if n is None else whole("n", n, 0)
         if only is not None:
@@ -161,8 +172,10 @@ class Comparison(Readable):
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
-        tests = ["difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
-        samples = ["minimum detectable difference", "queries needed for the observed difference"]
+        tests, samples = ["difference", level, "p", "p (Holm)"], ["minimum detectable difference"]
+        if self.testing.paired:
+            tests += ["p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
+            samples.append("queries needed for the observed difference")
         return [
             self._system_table(level),
             _pair_table("pair", self.pairs, tests, level),
@@ -172,8 +185,7 @@ class Comparison(Readable):
         ]
 
     def _system_table(self, level: str) -> Table:
-        queries = len(self.queries) // len(self.scores)
-        header, *rows = mean_cells([(scores, queries) for scores in self.scores.values()], level)
+        header, *rows = mean_cells([(scores, self.counts[name]) for name, scores in self.scores.items()], level)
         table = [["system", *(text for cells in header for text in (*cells, self.testing.relation))]]
         for (system, letter), row in zip(self._letters().items(), rows, strict=True):
             marked = zip(row, self.measures, strict=True)
@@ -203,10 +215,14 @@ class Comparison(Readable):
 
     def _remarks(self) -> list[str]:
         over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
+        if self.testing.paired:
+            test = f"the paired randomization test ({self._exactness()}); p (t-test): from the paired t-test. Both are"
+        else:
+            test = "Welch's t-test, which is"
         return [
-            f"{self.resampling}. p: {self.testing}? From the paired randomization test ({self._exactness()}); p "
-            f"(t-test): from the paired t-test. Both are also corrected by Holm for {over}. "
+            f"{self.resampling}. p: {self.testing}? From {test} also corrected by Holm for {over}; intervals are not. "
             f"One system is {self.testing.relation} another if p (Holm) < {SIGNIFICANT}.",
+            *([] if self.testing.paired else [INDEPENDENT]),
             *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
             *first_slices(self.slices),
             *self.notes,
@@ -228,7 +244,7 @@ class Comparison(Readable):
         marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
         lines = [
-            f"% {marks} (paired randomization test, p corrected by Holm < {SIGNIFICANT}).",
+            f"% {marks} ({self.testing.test}, p corrected by Holm < {SIGNIFICANT}).",
             *(f"% {remark}" for remark in self.remarks()),
             f"% {visible(self.signature)}",
         ]
@@ -283,7 +299,7 @@ class Comparison(Readable):
         signature = saved_signature(values["signature"], options.names)
         resampling = saved_resampling(values["resampling"])
         testing = Testing.parse(*Testing(**values.get("testing", {})))
-        columns = _saved_columns(queries, names, options.names)
+        columns = _saved_columns(queries, names, options.names, testing.paired)
         if lacks_weights(signature, queries):
             results = _saved_results(values, resampling, testing)
         else:
@@ -329,6 +345,8 @@ class Comparison(Readable):
         names = [name for name in self.measures if wanted in (name, measure_of(name))]
         if not names:
             raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
+        if queries:
+            self._require_pairs("queries=True")
         panels = self._query_panels(names[0]) if queries else self._mean_panels(names)
         rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
         width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
@@ -381,6 +399,8 @@ def query_rows(
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
     """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
     sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
+    if n == 0 or not comparison.testing.paired:
+        return []
     tables = []
     for did, only in sides.items():
         table = [[f"queries that {did} most in {comparison.measures[0]}", "pair", "first", "second", "difference"]]
@@ -399,16 +419,18 @@ def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level:
     return [[name, "measure", *columns], *rows]
 
 
-def _saved_columns(queries: pa.Table, systems: Sequence[str], names: Sequence[str]) -> dict[str, PerQuery]:
+def _saved_columns(
+    queries: pa.Table, systems: Sequence[str], names: Sequence[str], paired: bool
+) -> dict[str, PerQuery]:
     """Return the columns of queries of each system from a saved table.
 
     Raises:
-        ValueError: the systems have other queries, or do not follow each other.
+        ValueError: the systems do not follow each other, or have different queries although they are paired.
     """
     tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
     shared = [name for name in SHARED if name in queries.column_names]
     in_order = pa.concat_tables(tables)["system"] == queries["system"]
-    if not in_order or any(each.select(shared) != tables[0].select(shared) for each in tables):
+    if not in_order or (paired and any(each.select(shared) != tables[0].select(shared) for each in tables)):
         raise ValueError("queries: must be the same for each system, system after system")
     return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}
 

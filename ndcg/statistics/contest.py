@@ -1,7 +1,7 @@
 """The scores and pairs of several systems, of all queries and of slices."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options
 from ..scores.queries import progress
-from .measured import PerQuery, Resampling, Score, greatest_values, in_pieces, plain_list, scores_of
+from .measured import PerQuery, Resampling, Score, greatest_values, in_pieces, plain_list, scored, scores_of
 from .pairs import Pair, Testing
 from .parts import Parts
 from .significance import Intervals, differences, intervals, paired_tests, power
+from .welch import welch
 
 ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by system and name, and pairs
 
@@ -47,10 +48,7 @@ class Contest(NamedTuple):
         names = self.options.names
         values = np.stack([each[name] for each in columns.values() for name in names])
         row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
-        opponents = list(combinations(columns, 2))
-        if self.baseline is not None:
-            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
-        contests = [(name, *each) for name in names for each in opponents]
+        contests = self._contests(columns)
         pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
         greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
         ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
@@ -74,6 +72,46 @@ class Contest(NamedTuple):
             for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
                 of_part.append(Pair(*contest, *of_pair))
         return results
+
+    def unpaired_results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
+        """Return the scores and pairs of systems with different queries, before Holm's correction."""
+        confidence = self.resampling.confidence
+        scores = {system: scored(each, self.options, confidence)[0] for system, each in columns.items()}
+        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
+        greatest = dict(zip(self.options.names, greatest_values(self.options).tolist(), strict=True))
+        pairs = []
+        for name, one, other in self._contests(columns):
+            systems = (one, other)
+            values = [columns[system][name] for system in systems]
+            samples = [each[~np.isnan(each)] for each in values]
+            for system, sample in zip(systems, samples, strict=True):
+                if len(sample) < 2:
+                    raise ValueError(f"{system}: a comparison needs at least two queries that have a value; got 1")
+            ends = [(scores[system][name].low, scores[system][name].high) for system in systems]
+            bound = math.inf if min(each.min() for each in samples) < 0 else greatest[name]
+            found = welch(samples, ends, confidence=confidence, **how)
+            figures = {
+                **found,
+                "low": max(found["low"], -bound),
+                "high": min(found["high"], bound),
+                "low_holm": -bound,
+                "high_holm": bound,
+                **dict.fromkeys(("p_holm", "p_t", "p_t_holm"), found["p"]),
+                **dict.fromkeys(("wins", "ties", "losses", "queries_needed"), None),
+                "exact": False,
+                "permutations": 0,
+            }
+            if not found["min_detectable"] <= self.testing.margin + bound:
+                figures["min_detectable"] = None
+            pairs.append(Pair(name, one, other, **figures))
+        return scores, pairs
+
+    def _contests(self, systems: Iterable[str]) -> list[tuple[str, str, str]]:
+        """Return each result with each pair of systems, or with each system and the baseline."""
+        opponents = list(combinations(systems, 2))
+        if self.baseline is not None:
+            opponents = [(system, self.baseline) for system in systems if system != self.baseline]
+        return [(name, *each) for name in self.options.names for each in opponents]
 
     def _figures(
         self,
@@ -117,7 +155,10 @@ class Contest(NamedTuple):
 
 def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
-    ((scores, pairs),) = contest.results(columns)
+    if contest.testing.paired:
+        ((scores, pairs),) = contest.results(columns)
+    else:
+        scores, pairs = contest.unpaired_results(columns)
     pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
     return {
         "scores": scores,

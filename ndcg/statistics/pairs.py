@@ -24,14 +24,16 @@ class Testing(NamedTuple):
         margin: the amount, in units of the measure, by which the first may still be worse ("greater") or better
             ("less").
         corrected_over: the p-values that Holm's correction covers: those of a "measure", or "all".
+        paired: whether all systems have the same queries; else their queries are independent samples.
     """
 
     alternative: str = "two-sided"
     margin: float = 0.0
     corrected_over: str = "measure"
+    paired: bool = True
 
     @classmethod
-    def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
+    def parse(cls, alternative: Any, margin: Any, corrected_over: Any, paired: Any = True) -> "Testing":
         """Check the options of the tests.
 
         Raises:
@@ -42,7 +44,10 @@ class Testing(NamedTuple):
         if margin and alternative == "two-sided":
             hint = '"greater" asks whether a system is worse by less than the margin'
             raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
-        return cls(alternative, margin, choice("corrected_over", corrected_over, ("measure", "all")))
+        over = choice("corrected_over", corrected_over, ("measure", "all"))
+        if not isinstance(paired, bool):
+            raise ValueError(f"paired must be True or False; got {shown(paired)}")
+        return cls(alternative, margin, over, paired)
 
     def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
         """Return the indices of the pairs in each family: Holm's correction covers the p-values of a family."""
@@ -104,6 +109,11 @@ class Testing(NamedTuple):
         return low, high
 
     @property
+    def test(self) -> str:
+        """The name of the test that `p` is from."""
+        return "paired randomization test" if self.paired else "Welch's t-test"
+
+    @property
     def tested(self) -> float:
         """The difference that is tested: is it smaller, greater, or another one?"""
         return {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
@@ -140,19 +150,21 @@ class Pair(NamedTuple):
         high_holm: the upper end.
         standard_error: the standard error of the difference.
         degrees_of_freedom: those of Student's t in the intervals and the t-test.
-        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`.
+        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`; of Welch's t-test if
+            queries are not paired.
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
-        p_t: the p-value of the paired t-test.
+        p_t: the p-value of the paired t-test, or of Welch's.
         p_t_holm: the same, corrected.
-        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher.
+        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher; None, as the
+            next two, if queries are not paired.
         ties: the number on which both score the same, up to rounding.
         losses: the number on which ``system`` scores lower.
         exact: whether the randomization test tried all permutations.
-        permutations: the number of permutations that it tried.
-        min_detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries
-            detects at the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
+        permutations: the number of permutations that it tried; 0 if queries are not paired.
+        min_detectable: the smallest difference, from 0 or from the margin, that a t-test of these queries detects at
+            the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
         queries_needed: the number of queries with which such a test would detect the observed difference; None if no
-            number would do.
+            number would do, or if queries are not paired.
     """
 
     measure: str
@@ -169,9 +181,9 @@ class Pair(NamedTuple):
     p_holm: float
     p_t: float
     p_t_holm: float
-    wins: int
-    ties: int
-    losses: int
+    wins: int | None
+    ties: int | None
+    losses: int | None
     exact: bool
     permutations: int
     min_detectable: float | None
@@ -180,12 +192,17 @@ class Pair(NamedTuple):
     @property
     def p_error(self) -> float:
         """The standard error of `p`, since only some of the permutations were tried."""
-        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.permutations)
+        return 0.0 if self.exact or not self.permutations else math.sqrt(self.p * (1 - self.p) / self.permutations)
+
+    @property
+    def differing(self) -> int:
+        """The number of queries on which both score differently; 0 if queries are not paired."""
+        return (self.wins or 0) + (self.losses or 0)
 
     @property
     def queries(self) -> int:
-        """The number of queries in the mean difference."""
-        return self.wins + self.ties + self.losses
+        """The number of queries in the mean difference; 0 if queries are not paired."""
+        return self.differing + (self.ties or 0)
 
     @property
     def has_too_few_queries(self) -> bool:
@@ -226,7 +243,7 @@ class Pair(NamedTuple):
         }
 
 
-def system_names(systems: Any, baseline: Any) -> list[str]:
+def system_names(systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions") -> list[str]:
     """Check the names of systems, and return them.
 
     Raises:
@@ -234,11 +251,11 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
         given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {given}")
+        raise ValueError(f"{argument} must map the names of at least two systems to their {content}; got {given}")
     for name in systems:
         if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
             problem = 'must be a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
+            raise ValueError(f"{argument}: a name {problem}; got {shown(name)}")
     if baseline is not None:
         choice("baseline", baseline, tuple(systems))
     return list(systems)
