@@ -83,6 +83,7 @@ from .ndcg_bundle import (
     compare_reports,
     compute,
     compute_spark,
+    documents,
     explain,
     from_files,
     from_frame,
@@ -383,6 +384,7 @@ class NDCG(Batches, evaluate.Metric):
     check = staticmethod(check)
     compare = staticmethod(compare)
     compare_reports = staticmethod(compare_reports)
+    documents = staticmethod(documents)
     explain = staticmethod(explain)
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)

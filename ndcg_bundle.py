@@ -1140,7 +1140,7 @@ def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], defi
     block, weight = read(), definition.weight
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
-        gains, lowest = _gains(block, definition.gain, definition.negative_relevance)
+        gains, lowest = _measure_scoring_gains(block, definition.gain, definition.negative_relevance)
         ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, definition)
         sums = _discounted_sums(ranked, ideal, ranks, definition)
         if definition.ideal == "full" and "IDCG" in sums:
@@ -1209,7 +1209,7 @@ def check_queries(
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()
         with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
-            _refuse(block, block.score, _gains(block, gain, negative_relevance)[0], gain)
+            _refuse(block, block.score, _measure_scoring_gains(block, gain, negative_relevance)[0], gain)
 
 
 def _blocks(
@@ -1363,7 +1363,7 @@ def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
             raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
 
 
-def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
+def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
     """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
 
     NaN marks relevances without a gain.
@@ -4622,6 +4622,8 @@ class Rankings(NamedTuple):
             list by ids; None if there is none.
         excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
             ``(queries, 2)``; None without `exclude`.
+        documents: a function from the index of a query to the ids of its documents, in order; rows for flat columns
+            without document ids; None if documents have only positions.
     """
 
     relevance: NDArray[Any]
@@ -4633,6 +4635,7 @@ class Rankings(NamedTuple):
     query_ids: Sequence[Any] | pa.Array | None = None
     answered: Mask | None = None
     excluded: NDArray[np.int64] | None = None
+    documents: Callable[[int], Sequence[Any]] | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -4743,6 +4746,7 @@ class Rankings(NamedTuple):
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.answered is None else self.answered[start:stop],
                 None if self.excluded is None else self.excluded[start:stop],
+                None if self.documents is None else partial(_of_later, self.documents, start),
             )
 
     def empty(self) -> Mask:
@@ -4773,6 +4777,11 @@ class Rankings(NamedTuple):
 def _later(place: Place, queries: int, query: int, position: int | None) -> str:
     """Return the words for a place, with queries counted from a later one."""
     return place(queries + query, position)
+
+
+def _of_later(documents: Callable[[int], Sequence[Any]], queries: int, query: int) -> Sequence[Any]:
+    """Return the documents of a query, with queries counted from a later one."""
+    return documents(queries + query)
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
@@ -4842,13 +4851,20 @@ def join_rows(
             text, document = ordinals(documents.distinct), documents.codes
             order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), lambda tied: text[document[tied]])
 
+    def rows_of(query: int) -> NDArray[np.int64]:
+        return np.arange(len(codes))[order][offsets[query] : offsets[query + 1]]
+
     def place(query: int, position: int | None) -> str:
-        row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
+        row = "" if position is None else f", row {rows_of(query)[position]}"
         return f"query {shown(ids[query].as_py())}{row}"
+
+    def documents_of(query: int) -> list[Any]:
+        rows = rows_of(query)
+        return list(rows.tolist() if documents is None else documents.distinct.take(documents.codes[rows]).to_pylist())
 
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
-    rankings = Rankings.of(score, relevance, place=place, query_ids=ids)
+    rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
     if exclude is None or documents is None:
         return rankings
     kept = ~excluded_rows(exclude, queries, documents)[order]
@@ -4965,12 +4981,16 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         check_ids("predictions", predictions)
         check_ids("references", references)
 
+    names = list(references)
+
+    def documents(query: int) -> list[Any]:
+        run = predictions.get(names[query], {})
+        ranked = ascending(run) if by_docid else list(run)
+        return [*ranked, *(document for document in references[names[query]] if document not in run)]
+
     def place(query: int, position: int | None) -> str:
-        name = list(references)[query]
-        run = predictions.get(name, {})
-        documents = ascending(run) if by_docid else list(run)
-        documents += [document for document in references[name] if document not in run]
-        return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
+        document = "" if position is None else f", document {shown(documents(query)[position])}"
+        return f"query {shown(names[query])}{document}"
 
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
@@ -4981,8 +5001,9 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
         raise ValueError(f"predictions: no document is in the references; {problem}; give both the same type")
     are_empty = (query in predictions and not predictions[query] for query in references)
-    answered = np.fromiter(are_empty, bool, len(references))
-    return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), answered=answered)
+    answered = np.fromiter(are_empty, bool, len(names))
+    of_queries = {"place": place, "query_ids": names, "answered": answered, "documents": documents}
+    return Rankings.of(score.only(retrieved), relevance, **of_queries)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
@@ -5071,15 +5092,14 @@ def _join_columns(
     lacked = lacked[in_order]
     at = until[qrels.query[lacked] + 1]
 
-    def place(index: int, position: int | None) -> str:
-        name = f"query {shown(qrels.query_ids[index].as_py())}"
-        if position is None:
-            return name
+    def documents(index: int) -> list[Any]:
         rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
-        if position < len(rows):
-            return f"{name}, document {shown(run.document[int(rows[position])].as_py())}"
-        row = lacked[until_lacked[index] + position - len(rows)]
-        return f"{name}, document {shown(qrels.document[int(row)].as_py())}"
+        missed = lacked[until_lacked[index] : until_lacked[index + 1]]
+        return [*run.document.take(pa.array(rows)).to_pylist(), *qrels.document.take(pa.array(missed)).to_pylist()]
+
+    def place(index: int, position: int | None) -> str:
+        document = "" if position is None else f", document {shown(documents(index)[position])}"
+        return f"query {shown(qrels.query_ids[index].as_py())}{document}"
 
     offsets = until + until_lacked
     score = np.insert(run.value[order], at, -np.inf) if len(lacked) else run.value[order]
@@ -5096,7 +5116,8 @@ def _join_columns(
     answered &= until[1:] == until[:-1]  # with an empty list
     padding = is_padding(relevance, ignore_index)
     references = Column(relevance, offsets, padding=padding).only(judged)
-    return Rankings.of(Column(score, offsets), references, place=place, query_ids=qrels.query_ids, answered=answered)
+    of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
+    return Rankings.of(Column(score, offsets), references, **of_queries)
 
 
 # The order of rows
@@ -11245,7 +11266,7 @@ class Search:
                 raise ValueError(f"model: {problem}; make it with num_labels=1")
             for (query, document), score in zip(chunk, scores.tolist(), strict=True):
                 run[query][document] = score
-        return {query: _ranked(documents) for query, documents in run.items()}
+        return {query: _loops_evaluator_ranked(documents) for query, documents in run.items()}
 
     def _retrieved(self, model: Any) -> Run:
         import torch
@@ -11275,7 +11296,7 @@ class Search:
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
             run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
-        return {query: _ranked(documents) for query, documents in run.items()}
+        return {query: _loops_evaluator_ranked(documents) for query, documents in run.items()}
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -11298,7 +11319,7 @@ class Search:
                 yield query, row, columns
 
 
-def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
+def _loops_evaluator_ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
     """Return retrieved documents, the highest score first and equal ones by ascending ids."""
     retrieved = ((document, score) for document, score in documents.items() if score != -np.inf)
     return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
@@ -13376,6 +13397,121 @@ def compute(
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
     return scores(from_frame(data, inputs), parsed)
+
+
+# ndcg/scores/documents.py: The documents of a query with their ranks, and what each adds to DCG.
+
+def documents(
+    *,
+    predictions: Any,
+    references: Any,
+    queries: Iterable[Any] | None = None,
+    k: Cutoffs = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    **options: Unpack[QueryOptions],
+) -> pa.Table:
+    """Return the documents of queries in the order of their ranks, then those that were not retrieved.
+
+    The columns are ``query``; ``document``, its id, or its position or row without ids; its ``relevance``, null if it
+    was not judged; the ``rank`` that it has, null if it was not retrieved; the ``last_rank``, another one if documents
+    with equal scores share their ranks; its ``gain``; and its ``discount``, the mean of its ranks, which is 0 beyond
+    the cutoff. DCG@k is the sum of gain times discount.
+
+    Args:
+        predictions: as in `compute`.
+        references: as in `compute`.
+        queries: the ids of the queries, or their indices if they have none; None for all.
+        k: the cutoff.
+        query_ids: as in `compute`.
+        document_ids: as in `compute`.
+        data: as in `compute`.
+        exclude: as in `compute`; these documents are left out.
+        **options: the options of `compute`, except `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: as in `compute`; or there are several cutoffs, or a query is unknown.
+
+    >>> found = documents(predictions={"q": {"a": 2, "b": 1}}, references={"q": {"b": 3, "c": 1}}, k=1)
+    >>> for row in found.select(["document", "relevance", "rank", "discount"]).to_pylist():
+    ...     print(*row.values())
+    a None 1 1.0
+    b 3.0 2 0.0
+    c 1.0 None 0.0
+    """
+    parsed = Options.of_method(documents, k, options)
+    if len(parsed.cutoffs) > 1:
+        raise ValueError(f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}")
+    wanted = None if queries is None else dict.fromkeys(queries)
+    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude))
+    found: dict[Any, pa.Table] = {}
+    with closing(counted_parts(inputs, parsed)) as parts:
+        for part, before in parts:
+            names = [before + at for at in range(part.queries)] if part.query_ids is None else part.names()
+            with UserTerms(part, before):
+                check_queries(**part.arrays(), gain=parsed.gain, negative_relevance=parsed.negative_relevance)
+            found |= {
+                query: _documents_of(part, at, query, parsed)
+                for at, query in enumerate(names)
+                if wanted is None or query in wanted
+            }
+    if unknown := [query for query in wanted or () if query not in found]:
+        raise ValueError(f"queries: {shown(unknown[0])} is not a query of the references ({len(unknown)} such queries)")
+    return pa.concat_tables([found[query] for query in wanted or found], promote_options="permissive")
+
+
+def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.Table:
+    """Return the rows of a query, by its index in rankings."""
+    start, stop = part.offsets[at : at + 2].tolist()
+    rows = slice(start, stop)
+    score = part.score[rows]
+    retrieved = score > -np.inf if part.retrieved is None else part.retrieved[rows] & (score > -np.inf)
+    judged = np.ones(stop - start, bool) if part.judged is None else part.judged[rows]
+    gain = _scores_documents_gains(part, rows, judged, options)
+    order = _scores_documents_ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
+    first, last = np.arange(len(order)), np.arange(1, len(order) + 1)  # ranks from 0, and those after them
+    if options.ties == "average":
+        new = np.ones(len(order), bool)
+        new[1:] = score[order][1:] != score[order][:-1]
+        group, begins = np.cumsum(new) - 1, np.flatnonzero(new)
+        first, last = begins[group], np.append(begins[1:], len(order))[group]
+    (k,) = options.cutoffs
+    counted = len(order) if k is None else min(k, len(order))
+    sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
+    discount = (sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]) / (last - first)
+    missed = np.flatnonzero(judged & ~retrieved)
+    missed = missed[np.argsort(-gain[missed], kind="stable")]
+    listed = np.concatenate([order, missed])
+    ids = list(range(stop - start)) if part.documents is None else part.documents(at)
+    nothing = [None] * len(missed)
+    return pa.table(
+        {
+            "query": [query] * len(listed),
+            "document": [ids[each] for each in listed.tolist()],
+            "relevance": pa.array(part.relevance[rows][listed].astype(float), mask=~judged[listed]),
+            "rank": pa.array([*(first + 1).tolist(), *nothing], pa.int64()),
+            "last_rank": pa.array([*last.tolist(), *nothing], pa.int64()),
+            "gain": gain[listed],
+            "discount": np.append(discount, np.zeros(len(missed))),
+        }
+    )
+
+
+def _scores_documents_gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Floats:
+    """Return the gain of each document: the CG of a query that has no other."""
+    count = rows.stop - rows.start
+    alone = part.relevance[rows], np.zeros(count), np.arange(count + 1)
+    gain, negative = options.gain, options.negative_relevance
+    found = score_queries(*alone, judged=judged, measures=("CG",), gain=gain, negative_relevance=negative)
+    return np.asarray(found["CG"][0])
+
+
+def _scores_documents_ranked(score: NDArray[Any], gain: Floats, retrieved: NDArray[np.intp], ties: str) -> NDArray[np.intp]:
+    """Return the positions of retrieved documents, best first."""
+    last_first = {"best": gain, "worst": -gain, "last": np.arange(len(score))}.get(ties, -np.arange(len(score)))
+    return retrieved[np.lexsort((last_first[retrieved], score[retrieved]))[::-1]]
 
 
 # ndcg/statistics/welch.py: The difference of the means of two independent samples of queries, by Welch's t (1947).

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .measure.options import signature as signature
     from .metric import NDCG as NDCG
     from .scores.compute import compute as compute
+    from .scores.documents import documents as documents
     from .scores.spark import compute_spark as compute_spark
     from .statistics.comparing import compare as compare
     from .statistics.comparing_reports import compare_reports as compare_reports
@@ -54,6 +55,7 @@ _MODULES = {
     "measure.options": ("__version__", "signature"),
     "metric": ("NDCG",),
     "scores.compute": ("compute",),
+    "scores.documents": ("documents",),
     "scores.spark": ("compute_spark",),
     "statistics.comparing": ("compare",),
     "statistics.comparing_reports": ("compare_reports",),

@@ -26,6 +26,7 @@ from .measure.conventions import CONVENTIONS
 from .measure.options import ComputeOptions, Cutoffs, Options, QueryOptions, refuse_unknown, shows_options, signature
 from .scores.batches import Batch, Batches
 from .scores.compute import compute
+from .scores.documents import documents
 from .scores.queries import checked_rankings, from_files, from_frame, query_values, scores
 from .scores.spark import compute_spark
 from .statistics.comparing import compare
@@ -311,6 +312,7 @@ class NDCG(Batches, evaluate.Metric):
     check = staticmethod(check)
     compare = staticmethod(compare)
     compare_reports = staticmethod(compare_reports)
+    documents = staticmethod(documents)
     explain = staticmethod(explain)
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)

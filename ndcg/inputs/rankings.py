@@ -1,6 +1,6 @@
 """Rankings as the input of the kernel: relevances and scores, query after query, and the names of queries."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -30,6 +30,8 @@ class Rankings(NamedTuple):
             list by ids; None if there is none.
         excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
             ``(queries, 2)``; None without `exclude`.
+        documents: a function from the index of a query to the ids of its documents, in order; rows for flat columns
+            without document ids; None if documents have only positions.
     """
 
     relevance: NDArray[Any]
@@ -41,6 +43,7 @@ class Rankings(NamedTuple):
     query_ids: Sequence[Any] | pa.Array | None = None
     answered: Mask | None = None
     excluded: NDArray[np.int64] | None = None
+    documents: Callable[[int], Sequence[Any]] | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -151,6 +154,7 @@ class Rankings(NamedTuple):
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.answered is None else self.answered[start:stop],
                 None if self.excluded is None else self.excluded[start:stop],
+                None if self.documents is None else partial(_of_later, self.documents, start),
             )
 
     def empty(self) -> Mask:
@@ -181,6 +185,11 @@ class Rankings(NamedTuple):
 def _later(place: Place, queries: int, query: int, position: int | None) -> str:
     """Return the words for a place, with queries counted from a later one."""
     return place(queries + query, position)
+
+
+def _of_later(documents: Callable[[int], Sequence[Any]], queries: int, query: int) -> Sequence[Any]:
+    """Return the documents of a query, with queries counted from a later one."""
+    return documents(queries + query)
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
