@@ -10950,6 +10950,28 @@ class Report(Readable):
             slices=slices,
         )
 
+    def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
+        """Return the queries with the lowest values: ``query``, the value, and the numbers of documents.
+
+        The lowest comes first. Queries without a value or without relevant documents, which no ranking could improve,
+        are left out. `documents` lists their documents with their ranks.
+
+        Args:
+            n: the number of queries; None for all.
+            measure: the name of a score; by default the first.
+
+        Raises:
+            ValueError: the measure is unknown, or `n` is negative.
+        """
+        name = next(iter(self.scores)) if measure is None else choice("measure", measure, tuple(self.scores))
+        n = None if n is None else whole("n", n, 0)
+        columns = [each for each in ("query", "slice", name, *COUNTS) if each in self.queries.column_names]
+        counted = pc.is_valid(self.queries[name])
+        if "relevant" in columns:
+            counted = pc.and_(counted, pc.greater(self.queries["relevant"], 0))
+        table = self.queries.select(columns).filter(counted)
+        return table.take(np.argsort(table[name].to_numpy(), kind="stable")[:n])
+
     def flat(self) -> dict[str, float]:
         """Return the scores as one dict of floats, as experiment trackers log them.
 
@@ -13872,6 +13894,7 @@ ONE_SIDED = (
     "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
     "interval."
 )
+WELCH = "Wilson-type t for means, Welch's t for differences"
 INDEPENDENT = (
     "The systems have different queries, which count as independent samples: how hard the queries are does not cancel "
     "out, so that it takes more queries to find a difference than on the same queries."
@@ -14028,8 +14051,9 @@ class Comparison(Readable):
             test = f"the paired randomization test ({self._exactness()}); p (t-test): from the paired t-test. Both are"
         else:
             test = "Welch's t-test, which is"
+        intervals = str(self.resampling) if self.testing.paired else f"{self.resampling.level}s: {WELCH}"
         return [
-            f"{self.resampling}. p: {self.testing}? From {test} also corrected by Holm for {over}; intervals are not. "
+            f"{intervals}. p: {self.testing}? From {test} also corrected by Holm for {over}; intervals are not. "
             f"One system is {self.testing.relation} another if p (Holm) < {SIGNIFICANT}.",
             *([] if self.testing.paired else [INDEPENDENT]),
             *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
@@ -14644,6 +14668,10 @@ def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired
             if differing := int(np.count_nonzero(~np.logical_and(*alike))):
                 have = "query has" if differing == 1 else "queries have"
                 notes.append(f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}.")
+    if not paired and all(
+        set(table["query"].to_pylist()) == set(first["query"].to_pylist()) for table in tables.values()
+    ):
+        notes.append("All reports have the same queries: with paired=True, smaller differences can be found.")
     if any("slice" in table.column_names for table in tables.values()) and (not paired or not _same_slices(tables)):
         reason = "the reports have different ones" if paired else "the queries are not paired"
         notes.append(f"Slices are not compared, since {reason}.")

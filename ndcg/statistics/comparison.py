@@ -63,6 +63,7 @@ ONE_SIDED = (
     "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
     "interval."
 )
+WELCH = "Wilson-type t for means, Welch's t for differences"
 INDEPENDENT = (
     "The systems have different queries, which count as independent samples: how hard the queries are does not cancel "
     "out, so that it takes more queries to find a difference than on the same queries."
@@ -219,8 +220,9 @@ class Comparison(Readable):
             test = f"the paired randomization test ({self._exactness()}); p (t-test): from the paired t-test. Both are"
         else:
             test = "Welch's t-test, which is"
+        intervals = str(self.resampling) if self.testing.paired else f"{self.resampling.level}s: {WELCH}"
         return [
-            f"{self.resampling}. p: {self.testing}? From {test} also corrected by Holm for {over}; intervals are not. "
+            f"{intervals}. p: {self.testing}? From {test} also corrected by Holm for {over}; intervals are not. "
             f"One system is {self.testing.relation} another if p (Holm) < {SIGNIFICANT}.",
             *([] if self.testing.paired else [INDEPENDENT]),
             *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),

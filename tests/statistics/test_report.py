@@ -290,3 +290,16 @@ def test_query_ids_without_rankings_are_rejected(fresh_metric: MetricFactory) ->
             method(query_ids=[7, 7])
     assert len(metric) == 2
     metric.compute()
+
+
+def test_the_lowest_queries_come_first_without_those_that_no_ranking_could_improve(ndcg: evaluate.Metric) -> None:
+    report = ndcg.report(**SMALL, k=[1, 2])
+    found = report.lowest(2)
+    assert found.column_names == ["query", "nDCG@1", "retrieved", "judged", "relevant"]
+    assert found["query"].to_pylist() == [3, 0]  # query 1 has no relevant documents
+    values = dict(zip(report.queries["query"].to_pylist(), report.queries["nDCG@2"].to_pylist(), strict=True))
+    assert report.lowest(None, "nDCG@2")["query"].to_pylist() == sorted((0, 2, 3), key=values.__getitem__)
+    with pytest.raises(ValueError, match=r'^measure must be one of "nDCG@1", "nDCG@2"; got'):
+        report.lowest(measure="nDCG@5")
+    with pytest.raises(ValueError, match=r"^n must be an integer, at least 0"):
+        report.lowest(-1)
