@@ -11,15 +11,17 @@ from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..measure.messages import shown
-from ..measure.options import Cutoffs, Options, QueryOptions, measure_of
+from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
 from ..scores.queries import Notify, from_frame, warn_unmatched
 from ..show.drawing import Mark, draw_mark, draw_rows, figure_of
 from ..show.tables import Readable, Table, count_text
 from .measured import (
+    COUNTS,
     EXCLUDED,
     SHOWN,
     PerQuery,
@@ -167,6 +169,28 @@ class Report(Readable):
             notes=saved_notes(values["notes"]),
             slices=slices,
         )
+
+    def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
+        """Return the queries with the lowest values: ``query``, the value, and the numbers of documents.
+
+        The lowest comes first. Queries without a value or without relevant documents, which no ranking could improve,
+        are left out. `documents` lists their documents with their ranks.
+
+        Args:
+            n: the number of queries; None for all.
+            measure: the name of a score; by default the first.
+
+        Raises:
+            ValueError: the measure is unknown, or `n` is negative.
+        """
+        name = next(iter(self.scores)) if measure is None else choice("measure", measure, tuple(self.scores))
+        n = None if n is None else whole("n", n, 0)
+        columns = [each for each in ("query", "slice", name, *COUNTS) if each in self.queries.column_names]
+        counted = pc.is_valid(self.queries[name])
+        if "relevant" in columns:
+            counted = pc.and_(counted, pc.greater(self.queries["relevant"], 0))
+        table = self.queries.select(columns).filter(counted)
+        return table.take(np.argsort(table[name].to_numpy(), kind="stable")[:n])
 
     def flat(self) -> dict[str, float]:
         """Return the scores as one dict of floats, as experiment trackers log them.

@@ -17,7 +17,7 @@ from shells import folder as folder
 
 from ndcg.measure import arguments, conventions, options
 from ndcg.shell import flags
-from ndcg.statistics import comparison
+from ndcg.statistics import comparing
 
 OPTIONS: dict[str, tuple[str, Any]] = {
     "k": ("-k 3,all", [3, None]),
@@ -54,7 +54,7 @@ def test_the_words_of_an_option_are_those_of_python(argument: flags.Argument) ->
 
 
 def test_defaults_are_those_of_python() -> None:
-    python = {name: each.default for name, each in inspect.signature(comparison.compare).parameters.items()}
+    python = {name: each.default for name, each in inspect.signature(comparing.compare).parameters.items()}
     tests = ("alternative", "margin", "corrected_over", "confidence", "seed")
     parsed = vars(flags.parser().parse_args(["compare", "qrels.txt", "main.txt", "worse.txt"]))
     assert {name: parsed[name] for name in tests} == {name: python[name] for name in tests}
