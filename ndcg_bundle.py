@@ -202,7 +202,7 @@ CONVENTIONS: dict[str, Convention] = {
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="Labels are the integers 0 to 30; `label_gain` sets other gains.",
+        quirks="Labels are the integers 0 to 30; `label_gain=[0, 1, 3]` is `gain=[0, 1, 3]`.",
     ),
     "xgboost": Convention(
         "XGBoost `ndcg`",
@@ -241,7 +241,8 @@ CONVENTIONS: dict[str, Convention] = {
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevance is stored as 32-bit floats.',
+        quirks='`type=Exp` is `gain="exponential"`, `denominator=Position` is `discount="reciprocal"`. Relevance is '
+        "stored as 32-bit floats.",
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",
@@ -498,6 +499,18 @@ class Option(NamedTuple):
         """Whether the option is True or False."""
         return isinstance(self.default, bool)
 
+
+# Settings of other libraries, as hints in the errors for options that do not exist.
+OF_LIBRARIES = {
+    "label_gain": 'LightGBM\'s label_gain is gain=[0, 1, 3, 7, ...], by label; its default is gain="exponential"',
+    **dict.fromkeys(
+        ("exp_gain", "ndcg_exp_gain"),
+        'XGBoost\'s ndcg_exp_gain is gain="exponential" if it is true, else gain="linear"',
+    ),
+    "type": 'CatBoost\'s type=Exp is gain="exponential", and its type=Base is gain="linear"',
+    "denominator": 'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition discount="log"',
+    "top": "CatBoost's top is k",
+}
 
 # A new discount is a row here and a function of the same name in scoring.py.
 DISCOUNTS = {
@@ -1518,6 +1531,7 @@ ELSEWHERE = {
     **dict.fromkeys(("by", "confidence"), "report and compare have it"),
     **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"),
     **dict.fromkeys(("got", "between"), "explain has it"),
+    **OF_LIBRARIES,
 }
 # Options that methods with an aggregation of their own do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
@@ -1854,7 +1868,7 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     of_compute = [each for each in OF_COMPUTE if each not in lacks]
     known = list(dict.fromkeys([*own, *of_compute]))
     near = "" if name in lacks else nearest(name, known)
-    hint = f"did you mean {near}?" if near else ELSEWHERE.get(name) or f"it has {', '.join(known)}"
+    hint = ELSEWHERE.get(name) or (f"did you mean {near}?" if near else f"it has {', '.join(known)}")
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
 
 
