@@ -202,7 +202,7 @@ CONVENTIONS: dict[str, Convention] = {
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="Labels are the integers 0 to 30; `label_gain` sets other gains.",
+        quirks="Labels are the integers 0 to 30; `label_gain=[0, 1, 3]` is `gain=[0, 1, 3]`.",
     ),
     "xgboost": Convention(
         "XGBoost `ndcg`",
@@ -241,7 +241,8 @@ CONVENTIONS: dict[str, Convention] = {
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevance is stored as 32-bit floats.',
+        quirks='`type=Exp` is `gain="exponential"`, `denominator=Position` is `discount="reciprocal"`. Relevance is '
+        "stored as 32-bit floats.",
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",
@@ -523,6 +524,18 @@ class Option(NamedTuple):
         """Whether the option is True or False."""
         return isinstance(self.default, bool)
 
+
+# Settings of other libraries, as hints in the errors for options that do not exist.
+OF_LIBRARIES = {
+    "label_gain": 'LightGBM\'s label_gain is gain=[0, 1, 3, 7, ...], by label; its default is gain="exponential"',
+    **dict.fromkeys(
+        ("exp_gain", "ndcg_exp_gain"),
+        'XGBoost\'s ndcg_exp_gain is gain="exponential" if it is true, else gain="linear"',
+    ),
+    "type": 'CatBoost\'s type=Exp is gain="exponential", and its type=Base is gain="linear"',
+    "denominator": 'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition discount="log"',
+    "top": "CatBoost's top is k",
+}
 
 # A new discount is a row here and a function of the same name in scoring.py.
 DISCOUNTS = {
@@ -1543,6 +1556,7 @@ ELSEWHERE = {
     **dict.fromkeys(("by", "confidence"), "report and compare have it"),
     **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"),
     **dict.fromkeys(("got", "between"), "explain has it"),
+    **OF_LIBRARIES,
 }
 # Options that methods with an aggregation of their own do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
@@ -1879,7 +1893,7 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     of_compute = [each for each in OF_COMPUTE if each not in lacks]
     known = list(dict.fromkeys([*own, *of_compute]))
     near = "" if name in lacks else nearest(name, known)
-    hint = f"did you mean {near}?" if near else ELSEWHERE.get(name) or f"it has {', '.join(known)}"
+    hint = ELSEWHERE.get(name) or (f"did you mean {near}?" if near else f"it has {', '.join(known)}")
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
 
 
@@ -11567,8 +11581,7 @@ class Report(Readable):
             axes.plot([100 * (each + 0.5) / len(values) for each in range(len(values))], values, label=name)
         axes.set_xlabel("% of the queries, lowest first")
         axes.set_ylabel("value of a query")
-        axes.set_title("From the lowest to the highest query")
-        axes.legend()
+        legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = [
@@ -11576,9 +11589,9 @@ class Report(Readable):
             for value, each in islice(self.slices.items(), SHOWN)
             for scores in [[each.scores[name] for name in names]]
         ]
-        draw_rows(axes, rows)
-        axes.set_xlabel(f"mean, with {self.resampling.level}")
-        axes.set_title("Slices (and their queries)")
+        draw_rows(axes, rows, names)
+        axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
+        legend_above(axes)
 
     def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
         """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
@@ -11596,6 +11609,38 @@ def _count_range(scores: Iterable[Score]) -> str:
 def _mark_of_mean(score: Score) -> Mark:
     """Return a mean as plots show it."""
     return Mark(score.value, score.low, score.high)
+
+
+def plot_reports(reports: Mapping[str, Report]) -> Any:
+    """Return a Matplotlib figure of the means of several systems with their intervals, and of their slices.
+
+    The first measure is shown, at each cutoff in a panel; slices follow at its first cutoff.
+
+    Raises:
+        ImportError: Matplotlib is missing.
+    """
+    one = next(iter(reports.values()))
+    first = next(iter(one.scores))
+    names = [name for name in one.scores if measure_of(name) == measure_of(first)]
+    values = list(islice(one.slices, SHOWN))
+    rows = max(len(reports), len(values) * len(reports) / 3)
+    figure, axes = figure_of(len(names) + bool(values), 1.4 + 0.3 * rows, 5.0)
+    for name, each in zip(names, axes, strict=False):
+        draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
+        each.set_xlabel(f"{name}, with {one.resampling.level}")
+    if values:
+        of_slices = {value: [report.slices[value] for report in reports.values()] for value in values}
+        rows_of_slices = [
+            (
+                f"{slice_name(value)} ({_count_range(part.scores[first] for part in parts)})",
+                [_mark_of_mean(part.scores[first]) for part in parts],
+            )
+            for value, parts in of_slices.items()
+        ]
+        draw_rows(axes[-1], rows_of_slices, list(reports))
+        axes[-1].set_xlabel(f"{first}, by slices (and their queries)")
+        legend_above(axes[-1])
+    return figure
 
 
 def report(
@@ -14381,7 +14426,7 @@ def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice]
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
     axes.grid(axis="x", alpha=0.3)
-    lines = [f"difference in {measure} from {reference}", "by slices (and their queries), corrected over all of them"]
+    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", "corrected over all slices"]
     axes.set_xlabel("\n".join(lines), parse_math=False)
     legend_above(axes)
 
@@ -14597,10 +14642,10 @@ class Comparison(Readable):
         ]
 
     def to_latex(self, places: int = 4) -> str:
-        """Return the scores of the systems as a LaTeX tabular, after comments that explain its marks.
+        """Return the scores of the systems as a LaTeX table, after comments with the remarks and the signature.
 
         A superscript names the systems that one is significantly better than (with a margin, not
-        worse than), with a corrected p below 0.05; the highest score of each measure is bold.
+        worse than), with a corrected p below 0.05; the highest score of each measure is bold. The caption says so.
 
         Args:
             places: the number of decimal places.
@@ -14609,13 +14654,7 @@ class Comparison(Readable):
             ValueError: `places` is not an integer from 0 to 16.
         """
         places = whole("places", places, 0, PLACES)
-        marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
-        lines = [
-            f"% {marks} ({self.testing.test}, p corrected by Holm < {SIGNIFICANT}).",
-            *(f"% {remark}" for remark in self.remarks()),
-            f"% {visible(self.signature)}",
-        ]
         rows = [["", "System", *map(latex_text, self.measures)]]
         for system, letter in self._letters().items():
             cells = [f"$^{{{letter}}}$", latex_text(system)]
@@ -14626,7 +14665,24 @@ class Comparison(Readable):
                 beaten = self._better_than(system, name).replace(" ", "")
                 cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
             rows.append(cells)
-        return "\n".join([*lines, *tabular("ll" + "c" * len(self.measures), rows)])
+        comments = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
+        table = tabular("ll" + "c" * len(self.measures), rows)
+        return "\n".join([*comments, "\\begin{table}", "\\centering", self._caption(), *table, "\\end{table}"])
+
+    def _caption(self) -> str:
+        """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
+        family = len(self.testing.families(self.pairs)[0])
+        of_what = {"measure": "of a measure", "all": "of all measures"}[self.testing.corrected_over]
+        corrected = f", corrected by Holm for {family:,} pairs {of_what}" if family > 1 else ""
+        queries = sorted(set(self.counts.values()))
+        counts = " to ".join(map(count_text, dict.fromkeys((queries[0], queries[-1]))))
+        sentences = [
+            f"{latex_text(', '.join(self.measures))} of {counts} queries.",
+            "Bold: the highest.",
+            f"Superscripts: the systems that one is {self.testing.relation}, by letter",
+        ]
+        test = f"({self.testing.test}, $p < {SIGNIFICANT}${corrected})"
+        return f"\\caption{{{' '.join(sentences)} {test}.}}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison in JSON types."""

@@ -22,6 +22,7 @@ from ..show.drawing import figure_of
 from ..show.tables import (
     Readable,
     Table,
+    count_text,
     counted_text,
     latex_text,
     letter_text,
@@ -231,10 +232,10 @@ class Comparison(Readable):
         ]
 
     def to_latex(self, places: int = 4) -> str:
-        """Return the scores of the systems as a LaTeX tabular, after comments that explain its marks.
+        """Return the scores of the systems as a LaTeX table, after comments with the remarks and the signature.
 
         A superscript names the systems that one is significantly better than (with a margin, not
-        worse than), with a corrected p below 0.05; the highest score of each measure is bold.
+        worse than), with a corrected p below 0.05; the highest score of each measure is bold. The caption says so.
 
         Args:
             places: the number of decimal places.
@@ -243,13 +244,7 @@ class Comparison(Readable):
             ValueError: `places` is not an integer from 0 to 16.
         """
         places = whole("places", places, 0, PLACES)
-        marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
-        lines = [
-            f"% {marks} ({self.testing.test}, p corrected by Holm < {SIGNIFICANT}).",
-            *(f"% {remark}" for remark in self.remarks()),
-            f"% {visible(self.signature)}",
-        ]
         rows = [["", "System", *map(latex_text, self.measures)]]
         for system, letter in self._letters().items():
             cells = [f"$^{{{letter}}}$", latex_text(system)]
@@ -260,7 +255,24 @@ class Comparison(Readable):
                 beaten = self._better_than(system, name).replace(" ", "")
                 cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
             rows.append(cells)
-        return "\n".join([*lines, *tabular("ll" + "c" * len(self.measures), rows)])
+        comments = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
+        table = tabular("ll" + "c" * len(self.measures), rows)
+        return "\n".join([*comments, "\\begin{table}", "\\centering", self._caption(), *table, "\\end{table}"])
+
+    def _caption(self) -> str:
+        """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
+        family = len(self.testing.families(self.pairs)[0])
+        of_what = {"measure": "of a measure", "all": "of all measures"}[self.testing.corrected_over]
+        corrected = f", corrected by Holm for {family:,} pairs {of_what}" if family > 1 else ""
+        queries = sorted(set(self.counts.values()))
+        counts = " to ".join(map(count_text, dict.fromkeys((queries[0], queries[-1]))))
+        sentences = [
+            f"{latex_text(', '.join(self.measures))} of {counts} queries.",
+            "Bold: the highest.",
+            f"Superscripts: the systems that one is {self.testing.relation}, by letter",
+        ]
+        test = f"({self.testing.test}, $p < {SIGNIFICANT}${corrected})"
+        return f"\\caption{{{' '.join(sentences)} {test}.}}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison in JSON types."""
