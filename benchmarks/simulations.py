@@ -376,15 +376,16 @@ def table_of_gates(repetitions: int) -> list[str]:
 
 def of_samples(repetitions: int, name: str, size: int) -> tuple[float, float]:
     """Return how often Welch's interval holds the true difference, and his test finds one between equal systems."""
-    family = USUAL[name]
+    family, rng = USUAL[name], np.random.default_rng(size)
+    draws = [draw(rng, (repetitions, size)) for draw in (family.first, family.second, family.first)]
+    bounds = [np.transpose(ours(each, None)) for each in draws]
     held = found = 0
-    for seed in range(repetitions):
-        rng = np.random.default_rng([size, seed])
-        first, second, again = (draw(rng, (1, size)) for draw in (family.first, family.second, family.first))
-        means = [(float(low[0]), float(high[0])) for low, high in (ours(each, None) for each in (first, second, again))]
-        differ = welch((first[0], second[0]), means[:2], confidence=CONFIDENCE)
+    for (first, second, again), (one, other, another) in zip(
+        zip(*draws, strict=True), zip(*bounds, strict=True), strict=True
+    ):
+        differ = welch((first, second), (one, other), confidence=CONFIDENCE)
         held += differ["low"] <= family.mean - family.mean_of_second <= differ["high"]
-        found += welch((first[0], again[0]), means[::2], confidence=CONFIDENCE)["p"] <= 1 - CONFIDENCE
+        found += welch((first, again), (one, another), confidence=CONFIDENCE)["p"] <= 1 - CONFIDENCE
     return held / repetitions, found / repetitions
 
 
