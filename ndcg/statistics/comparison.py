@@ -19,27 +19,10 @@ from ..inputs.slices import Value, slice_name, slices_of
 from ..measure.messages import shown, visible
 from ..measure.options import Options, choice, measure_of, whole
 from ..show.drawing import figure_of
-from ..show.tables import (
-    Readable,
-    Table,
-    count_text,
-    counted_text,
-    latex_text,
-    letter_text,
-    number_text,
-    tabular,
-)
+from ..show.tables import Readable, Table, count_text, counted_text, latex_text, letter_text, number_text, tabular
 from .contest import ComparedSlice, Contest, ScoresAndPairs, corrected_slices, results_of
-from .measured import (
-    SHOWN,
-    PerQuery,
-    Resampling,
-    Score,
-    mean_cells,
-)
-from .notes import (
-    first_slices,
-)
+from .measured import SHOWN, PerQuery, Resampling, Score, mean_cells
+from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
@@ -266,13 +249,9 @@ class Comparison(Readable):
         corrected = f", corrected by Holm for {family:,} pairs {of_what}" if family > 1 else ""
         queries = sorted(set(self.counts.values()))
         counts = " to ".join(map(count_text, dict.fromkeys((queries[0], queries[-1]))))
-        sentences = [
-            f"{latex_text(', '.join(self.measures))} of {counts} queries.",
-            "Bold: the highest.",
-            f"Superscripts: the systems that one is {self.testing.relation}, by letter",
-        ]
-        test = f"({self.testing.test}, $p < {SIGNIFICANT}${corrected})"
-        return f"\\caption{{{' '.join(sentences)} {test}.}}"
+        what = f"{latex_text(', '.join(self.measures))} of {counts} queries. Bold: the highest."
+        marks = f"Superscripts: the systems that one is {self.testing.relation}, by letter"
+        return f"\\caption{{{what} {marks} ({self.testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison in JSON types."""
@@ -359,8 +338,6 @@ class Comparison(Readable):
         names = [name for name in self.measures if wanted in (name, measure_of(name))]
         if not names:
             raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
-        if queries:
-            self._require_pairs("queries=True")
         panels = self._query_panels(names[0]) if queries else self._mean_panels(names)
         rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
         width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
@@ -377,16 +354,14 @@ class Comparison(Readable):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             panels.append(partial(plot_means, scores=dict(ordered), pairs=pairs, measure=name, testing=self.testing))
         if self.slices:
-            of = next(iter(self.scores))
-            slices = slices_of(self._of(of)["slice"], None, self.counts[of])
-            reference = self._reference(names[0])
-            panels.append(
-                partial(plot_slices, slices=slices, compared=self.slices, reference=reference, measure=names[0])
-            )
+            first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
+            slices = slices_of(first["slice"], None, len(first))
+            panels.append(lambda axes: plot_slices(axes, slices, self.slices, reference, names[0]))
         return panels
 
     def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
         """Return the functions that draw how much each other system differs from the reference, query by query."""
+        self._require_pairs("queries=True")
         reference = self._reference(name)
         base = self._of(reference)
         ids, values = base["query"].to_pylist(), base[name].to_numpy()

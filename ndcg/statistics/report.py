@@ -288,14 +288,9 @@ class Report(Readable):
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        rows = [
-            (f"{slice_name(value)} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
-            for value, each in islice(self.slices.items(), SHOWN)
-            for scores in [[each.scores[name] for name in names]]
-        ]
-        draw_rows(axes, rows, names)
+        values = islice(self.slices.items(), SHOWN)
+        _draw_slices(axes, {value: [each.scores[name] for name in names] for value, each in values}, names)
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
-        legend_above(axes)
 
     def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
         """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
@@ -333,18 +328,18 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
         draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
         each.set_xlabel(f"{name}, with {one.resampling.level}")
     if values:
-        of_slices = {value: [report.slices[value] for report in reports.values()] for value in values}
-        rows_of_slices = [
-            (
-                f"{slice_name(value)} ({_count_range(part.scores[first] for part in parts)})",
-                [_mark_of_mean(part.scores[first]) for part in parts],
-            )
-            for value, parts in of_slices.items()
-        ]
-        draw_rows(axes[-1], rows_of_slices, list(reports))
-        axes[-1].set_xlabel(f"{first}, by slices (and their queries)")
-        legend_above(axes[-1])
+        scores = {value: [report.slices[value].scores[first] for report in reports.values()] for value in values}
+        _draw_slices(axes[-1], scores, list(reports))
+        axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
     return figure
+
+
+def _draw_slices(axes: Any, scores: Mapping[Value, Sequence[Score]], labels: Sequence[str]) -> None:
+    """Draw a row for each slice with its scores, which have labels in a legend."""
+    names = (f"{slice_name(value)} ({_count_range(each)})" for value, each in scores.items())
+    rows = [(name, list(map(_mark_of_mean, each))) for name, each in zip(names, scores.values(), strict=True)]
+    draw_rows(axes, rows, labels)
+    legend_above(axes)
 
 
 def report(
