@@ -6376,6 +6376,23 @@ def _plain(table: Table) -> str:
     return "\n".join("  ".join(row).rstrip() for row in rows)
 
 
+def _records(table: Table) -> str:
+    """Return each row of a table as lines of a heading and a cell, below the name of the row.
+
+    >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
+    run: bm25
+     queries  60
+     nDCG     0.5
+    """
+    (name, *headings), *rows = table
+    width = max(map(len, headings), default=0)
+    lines = []
+    for first, *cells in rows:
+        lines.append(f"{name}: {first}")
+        lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
+    return "\n".join(lines)
+
+
 def _widths(table: Table) -> list[int]:
     """Return the number of characters of each column."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -6397,7 +6414,7 @@ def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def rich_of(result: Readable) -> str:
-    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text.
+    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text or in records.
 
     Raises:
         ImportError: Rich is missing.
@@ -6412,7 +6429,8 @@ def rich_of(result: Readable) -> str:
         for cells in result.tables():
             first, *others = _widths(cells)
             if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
-                console.print(Text(f"{_plain(cells)}\n"), soft_wrap=True)
+                fits = sum([first, *others]) + 2 * len(others) <= console.width
+                console.print(Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
                 continue
             header, *rows = cells
             table = RichTable(box=box.SIMPLE_HEAD)
@@ -11584,14 +11602,9 @@ class Report(Readable):
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        rows = [
-            (f"{slice_name(value)} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
-            for value, each in islice(self.slices.items(), SHOWN)
-            for scores in [[each.scores[name] for name in names]]
-        ]
-        draw_rows(axes, rows, names)
+        values = islice(self.slices.items(), SHOWN)
+        _draw_slices(axes, {value: [each.scores[name] for name in names] for value, each in values}, names)
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
-        legend_above(axes)
 
     def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
         """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
@@ -11629,18 +11642,18 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
         draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
         each.set_xlabel(f"{name}, with {one.resampling.level}")
     if values:
-        of_slices = {value: [report.slices[value] for report in reports.values()] for value in values}
-        rows_of_slices = [
-            (
-                f"{slice_name(value)} ({_count_range(part.scores[first] for part in parts)})",
-                [_mark_of_mean(part.scores[first]) for part in parts],
-            )
-            for value, parts in of_slices.items()
-        ]
-        draw_rows(axes[-1], rows_of_slices, list(reports))
-        axes[-1].set_xlabel(f"{first}, by slices (and their queries)")
-        legend_above(axes[-1])
+        scores = {value: [report.slices[value].scores[first] for report in reports.values()] for value in values}
+        _draw_slices(axes[-1], scores, list(reports))
+        axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
     return figure
+
+
+def _draw_slices(axes: Any, scores: Mapping[Value, Sequence[Score]], labels: Sequence[str]) -> None:
+    """Draw a row for each slice with its scores, which have labels in a legend."""
+    names = (f"{slice_name(value)} ({_count_range(each)})" for value, each in scores.items())
+    rows = [(name, list(map(_mark_of_mean, each))) for name, each in zip(names, scores.values(), strict=True)]
+    draw_rows(axes, rows, labels)
+    legend_above(axes)
 
 
 def report(
@@ -14676,13 +14689,9 @@ class Comparison(Readable):
         corrected = f", corrected by Holm for {family:,} pairs {of_what}" if family > 1 else ""
         queries = sorted(set(self.counts.values()))
         counts = " to ".join(map(count_text, dict.fromkeys((queries[0], queries[-1]))))
-        sentences = [
-            f"{latex_text(', '.join(self.measures))} of {counts} queries.",
-            "Bold: the highest.",
-            f"Superscripts: the systems that one is {self.testing.relation}, by letter",
-        ]
-        test = f"({self.testing.test}, $p < {SIGNIFICANT}${corrected})"
-        return f"\\caption{{{' '.join(sentences)} {test}.}}"
+        what = f"{latex_text(', '.join(self.measures))} of {counts} queries. Bold: the highest."
+        marks = f"Superscripts: the systems that one is {self.testing.relation}, by letter"
+        return f"\\caption{{{what} {marks} ({self.testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison in JSON types."""
@@ -14769,8 +14778,6 @@ class Comparison(Readable):
         names = [name for name in self.measures if wanted in (name, measure_of(name))]
         if not names:
             raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
-        if queries:
-            self._require_pairs("queries=True")
         panels = self._query_panels(names[0]) if queries else self._mean_panels(names)
         rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
         width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
@@ -14787,16 +14794,14 @@ class Comparison(Readable):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             panels.append(partial(plot_means, scores=dict(ordered), pairs=pairs, measure=name, testing=self.testing))
         if self.slices:
-            of = next(iter(self.scores))
-            slices = slices_of(self._of(of)["slice"], None, self.counts[of])
-            reference = self._reference(names[0])
-            panels.append(
-                partial(plot_slices, slices=slices, compared=self.slices, reference=reference, measure=names[0])
-            )
+            first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
+            slices = slices_of(first["slice"], None, len(first))
+            panels.append(lambda axes: plot_slices(axes, slices, self.slices, reference, names[0]))
         return panels
 
     def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
         """Return the functions that draw how much each other system differs from the reference, query by query."""
+        self._require_pairs("queries=True")
         reference = self._reference(name)
         base = self._of(reference)
         ids, values = base["query"].to_pylist(), base[name].to_numpy()
@@ -15268,9 +15273,7 @@ def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired
             if differing := int(np.count_nonzero(~np.logical_and(*alike))):
                 have = "query has" if differing == 1 else "queries have"
                 notes.append(f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}.")
-    if not paired and all(
-        set(table["query"].to_pylist()) == set(first["query"].to_pylist()) for table in tables.values()
-    ):
+    if not paired and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
         notes.append("All reports have the same queries: with paired=True, smaller differences can be found.")
     if any("slice" in table.column_names for table in tables.values()) and (not paired or not _same_slices(tables)):
         reason = "the reports have different ones" if paired else "the queries are not paired"
