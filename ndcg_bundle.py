@@ -28,7 +28,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
@@ -407,6 +407,12 @@ def shown(value: Any) -> str:
     except ValueError:  # Python prints integers up to a number of digits only
         text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     return " ".join(text.splitlines())
+
+
+def brief(names: Iterable[str], separator: str) -> str:
+    """Join names, as many as a message has room for."""
+    names = list(names)
+    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
 
 
 def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
@@ -1712,7 +1718,7 @@ class Options:
         if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
             del parts["log_base"]
         choices = {
-            option.said_as: each if isinstance(each, str) else _number(each)
+            option.said_as: each if isinstance(each, str) else _measure_options_number(each)
             for name, option in OPTIONS.items()
             if option.said_as and (each := parts.get(name)) is not None and each not in option.unsaid
         }
@@ -2015,7 +2021,7 @@ def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
     return table if table.size and np.isfinite(table).all() else None
 
 
-def _number(value: float) -> str:
+def _measure_options_number(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
@@ -2039,7 +2045,7 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
     if isinstance(value, str):
         return value
     if not callable(value):
-        return ",".join(map(_number, value))
+        return ",".join(map(_measure_options_number, value))
     answers: list[str] = []
     answered = False
     with np.errstate(all="ignore"):
@@ -2063,7 +2069,19 @@ Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a tabl
 
 # The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
 ID_NAMES = {
-    "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
+    "query": (
+        "query_id",
+        "qid",
+        "topic_id",
+        "user_id",
+        "userid",
+        "customer_id",
+        "session_id",
+        "query",
+        "topic",
+        "user",
+        "uid",
+    ),
     "document": (
         "document_id",
         "docid",
@@ -2071,23 +2089,119 @@ ID_NAMES = {
         "docno",
         "corpus_id",
         "pid",
+        "passage_id",
+        "chunk_id",
+        "article_id",
         "item_id",
         "itemid",
+        "movie_id",
+        "movieid",
+        "product_id",
+        "productid",
         "document",
         "item",
     ),
 }
+LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
 MOST_COLUMNS = 100  # of a table in JSON: more names than that are queries or documents
 NAMES = {
-    "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
-    "qrels": {**ID_NAMES, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
+    "run": {**ID_NAMES, "score": ("score", "prediction", "est", "sim", "similarity", "relevance_score")},
+    "qrels": {
+        **ID_NAMES,
+        "relevance": (
+            "relevance",
+            "rel",
+            "reference",
+            "label",
+            "grade",
+            "judgment",
+            "relevance_label",
+            "rating",
+            "r_ui",
+            "weight",
+            "score",
+        ),
+    },
     "exclude": ID_NAMES,
 }
+RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after the names of columns
+
+
+class UnknownColumnError(ValueError):
+    """A table has no column with a known name for something that is needed.
+
+    Attributes:
+        column: the missing column: "query", "document", "score" or "relevance".
+    """
+
+    def __init__(self, column: str, problem: str) -> None:
+        super().__init__(problem)
+        self.column = column
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a column as it is spelled in `NAMES`."""
-    return name.strip().lower().replace("-", "_")
+    """Return the name of a column as it is spelled in `NAMES`.
+
+    >>> plain_name("Query-ID"), plain_name("user_id:token")
+    ('query_id', 'user_id')
+    """
+    return RECBOLE.sub("", name.strip().lower().replace("-", "_"))
+
+
+def possible_names(kind: str, given: Mapping[str, str] | None = None, score_order: str = "descending") -> Possible:
+    """Return the names that the columns of a table may have.
+
+    Args:
+        kind: ``"run"``, ``"qrels"`` or ``"exclude"``.
+        given: the names of some columns.
+        score_order: with ``"ascending"``, ranks and distances are scores.
+    """
+    given = given or {}
+    names = NAMES[kind] | {column: (plain_name(name),) for column, name in given.items()}
+    if score_order == "ascending" and "score" in names and "score" not in given:
+        names["score"] = LOWEST_FIRST + names["score"]
+    if score_order == "descending":
+        refuse_lowest_first(given.get("score"))
+    return names
+
+
+def refuse_lowest_first(name: Any) -> None:
+    """Raise an error for a column of scores whose name says that the lowest is best.
+
+    >>> refuse_lowest_first("distance")
+    Traceback (most recent call last):
+    ...
+    ValueError: the column 'distance' is best where it is lowest; give score_order="ascending", or another name if the \
+highest is best
+    """
+    if isinstance(name, str) and plain_name(name) in LOWEST_FIRST:
+        hint = 'give score_order="ascending", or another name if the highest is best'
+        raise ValueError(f"the column {name!r} is best where it is lowest; {hint}")
+
+
+def chosen_columns(names: Sequence[str], possible: Possible, there: str = "the file") -> list[int]:
+    """Return the indices of the columns of queries, documents and values in a table.
+
+    Raises:
+        UnknownColumnError: the table lacks one.
+        ValueError: two columns have the same name, or ranks or distances are in place of scores.
+    """
+    known = [plain_name(name) if isinstance(name, str) else "" for name in names]
+    chosen = []
+    for column, these in possible.items():
+        name = next((each for each in these if each in known), None)
+        if name is None:
+            if column == "score" and (low := next((each for each in LOWEST_FIRST if each in known), None)):
+                refuse_lowest_first(names[known.index(low)])
+            has = f"has {brief(map(shown, names), ', ')}" if names else "has none"
+            problem = f"is called {these[0]}"
+            if len(these) > 1:
+                problem = f"holds the {column}; name it {these[0]}, or as docs/inputs.md says"
+            raise UnknownColumnError(column, f"no column {problem}; {there} {has}")
+        if known.count(name) > 1:
+            raise ValueError(f"two columns are called {name}; remove one")
+        chosen.append(known.index(name))
+    return chosen
 
 
 def are_columns(names: Iterable[Any], possible: Possible) -> bool:
@@ -2216,18 +2330,6 @@ class SavedResultError(ValueError):
         self.value = value
 
 
-class UnknownColumnError(ValueError):
-    """A table has no column with a known name for something that is needed.
-
-    Attributes:
-        column: the missing column: "query", "document", "score" or "relevance".
-    """
-
-    def __init__(self, column: str, problem: str) -> None:
-        super().__init__(problem)
-        self.column = column
-
-
 class ReadRequest(NamedTuple):
     """How a file is to be read.
 
@@ -2235,11 +2337,13 @@ class ReadRequest(NamedTuple):
         kind: the kind of file, as in `read_columns`.
         names: the possible names of each column of a table.
         limits: how much the file may contain.
+        score_order: the order of scores.
     """
 
     kind: str
-    names: dict[str, tuple[str, ...]]
+    names: Possible
     limits: Limits
+    score_order: str = "descending"
 
 
 class FilePart(NamedTuple):
@@ -2250,12 +2354,16 @@ class FilePart(NamedTuple):
         span: the number of lines, rows or records of the file in this part.
         numbers: the number of each row among these lines, and of the next line; None if every line is a row.
         problem: the error in the row after these; empty if there is none.
+        notice: what a warning says about these rows; empty if there is none.
+        by_position: the queries have no ids, but numbers from 0.
     """
 
     table: pa.Table
     span: int
     numbers: NDArray[np.int64] | None = None
     problem: str = ""
+    notice: str = ""
+    by_position: bool = False
 
 
 # Bytes
@@ -2385,24 +2493,6 @@ def delimiter_of(header: str) -> str:
     return ";" if header.count(";") > header.count(",") else ","
 
 
-def chosen_columns(names: Sequence[str], request: ReadRequest) -> list[int]:
-    """Return the indices of the columns of queries, documents and values in a table."""
-    request.limits.check("columns", len(names))
-    known = [plain_name(name) for name in names]
-    chosen = []
-    for column, possible in request.names.items():
-        name = next((each for each in possible if each in known), None)
-        if name is None:
-            there = f"has {brief(map(shown_cell, names), ', ')}" if names else "has none"
-            is_given = len(possible) == 1
-            problem = f"is called {possible[0]}" if is_given else f"holds the {column}; name it {' or '.join(possible)}"
-            raise UnknownColumnError(column, f"no column {problem}; the file {there}")
-        if known.count(name) > 1:
-            raise ValueError(f"two columns are called {name}; remove one")
-        chosen.append(known.index(name))
-    return chosen
-
-
 def check_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
     request.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
@@ -2410,7 +2500,8 @@ def check_header(names: Sequence[str], request: ReadRequest) -> None:
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
         header = ",".join(possible[0] for possible in request.names.values())
         first = brief(map(shown_cell, names), ", ")
-        raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}")
+        rank = ", or rank in place of score if the lowest is best" * ("score" in request.names)
+        raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}{rank}")
 
 
 # Rows
@@ -2484,12 +2575,6 @@ def _long_integer(text: bytes) -> ValueError:
 # Words
 
 
-def brief(names: Iterable[str], separator: str) -> str:
-    """Join names, as many as a message has room for."""
-    names = list(names)
-    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
-
-
 def shown_cell(cell: Any) -> str:
     """Return a cell as a message shows it, shortened if it is long."""
     if isinstance(cell, bytes):
@@ -2520,7 +2605,7 @@ def settled(**arguments: Any) -> list[Any]:
         ValueError: an argument cannot be converted, two are database queries, or pandas columns have different
             indexes.
     """
-    foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
+    foreign = {name: values for name, values in arguments.items() if not _inputs_sources_is_plain(values)}
     if not foreign:
         return list(arguments.values())
     queries = {id(values): name for name, values in foreign.items() if is_database_query(values)}
@@ -2546,7 +2631,7 @@ def settled(**arguments: Any) -> list[Any]:
     return [converted_by_id.get(id(values), values) for values in arguments.values()]
 
 
-def _is_plain(values: Any) -> bool:
+def _inputs_sources_is_plain(values: Any) -> bool:
     """Return whether it is a list, a dict, None or a NumPy array, which need no conversion."""
     kind = type(values)
     return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
@@ -2734,6 +2819,26 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
     return [frame[given] if argument in names else given for argument, given in arguments.items()]
 
 
+def table_names(values: Any) -> list[Any] | None:
+    """Return the names of the columns of a table; None for other values and for a single column.
+
+    >>> table_names(pa.table({"qid": ["q"], "docno": ["d"]})), table_names([[0.5]])
+    (['qid', 'docno'], None)
+    """
+    if isinstance(values, (NoneType, list, tuple, Mapping, str)):
+        return None
+    if isinstance(values, (np.ndarray, *ARROW)):
+        names: Any = _field_names(values)
+    elif hasattr(values, "collect_schema"):  # a LazyFrame
+        names = values.collect_schema().names()
+    elif isinstance(values, (pa.RecordBatchReader, pa.RecordBatch)) or _library(values) == "pyarrow":
+        names = values.schema.names if hasattr(values, "schema") else None
+    else:
+        names = getattr(values, "column_names", None) or getattr(values, "columns", None)
+    names = [] if names is None or callable(names) else list(names)
+    return names if len(names) > 1 else None
+
+
 def is_spark(data: Any) -> bool:
     """Return whether it is a Spark DataFrame, classic or Connect."""
     return _library(data) == "pyspark" and hasattr(data, "mapInArrow")
@@ -2746,6 +2851,10 @@ def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
         raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
     if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
         return data
+    if isinstance(data, np.ndarray) and data.dtype.names:
+        return {name: data[name] for name in data.dtype.names}
+    if isinstance(data, ARROW) and pa.types.is_struct(data.type):
+        return pa.Table.from_struct_array(data)
     if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
         known = data.collect_schema().names()
         return (data.select(list(names)) if names and set(names) <= set(known) else data.limit(0)).collect()
@@ -2942,6 +3051,33 @@ def read_ids(argument: str, values: Any) -> Ids:
     """
     if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
         return few
+    ids = _checked_ids(argument, values)
+    return _encoded(
+        ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
+    )  # Arrow 21 compares no views
+
+
+def id_column(argument: str, values: Any) -> pa.ChunkedArray:
+    """Return the ids of rows as an Arrow column: text as strings, and integers in 64 bits.
+
+    Raises:
+        ValueError: the ids cannot be read.
+    """
+    ids = _checked_ids(argument, values)
+    if pa.types.is_null(ids.type):
+        ids = ids.cast(pa.string())
+    wide = {"text": pa.string(), "bytes": pa.binary(), "integers": pa.int64(), "dates": pa.date32()}
+    kind = wide.get(id_kind(ids.type), ids.type)
+    ids = ids if ids.type == kind or pa.types.is_uint64(ids.type) else ids.cast(kind)
+    return ids if isinstance(ids, pa.ChunkedArray) else pa.chunked_array([ids])
+
+
+def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
+    """Return ids as an Arrow column, each of them an id.
+
+    Raises:
+        ValueError: the ids cannot be read.
+    """
     ids = _id_column(argument, values)
     if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
         ids = decoded(ids)
@@ -2957,9 +3093,7 @@ def read_ids(argument: str, values: Any) -> Ids:
         raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; {hint}")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
-    return _encoded(
-        ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
-    )  # Arrow 21 compares no views
+    return ids
 
 
 def _few(values: Sequence[Any]) -> Ids | None:
@@ -3117,35 +3251,40 @@ def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
     return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))
 
 
-# ndcg/inputs/hashes.py: Rows with ids, as read from a file; rows with the same query and document are found by sorting hashes.
+# ndcg/inputs/hashes.py: Rows with ids, as in a file or a table; rows with the same query and document are found by sorting hashes.
 
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for a processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
+UNITS = ["s", "ms", "us", "ns"]  # of times
 
 
 class Columns(NamedTuple):
-    """One side with ids, one row per document, as read from a file.
+    """One side with ids, one row per document, as read from a file or a table.
 
     Attributes:
         query: the query of each row, as an index into ``query_ids``.
-        query_ids: the distinct query ids, strings in the order of the file.
-        document: the id of each row's document, a string.
-        value: the score or the relevance of each row.
+        query_ids: the distinct query ids in the order of the rows; strings in a file.
+        document: the id of each row's document; a string in a file.
+        value: the score or the relevance of each row; integers only beyond 2^53.
         hashes: the hashes of the document ids, from ``hashes_of``.
         place: a function from a row to the words for its place in the file; None for rows that are not in a file.
+        by_position: the queries have no ids, but numbers from 0, as text.
     """
 
     query: RowNumbers
-    query_ids: pa.StringArray
+    query_ids: pa.Array
     document: pa.ChunkedArray
-    value: NDArray[np.float64]
+    value: NDArray[Any]
     hashes: NDArray[np.uint64]
     place: Callable[[int], str] | None = None
+    by_position: bool = False
 
     def only(self, kept: NDArray[np.bool_]) -> "Columns":
         """Return the rows for which a mask is True."""
         document = self.document.filter(pa.array(kept))
-        return Columns(self.query[kept], self.query_ids, document, self.value[kept], self.hashes[kept])
+        return self._replace(
+            query=self.query[kept], document=document, value=self.value[kept], hashes=self.hashes[kept], place=None
+        )
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
@@ -3154,7 +3293,7 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
     blocks = [0, *(np.flatnonzero(np.diff(until // HASHES_AT_A_TIME)) + 1).tolist(), queries]
-    document = pa.chunked_array([chunk for side in sides for chunk in side.document.chunks], pa.string())
+    document = _inputs_hashes_together([side.document for side in sides])
     of_one_hash = in_threads(partial(_rows_of_one_hash, sides, groups), blocks[:-1], blocks[1:])
     first, second, common, of_one_query = map(np.concatenate, zip(*of_one_hash, strict=True))
 
@@ -3202,18 +3341,32 @@ def _rows_of_one_hash(
     return first, second, key[starts] & ~of_row, query[pair[0]] == query[pair[1]]
 
 
+def _inputs_hashes_together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return the ids of all columns, which are of one kind, in a type that holds each of them."""
+    types = {each.type for each in columns if len(each)} or {columns[0].type}
+    kind = max(types, key=lambda each: UNITS.index(getattr(each, "unit", "s")))
+    if len(types) > 1 and not pa.types.is_timestamp(kind):  # integers with and without a sign
+        kind = pa.string()
+    return pa.chunked_array([chunk for each in columns if len(each) for chunk in each.cast(kind).chunks], kind)
+
+
 def digest_of(columns: Columns) -> str:
     """Return a digest of the rows of one side that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
-    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # 0.0 for -0.0
-    for _ in range(2):
-        mixed *= ODD
-        mixed ^= mixed >> np.uint64(32)
+    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value.astype(np.float64) + 0.0).view(
+        np.uint64
+    )  # 0.0 for -0.0
+    mixed = _mixed(mixed)
     return f"{int(mixed.sum(dtype=np.uint64)):016x}"
 
 
 def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each id, of its bytes alone: the mixed sum of its words of eight bytes."""
+    """Return a number of 64 bits for each id, the same for equal ids of any type."""
+    if not pa.types.is_string(ids.type) and not pa.types.is_binary(ids.type):
+        number = ids.cast(pa.timestamp("s", ids.type.tz), safe=False) if pa.types.is_timestamp(ids.type) else ids
+        number = number.cast(pa.int32()) if pa.types.is_date(ids.type) else number
+        whole = number if pa.types.is_uint64(number.type) else number.cast(pa.int64())
+        return _mixed(whole.to_numpy().astype(np.uint64, copy=False).copy())
     hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
     for chunk in filter(len, ids.chunks):
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
@@ -3229,13 +3382,19 @@ def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
         mixed = words[at]
         mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id
         mixed ^= start.view(np.uint64) * ODD
-        for _ in range(2):
-            mixed *= ODD
-            mixed ^= mixed >> np.uint64(32)
+        mixed = _mixed(mixed)
         if several:
             mixed = np.add.reduceat(mixed, first)
         hashes.append(np.asarray(mixed ^ lengths.view(np.uint64)))
     return np.concatenate(hashes)
+
+
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix the bits of numbers in place, and return them."""
+    for _ in range(2):
+        numbers *= ODD
+        numbers ^= numbers >> np.uint64(32)
+    return numbers
 
 
 # ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV.
@@ -3245,6 +3404,7 @@ LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # as Arrow's parser accepts it, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
+FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
@@ -3310,13 +3470,13 @@ def from_lines(
     comment may happen to have the columns of another layout.
     """
     chunks = line_chunks(stream, LINE)
-    head, layouts, before = b"", LAYOUTS[request.kind], 1  # lines are counted from 1
+    head, layouts, before, notice = b"", LAYOUTS[request.kind], 1, ""  # lines are counted from 1
     layout = layouts[0]
     for chunk in chunks:
         head += chunk
         if first := FIRST_LINE.match(head):
             layout = _layout(first[1].removesuffix(b"\r"), path, request)
-            _refuse_times(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout)
+            notice = _refuse_unlikely(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout, request)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -3335,7 +3495,7 @@ def from_lines(
             break
     parse = partial(_parse_lines, layout=layout)
     return "line {}", chain(
-        [FilePart(ROWS.empty_table(), before)], parts_in_threads(pool, parse, chain([head], chunks))
+        [FilePart(ROWS.empty_table(), before, notice=notice)], parts_in_threads(pool, parse, chain([head], chunks))
     )
 
 
@@ -3359,20 +3519,62 @@ def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
         names = []
     if are_columns(names, request.names) or has_commas or (named and not fitting):
         check_header(names, request)
-        return _Layout(kind, names, delimiter, chosen_columns(names, request))
+        return _Layout(kind, names, delimiter, chosen_columns(names, request.names))
     return fitting[0] if fitting else LAYOUTS[kind][0]
 
 
-def _refuse_times(lines: Sequence[bytes], layout: _Layout) -> None:
-    """Raise an error for ratings (user, item, rating, time) or clicks (user, item, time) that look like qrels.
+def _refuse_unlikely(lines: Sequence[bytes], layout: _Layout, request: ReadRequest) -> str:
+    """Raise an error for lines that only look like qrels or a run; return what a warning says about a run's ranks.
 
-    All relevances of the lines are then times, and the second column has ids, not only the iterations 0 and Q0.
+    Ratings (user, item, rating, time) and clicks (user, item, time) end in times; a ranking (query, document, rank)
+    counts from 1 in each query; the items of a user (user, item, item, ...) have one line a user, and the last item for
+    a relevance. In all of these the second column has ids, not only the iterations 0 and Q0. An id with a space moves
+    the columns of a run.
     """
-    rows = [cells for cells in map(_cells_of_trec, lines) if layout in (QRELS, PLAIN_QRELS) and layout.is_row(cells)]
-    if {cells[1] for cells in rows} <= {b"0", b"Q0"} or not all(TIME.fullmatch(cells[-1]) for cells in rows):
-        return
+    cells = list(map(_cells_of_trec, lines))
+    if layout is RUN:
+        return _check_ranks([each for each in cells if layout.is_row(each)], request.score_order)
+    rows = [each for each in cells if layout in (QRELS, PLAIN_QRELS) and layout.is_row(each)]
+    if {each[1] for each in rows} <= {b"0", b"Q0"}:
+        return ""
     line = shown_cell(b" ".join(rows[0]))
-    raise ValueError(f"the line {line} ends in a time where qrels have the relevance; {RATINGS}")
+    if all(TIME.fullmatch(each[-1]) for each in rows):
+        raise ValueError(f"the line {line} ends in a time where qrels have the relevance; {RATINGS}")
+    by_query: dict[bytes, list[bytes]] = {}
+    for each in rows:
+        by_query.setdefault(each[0], []).append(each[-1])
+    longest = max(map(len, by_query.values()))
+    if layout is PLAIN_QRELS and len(by_query) > 1 and longest > 3:
+        counts = [[b"%d" % rank for rank in range(1, len(each) + 1)] for each in by_query.values()]
+        if counts == list(by_query.values()):
+            raise ValueError(
+                f"the line {line} ends in a rank where qrels have the relevance: each query counts from 1; is it a run?"
+            )
+    are_whole = all(cell.isdigit() for each in rows for cell in each)
+    greatest = max(int(each[-1 if layout is PLAIN_QRELS else 1]) for each in rows) if are_whole else 0
+    if len(rows) > 1 and longest == 1 and greatest > 9:
+        raise ValueError(
+            f"the line {line} may hold a user and its items, since each user has one line; give "
+            "{user: [items]} as JSON, or lines of user, item and relevance"
+        )
+    return ""
+
+
+def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
+    """Return what a warning says about ranks that contradict scores; raise an error for ids with spaces."""
+    for row in rows:
+        if len(row) > len(RUN.names) and not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
+            line = shown_cell(b" ".join(row))
+            raise ValueError(f"the line {line} has no rank in its fourth column; replace the spaces in ids")
+    sign = 1 if score_order == "ascending" else -1
+    for before, after in pairwise(rows):
+        if before[0] == after[0] and all(FINITE.fullmatch(each[at]) for each in (before, after) for at in (3, 4)):
+            ranks, scores = (float(after[at]) - float(before[at]) for at in (3, 4))
+            if ranks * scores * sign < 0:
+                problem = "the ranks are in another order than the scores, and the scores count, as in trec_eval"
+                hint = "" if sign > 0 else '; if the lowest score is best, give score_order="ascending"'
+                return f"query {shown_cell(before[0])}: {problem}{hint}"
+    return ""
 
 
 def _cells(row: str, delimiter: str) -> list[str]:
@@ -3530,8 +3732,270 @@ def _problem(row: bytes, layout: _Layout) -> str:
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 
+# ndcg/inputs/hits.py: Hits: what a retriever returned for a query, a list of objects with an id and perhaps a score, best first.
+
+FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fields
+
+ID_FIELDS = ("id", "_id", *ID_NAMES["document"], "node_id", "id_", "uuid", "objectid")
+VALUE_FIELDS = {
+    "run": ("_score", *NAMES["run"]["score"], "_rankingscore", "@search.score"),
+    "qrels": ("has_answer", *NAMES["qrels"]["relevance"]),
+}
+WITHIN = ("document", "node", "metadata", "entity", "hit", "doc")  # objects in a hit that may have its fields
+CONTAINERS = (list, tuple, Mapping)
+QUERY_FIELDS = (*ID_NAMES["query"], "id", "_id", "question")  # of an object with the hits of a query
+# the lists of hits, and the lists of ids and of their values, of a query
+LISTS = ("hits", "matches", "points", "results", "response", "docs", "ctxs", "retrieved", "ratings")
+IDS = ("ids", "doc_ids", "docids", "document_ids", "item_ids", "items", "recommendations")
+IDS_OF = {
+    "run": ("retrieved_ids", "retrieved_doc_ids", *IDS),
+    "qrels": ("relevant_ids", "relevant_doc_ids", "ground_truth_doc_ids", "expected_ids", "gold_doc_ids", *IDS),
+}
+VALUES_OF = {"run": ("scores", "similarities"), "qrels": ("relevances", "relevance", "labels", "ratings", "grades")}
+
+
+class Hits(NamedTuple):
+    """The documents of a query.
+
+    Attributes:
+        ids: their ids, best first in a run.
+        values: their scores or relevances; None if they have none.
+        are_indices: whether the ids are positions in the list of documents that was ranked.
+    """
+
+    ids: Sequence[Any]
+    values: Sequence[Any] | None = None
+    are_indices: bool = False
+
+
+def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
+    """Return the hits of a query; None for anything else.
+
+    Args:
+        row: a list of hits, or a response with one.
+        kind: ``"run"`` or ``"qrels"``.
+        ascending: the score is a distance or a rank if there is one.
+
+    Raises:
+        ValueError: a hit has no id or, unlike the first, no score. Names its position.
+
+    >>> hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, "run")
+    Hits(ids=['d2'], values=[0.9], are_indices=False)
+    >>> hits_of([("d2", 0.9), ("d1", 0.8)], "run").values
+    [0.9, 0.8]
+    >>> hits_of([0.9, 0.8], "run") is None
+    True
+    """
+    if isinstance(row, Mapping) or _is_object(row):
+        row = _list_in(row, kind)
+        if isinstance(row, Hits):
+            return row
+    if (
+        isinstance(row, Mapping)
+        and (path := _path(next(iter(row.values()), None), VALUE_FIELDS[kind], within=False)) is not None
+    ):
+        return Hits(list(row), _fields(list(row.values()), path, VALUE_FIELDS[kind], "score"))
+    if not isinstance(row, (list, tuple)) or not row:
+        return None
+    if (pairs := _inputs_hits_pairs(row)) is not None:
+        return pairs
+    first = row[0]
+    if not isinstance(first, Mapping) and not _is_object(first):
+        return None
+    document = _path(first, ID_FIELDS) or _path(first, ("index",))
+    if document is None:
+        return None
+    names = (*LOWEST_FIRST, *VALUE_FIELDS[kind]) if ascending else VALUE_FIELDS[kind]
+    value = _path(first, names)
+    ids = _fields(row, document, ID_FIELDS, "id")
+    return Hits(ids, None if value is None else _fields(row, value, names, "score"), document == ("index",))
+
+
+def query_of(row: Any) -> Any:
+    """Return the id of the query of an object with its hits; None if it has none.
+
+    >>> query_of({"query_id": "q1", "hits": []}), query_of({"hits": []})
+    ('q1', None)
+    """
+    path = _path(row, QUERY_FIELDS, within=False)
+    return None if path is None else _field(row, path)
+
+
+def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
+    """Return the scores of hits by their ids; without scores, their order makes them.
+
+    Raises:
+        ValueError: an id appears twice.
+
+    >>> scores_by_id(Hits(["d2", "d1"])), scores_by_id(Hits(["d2", "d1"], ["0.9", 0.8]))
+    ({'d2': -1, 'd1': -2}, {'d2': 0.9, 'd1': 0.8})
+    """
+    step = 1 if ascending else -1
+    values = range(step, step * (len(hits.ids) + 1), step) if hits.values is None else map(_inputs_hits_number, hits.values)
+    return _inputs_hits_by_id(hits, values)
+
+
+def relevances_by_id(hits: Hits) -> dict[Any, Any]:
+    """Return the relevances of hits by their ids; 1 for each without relevances.
+
+    Raises:
+        ValueError: an id appears twice.
+    """
+    return _inputs_hits_by_id(hits, [1] * len(hits.ids) if hits.values is None else map(_inputs_hits_number, hits.values))
+
+
+def contradict(hits: Hits, ascending: bool = False) -> bool:
+    """Return whether scores rank hits in another order than they are in.
+
+    >>> contradict(Hits(["d2", "d1"], [0.8, 0.9]))
+    True
+    """
+    numbers = [value for value in map(_inputs_hits_number, hits.values or ()) if isinstance(value, Real)]
+    return any(after < before if ascending else after > before for before, after in pairwise(numbers))
+
+
+def contradiction(query: str, ascending: bool) -> str:
+    """Return what a warning says about the first query whose scores rank its hits in another order than they are in."""
+    order = "" if ascending else '; if the lowest score is best, give score_order="ascending"'
+    return (
+        f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
+        f"order counts, give the ids alone{order}"
+    )
+
+
+def _inputs_hits_by_id(hits: Hits, values: Iterable[Any]) -> dict[Any, Any]:
+    if wrong := next((each for each in hits.ids if not id_kind(type(each))), None):
+        raise ValueError(f"an id must be text or an integer; got {shown(wrong)}")
+    found = dict(zip(hits.ids, values, strict=True))
+    if len(found) < len(hits.ids):
+        first: dict[Any, int] = {}
+        at, again = next((at, each) for at, each in enumerate(hits.ids) if first.setdefault(each, at) < at)
+        problem = f"document {shown(again)} is in position {first[again]} already; give it once for a query"
+        raise ValueError(f"position {at}: {problem}")
+    return found
+
+
+def _inputs_hits_number(value: Any) -> Any:
+    """Return a score; text of a number as a number, as some retrievers write it."""
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return value
+
+
+# Fields
+
+
+def _is_object(value: Any) -> bool:
+    """Return whether a value is an object of a client's library, which has fields as attributes."""
+    if id_kind(type(value)) or isinstance(value, (Real, Mapping)) or value is None:
+        return False
+    if isinstance(value, (list, tuple)):
+        return hasattr(value, "_fields")
+    return hasattr(value, "__dict__") and not any(hasattr(value, each) for each in ("__array__", "__arrow_c_stream__"))
+
+
+def _field(value: Any, path: FieldPath) -> Any:
+    """Return a field of a hit; None if it has none."""
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    return None if callable(value) else value
+
+
+def _path(hit: Any, names: Sequence[str], within: bool = True) -> FieldPath | None:
+    """Return the path to the first field that a hit has under one of the names, in the hit or one level down."""
+    if not isinstance(hit, Mapping) and not _is_object(hit):
+        return None
+    for outer in ((), *((each,) for each in WITHIN if within)):
+        inner = _field(hit, outer) if outer else hit
+        spelled = (
+            {plain_name(name): name for name in inner if isinstance(name, str)} if isinstance(inner, Mapping) else {}
+        )
+        if inner is None or not (isinstance(inner, Mapping) or _is_object(inner)):
+            continue
+        for name in names:
+            path = (*outer, spelled.get(name, name))
+            if (
+                (value := _field(hit, path)) is not None
+                and not isinstance(value, (list, tuple, Mapping))
+                and not _is_object(value)
+            ):
+                return path
+    return None
+
+
+def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str) -> list[Any]:
+    """Return a field of each hit, under the path of the first one or another path.
+
+    Raises:
+        ValueError: a hit lacks it.
+    """
+    found = [_field(hit, path) for hit in hits]
+    for position, value in enumerate(found):
+        if value is None:
+            other = _path(hits[position], names)
+            if other is None:
+                raise ValueError(f"position {position}: the hit has no {word} (the first has {'.'.join(path)})")
+            found[position] = _field(hits[position], other)
+    return found
+
+
+def _list_in(row: Any, kind: str) -> Any:
+    """Return the list of hits in a response, or the hits of lists of ids and of values; None if there is neither."""
+    if (ids := _first_list(row, IDS_OF[kind])) is not None:
+        values = _first_list(row, VALUES_OF[kind])
+        if values is not None and len(values) != len(ids):
+            raise ValueError(f"holds {len(ids)} ids and {len(values)} values; give one for each")
+        return Hits(ids, values)
+    for _ in range(3):
+        found = next(
+            (each for name in LISTS if isinstance(each := _field(row, (name,)), CONTAINERS) or _is_object(each)), None
+        )
+        if found is None:
+            break
+        row = found
+        if not isinstance(row, Mapping) and not _is_object(row):
+            break
+    return row
+
+
+def _first_list(row: Any, names: Sequence[str]) -> Any:
+    """Return the first list of ids or numbers that a response has under one of the names."""
+    for name in names:
+        each = _field(row, (name,))
+        each = each.tolist() if hasattr(each, "tolist") else each
+        if isinstance(each, (list, tuple)) and not any(isinstance(of, (list, tuple, Mapping)) for of in each[:1]):
+            return each
+    return None
+
+
+def _inputs_hits_pairs(row: Sequence[Any]) -> Hits | None:
+    """Return the hits of pairs of an id, or of an object with one, and a score; of (id, rank, score), too."""
+    first = row[0]
+    if not isinstance(first, (list, tuple)) or hasattr(first, "_fields"):
+        return None
+    if not all(isinstance(each, (list, tuple)) and len(each) == len(first) for each in row):
+        return None
+    if len(first) == 3 and [each[1] for each in row] == list(range(1, len(row) + 1)):  # ColBERT's rankings
+        row = [(each[0], each[2]) for each in row]
+    elif len(first) != 2:
+        return None
+    (one, score), is_tuple = row[0], isinstance(first, tuple)
+    if not isinstance(score, Real) or (not is_tuple and isinstance(one, int) and isinstance(score, int)):
+        return None
+    if id_kind(type(one)):
+        return Hits([each for each, _ in row], [value for _, value in row])
+    path = _path(one, ID_FIELDS) if isinstance(one, Mapping) or _is_object(one) else None
+    if path is None:
+        return None
+    return Hits(_fields([each for each, _ in row], path, ID_FIELDS, "id"), [score for _, score in row])
+
+
 # ndcg/files/tables.py: Read rows from objects and tables: JSON, JSONL, Parquet and Arrow.
 
+NO_IDS = "are not ids; name the columns, as to_json(orient='records') does"
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 NUMBER_TYPES = (
     pa.types.is_integer,
@@ -3552,7 +4016,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
     except (ValueError, RecursionError):  # the value continues on the next lines
         first = None
     if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
-        parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
+        parse = partial(_parse_json_lines, reading=_JsonReader(first, request, are_lines=True))
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
         value = parse_json(head + b"".join(chunks))
@@ -3579,37 +4043,79 @@ def _is_saved(value: Any) -> bool:
 
 
 class _JsonReader:
-    """Reads JSON objects: as records, with the names of the first one, or else as mappings."""
+    """Reads JSON values: as records, with the names of the first one, as the hits of a query, or as mappings."""
 
-    def __init__(self, first: Any, request: ReadRequest) -> None:
-        self.kind, self.names = request.kind, None
-        if isinstance(first, dict) and first:
+    def __init__(self, first: Any, request: ReadRequest, are_lines: bool = False) -> None:
+        self.kind, self.names, self.are_lines = request.kind, None, are_lines
+        self.is_ascending = request.score_order == "ascending"
+        self.contradicting = ""  # the first query whose hits are in another order than their scores
+        self.by_position = False
+        if isinstance(first, dict) and first and hits_of(first, "run") is None:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             if len(columns) == len(first) or are_columns(columns, request.names):
-                self.names = [list(first)[at] for at in chosen_columns(list(first), request)]
+                request.limits.check("columns", len(first))
+                self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
 
-    def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield each query with its documents and their values.
+    def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
+        """Yield each query in the value at a position with its documents and their values.
 
         Raises:
-            ValueError: the value is not an object, or does not contain rankings.
+            ValueError: the value does not contain rankings.
         """
-        if not isinstance(value, dict):
-            hint = "; name the columns, as to_json(orient='records') does" if isinstance(value, list) else ""
-            raise ValueError(f"{shown_cell(value)} is not a JSON object, {{...}}{hint}")
-        if self.names:
+        if isinstance(value, dict) and self.names:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
             return
-        value = _only_ranking(value)
+        is_query = self.kind != "exclude" and isinstance(value, (list, dict))
+        if is_query and (isinstance(value, list) or hits_of(value, self.kind) is not None):
+            query = query_of(value) if isinstance(value, dict) else None
+            if query is None:
+                if self.are_lines:
+                    raise ValueError('names no query; give each line its "query_id"')
+                query, self.by_position = str(at), True
+            found = self._documents(query, value)
+            yield query, found.keys(), found.values()
+            return
+        if not isinstance(value, dict):
+            raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
+        if not any(isinstance(each, list) for each in value.values()):
+            value = _only_ranking(value)
         for query, documents in value.items():
             if self.kind == "exclude" and isinstance(documents, (list, dict)):
                 yield query, documents, [1.0] * len(documents)
                 continue
+            if self.kind != "exclude" and not (isinstance(documents, dict) and _files_tables_is_plain(documents)):
+                documents = self._documents(query, documents)
             if not isinstance(documents, dict):
-                expected = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
-                raise ValueError(f"query {shown_cell(query)}: must be {expected}; got {shown_cell(documents)}")
+                raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
             yield query, documents.keys(), documents.values()
+
+    @property
+    def notice(self) -> str:
+        """What a warning says about hits that are in another order than their scores."""
+        return contradiction(self.contradicting, self.is_ascending) if self.contradicting else ""
+
+    def _documents(self, query: Any, row: Any) -> dict[Any, Any]:
+        """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
+        try:
+            hits = hits_of(row, self.kind, self.is_ascending)
+            if hits is None and not isinstance(row, list):
+                problem = f"must be an object {{document: {VALUE[self.kind]}}}, a list of ids or hits"
+                raise ValueError(f"{problem}; got {shown_cell(row)}")
+            if hits is None and row and isinstance(row[-1], float):
+                raise ValueError(f"{shown_cell(row)} {NO_IDS}")
+            hits = Hits(row) if hits is None else hits
+            if self.kind == "run" and not self.contradicting and contradict(hits, self.is_ascending):
+                self.contradicting = shown_cell(query)
+            return scores_by_id(hits, self.is_ascending) if self.kind == "run" else relevances_by_id(hits)
+        except ValueError as error:
+            mark = "," if str(error).startswith("position ") else ":"
+            raise ValueError(f"query {shown_cell(query)}{mark} {error}") from None
+
+
+def _files_tables_is_plain(documents: dict[str, Any]) -> bool:
+    """Return whether an object has a number for each document."""
+    return not any(isinstance(each, (dict, list)) for each in islice(documents.values(), 1))
 
 
 def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
@@ -3678,7 +4184,7 @@ def _json_part(
     lengths, of_query = [], []
     for at, value in values:
         try:
-            for query, its_documents, its_values in reading.groups(value):
+            for query, its_documents, its_values in reading.groups(at, value):
                 queries.append(query)
                 of_query.append(at)
                 documents.extend(its_documents)
@@ -3693,7 +4199,7 @@ def _json_part(
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     table = id_table(query, _texts(documents), _numbers(cells))
     return _checked(
-        FilePart(table, span, numbers, problem),
+        FilePart(table, span, numbers, problem, reading.notice, reading.by_position),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
         reading.kind,
     )
@@ -3761,7 +4267,8 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 
 def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str]:
     """Return the names of a table's columns of queries, documents and values, if they hold ids and numbers."""
-    fields = [schema.field(at) for at in chosen_columns(schema.names, request)]
+    request.limits.check("columns", len(schema.names))
+    fields = [schema.field(at) for at in chosen_columns(schema.names, request.names)]
     for field in fields[:2]:
         kind = _value_type(field.type)
         if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
@@ -3842,11 +4349,15 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -
 JSON_BYTES = 5  # how many times as much memory as its text JSON takes as Python objects
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
 ZIP = b"PK\x03\x04"
-JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
+JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{])')
 
 
 def read_columns(
-    path: str | os.PathLike[str], kind: str, limits: Limits = NO_LIMITS, names: Mapping[str, str] | None = None
+    path: str | os.PathLike[str],
+    kind: str,
+    limits: Limits = NO_LIMITS,
+    names: Mapping[str, str] | None = None,
+    score_order: str = "descending",
 ) -> Columns:
     """Read a file.
 
@@ -3855,6 +4366,7 @@ def read_columns(
         kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
         limits: how much the file may contain.
         names: the names of the columns of a table that have none of the names in `NAMES`.
+        score_order: the order of scores; with "ascending", ranks and distances are scores.
 
     Raises:
         ValueError: a line or row is malformed, an id is missing, a value is not a finite number, a document appears
@@ -3863,8 +4375,7 @@ def read_columns(
         FileError: the file cannot be read; ``MissingFileError`` if it is not there.
     """
     path = os.fsdecode(path)
-    given = {column: (plain_name(name),) for column, name in (names or {}).items()}
-    request = ReadRequest(kind, NAMES[kind] | given, limits)
+    request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
     parts: list[FilePart] = []
     # the pool is closed here, not by a generator, since a generator left by an error may be closed in any thread
     with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
@@ -3889,7 +4400,11 @@ def read_columns(
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
         if columns is None:
             raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
-    return columns._replace(place=lambda row: f"{path}: {place(row)}")
+    if notice := next((part.notice for part in parts if part.notice), ""):
+        warn(f"{path}: {notice}")
+    return columns._replace(
+        place=lambda row: f"{path}: {place(row)}", by_position=any(part.by_position for part in parts)
+    )
 
 
 def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
@@ -4592,7 +5107,7 @@ def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: 
     if isinstance(exclude, Columns):
         return _rows_of(exclude)
     if not isinstance(exclude, Pairs):
-        exclude = _pairs(_by_query(exclude), queries, documents)
+        exclude = _inputs_exclusion_pairs(_by_query(exclude), queries, documents)
     # a column without rows may have a type that is not one of ids
     query, document = (read_ids("exclude", ids if len(ids) else []) for ids in settled(**exclude._asdict()))
     if query.rows != document.rows:
@@ -4601,7 +5116,7 @@ def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: 
     return query, document
 
 
-def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
+def _inputs_exclusion_pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
     """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold.
 
     Raises:
@@ -4634,7 +5149,7 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
     """Return the documents to exclude of each query."""
     if isinstance(exclude, Mapping):
         check_ids("exclude", exclude, nested=False)
-        return {query: _ids(query, documents) for query, documents in exclude.items()}
+        return {query: _inputs_exclusion_ids(query, documents) for query, documents in exclude.items()}
     if not isinstance(exclude, (Pairs, Columns)):
         forms = "{query: ids}, a file, or, together with data, a DataFrame with columns of the same names"
         raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
@@ -4662,7 +5177,7 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     return dict(enumerate(rows))
 
 
-def _ids(query: Any, documents: Any) -> Set[Any]:
+def _inputs_exclusion_ids(query: Any, documents: Any) -> Set[Any]:
     """Return the ids of a query's documents."""
     found = documents
     if not isinstance(found, (list, tuple, Set, Mapping, str, bytes)):
@@ -4971,6 +5486,476 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     return lists[0], lists[1]
 
 
+# ndcg/inputs/formats.py: Recognize the format of one side: a table of rows, records, or hits; the rows become `Columns`, hits mappings.
+
+KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
+
+
+def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: str = "descending") -> Any:
+    """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
+
+    Args:
+        argument: the name of the argument.
+        side: the predictions, the references, or the documents to exclude.
+        names: the names of the columns of queries and documents, if they are not known ones.
+        score_order: the order of scores.
+
+    Raises:
+        ValueError: a column is missing, an id or a value cannot be read, or a document appears twice in a query.
+
+    >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]], {})
+    [{'d1': 0.5}]
+    """
+    kind = KIND_OF_ARGUMENT.get(argument, "run")
+    if kind == "run" and score_order == "descending":
+        _refuse_distances(argument, side)
+    if isinstance(side, Iterator) and not is_database_query(side):
+        side = list(side)
+    if side is None or isinstance(side, (str, Columns, Pairs)):
+        return side
+    if isinstance(side, Mapping) or (columns := table_names(side)) is None:
+        found = _in_objects(argument, side, possible_names(kind, names, score_order))
+        if found is None:
+            return side if kind == "exclude" else _hits(argument, side, kind, score_order == "ascending")
+        side, columns = found, list(found)
+    if is_spark(side):
+        raise ValueError(
+            f"{argument}: is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()"
+        )
+    return _of_table(argument, side, columns, kind, possible_names(kind, names, score_order))
+
+
+def _refuse_distances(argument: str, side: Any) -> None:
+    """Raise an error for a column of a DataFrame whose name says that the lowest is best."""
+    try:
+        refuse_lowest_first(getattr(side, "name", None))
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
+
+
+# Tables of rows, and records
+
+
+def _in_objects(argument: str, side: Any, possible: Possible) -> Mapping[Any, Any] | None:
+    """Return the columns of a dict of columns or of records; None for anything else."""
+    if (
+        isinstance(side, (list, tuple))
+        and len(side) == 1
+        and isinstance(side[0], Mapping)
+        and _are_columns(side[0], possible)
+    ):
+        side = side[0]
+    if isinstance(side, Mapping) and _are_columns(side, possible):
+        return side
+    if isinstance(side, Mapping):
+        is_split = isinstance(side.get("data"), list)  # as pandas writes a table
+        if not is_split and not isinstance(next(iter(side.values()), None), Mapping):
+            return None
+        side = table_records(side, possible)
+    if not isinstance(side, (list, tuple)) or not side:
+        return None
+    names = _record_names(side[0])
+    known = set(map(plain_name, names))
+    found = sum(not known.isdisjoint(each) for each in possible.values())
+    if found < 2 or (found < len(possible) and hits_of(side[0], "run") is not None):
+        return None
+    chosen = [names[at] for at in chosen_columns(names, possible, f"the first of {argument}")]
+    return {name: _inputs_formats_values(argument, side, name) for name in chosen}
+
+
+def _are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
+    """Return whether a mapping holds columns: lists or arrays of the same length, of ids and numbers."""
+    if len(side) > 100 or not are_columns(side, possible):
+        return False
+    known = {name for names in possible.values() for name in names}
+    columns = [each for name, each in side.items() if isinstance(name, str) and plain_name(name) in known]
+    return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
+
+
+def _record_names(record: Any) -> list[str]:
+    """Return the names of the fields of a record: a dict, a named tuple, a row of a database, or an object."""
+    if isinstance(record, Mapping):
+        return [name for name in record if isinstance(name, str)]
+    if isinstance(record, tuple):
+        return list(getattr(record, "_fields", ()))
+    if is_dataclass(record) and not isinstance(record, type):
+        return [field.name for field in fields(record)]
+    if hasattr(record, "__array__"):
+        return []
+    if hasattr(record, "keys") and hasattr(record, "__getitem__"):  # a row of sqlite3 and others
+        return list(record.keys())
+    return list(getattr(record, "__dict__", ()))
+
+
+def _inputs_formats_values(argument: str, records: Sequence[Any], name: str) -> list[Any]:
+    """Return a field of all records."""
+    has_items = isinstance(records[0], Mapping) or hasattr(records[0], "keys")
+    with suppress(KeyError, AttributeError, TypeError, IndexError):
+        return [record[name] for record in records] if has_items else [getattr(record, name) for record in records]
+    for row, record in enumerate(records):
+        if name not in _record_names(record):
+            has = shown(_record_names(record) or record)
+            raise ValueError(f"{argument}: record {row} has no {name!r}, which the first one has; it has {has}")
+    raise ValueError(f"{argument}: records differ in type; give all as dicts, or all as named tuples")
+
+
+def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possible: Possible) -> Any:
+    """Return the rows of a table as columns."""
+    try:
+        at = chosen_columns(names, possible, "the table")
+    except UnknownColumnError as error:
+        near = nearest(error.column, [name for name in names if isinstance(name, str)])
+        hint = f"; did you mean {near!r}?" if near else ""
+        hint += "; or name the columns by query_ids= and document_ids=" if error.column in ID_NAMES else ""
+        raise ValueError(f"{argument}: {error}{hint}; if each row is a query, give its column of lists") from None
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
+    named = dict(zip(possible, (names[each] for each in at), strict=True))
+    cells = dict(
+        zip(named, settled(**dict(zip(named, named_columns(table, argument, **named), strict=True))), strict=True)
+    )
+    if kind == "exclude":
+        return Pairs(*cells.values())
+    query = read_ids(f"{argument}: the column {named['query']!r}", cells.pop("query"))
+    document = id_column(f"{argument}: the column {named['document']!r}", cells.pop("document"))
+
+    def place(_: int, row: int | None) -> str:
+        return f"row {row}"
+
+    ((value, values),) = cells.items()
+    column = read_flat_column(f"{argument}: the column {named[value]!r}", values, place)
+    lengths = query.rows, len(document), len(column.values)
+    if len(set(lengths)) > 1:
+        raise ValueError(
+            f"{argument}: columns differ in length: {shown(dict(zip(named.values(), lengths, strict=True)))}"
+        )
+    numbers = column.values
+    if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
+        numbers = numbers.astype(np.float64)
+    if column.present is not None and kind == "run":  # not retrieved, as after an outer join
+        numbers = np.where(column.present, numbers, np.inf if "rank" in possible["score"] else -np.inf)
+    side = Columns(query.codes, query.distinct, document, numbers, hashes_of(document))
+    if column.present is not None and kind == "qrels":  # not judged
+        side = side.only(column.present)
+    first, again = same_rows(side)
+    if len(first):
+        row, before = min(zip(again.tolist(), first.tolist(), strict=True))
+        ids = f"document {shown(document[row].as_py())} of query {shown(query.distinct[int(query.codes[row])].as_py())}"
+        raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; give it once for a query")
+    return side
+
+
+# Hits
+
+
+class Indices(NamedTuple):
+    """Hits of rerankers, whose ids are positions in the lists of the references.
+
+    Attributes:
+        rows: the scores by position, of each query.
+    """
+
+    rows: Any
+
+
+def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
+    """Return hits as mappings of ids to values, by query or in the order of the queries; others unchanged."""
+    if isinstance(side, Mapping):
+        side = _rows_of_lists(side, kind)
+    if not isinstance(side, (list, tuple, Mapping)):
+        return side
+    rows = list(side.values()) if isinstance(side, Mapping) else side
+    first = next((row for row in rows if not _inputs_formats_is_empty(row)), None)
+    if first is None or _inputs_formats_is_plain(first) or hits_of(first, kind, ascending) is None:
+        return side
+    queries: Any = list(side) if isinstance(side, Mapping) else [query_of(row) for row in rows]
+    are_named = isinstance(side, Mapping) or all(map(id_kind, map(type, queries)))
+    found, contradicting, are_indices = [], None, False
+    for query, row in zip(queries if are_named else count(), rows, strict=False):
+        try:
+            hits = Hits(()) if _inputs_formats_is_empty(row) else hits_of(row, kind, ascending)
+            if hits is None:
+                raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
+            found.append(scores_by_id(hits, ascending) if kind == "run" else relevances_by_id(hits))
+        except ValueError as error:
+            mark = "," if str(error).startswith("position ") else ":"
+            raise ValueError(f"{argument}: query {shown(query)}{mark} {error}") from None
+        are_indices |= hits.are_indices
+        if contradicting is None and kind == "run" and contradict(hits, ascending):
+            contradicting = query
+    if contradicting is not None:
+        warn(f"{argument}: {contradiction(shown(contradicting), ascending)}")
+    if are_indices:  # an "id" beside them is that of the response
+        return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
+    if not are_named:
+        return found
+    if len(set(queries)) < len(queries):
+        again = next(query for at, query in enumerate(queries) if query in queries[:at])
+        raise ValueError(f"{argument}: query {shown(again)} is there twice; give each query once")
+    return dict(zip(queries, found, strict=True))
+
+
+def _inputs_formats_is_plain(row: Any) -> bool:
+    """Return whether a query is a list of numbers or ids, or a mapping of documents to numbers."""
+    if isinstance(row, (list, tuple)):
+        first = row[0]
+    elif isinstance(row, Mapping):
+        return not any(isinstance(each, (list, tuple, Mapping)) for each in row.values())
+    else:
+        return isinstance(row, (Set, np.ndarray, *ARROW)) or hasattr(row, "__array__")
+    return first is None or isinstance(first, (str, int, float, np.generic))
+
+
+def _inputs_formats_is_empty(row: Any) -> bool:
+    return row is None or (isinstance(row, (list, tuple, Mapping)) and not row)
+
+
+def _rows_of_lists(side: Mapping[Any, Any], kind: str) -> Any:
+    """Return an answer to several queries, with lists of ids and of scores for each, as a list of answers."""
+    ids = side.get("ids")
+    if kind != "run" or not isinstance(ids, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in ids):
+        return side
+    others = {name: each for name, each in side.items() if isinstance(each, (list, tuple)) and len(each) == len(ids)}
+    return [{name: each[at] for name, each in others.items()} for at in range(len(ids))]
+
+
+# Formats of both sides
+
+
+def together(inputs: Any) -> Any:
+    """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns.
+
+    Raises:
+        ValueError: the shapes differ, or an id is not that of a column.
+    """
+    predictions, references, query_ids, document_ids = inputs[:4]
+    predictions, references = (
+        _inputs_formats_alike("predictions", predictions, references),
+        _inputs_formats_alike("references", references, predictions),
+    )
+    if isinstance(predictions, Indices):
+        predictions, references = predictions.rows, _by_index(references)
+    if document_ids is not None and _is_nested(predictions) and _is_nested(document_ids):
+        predictions, document_ids = _scores_of_ids(predictions, document_ids), None
+    are_by_query = isinstance(references, (Mapping, Columns)) and _is_nested(predictions)
+    if query_ids is not None and are_by_query and len(query_ids) == len(predictions):
+        names = query_ids.tolist() if isinstance(query_ids, np.ndarray) else query_ids
+        names = names.to_pylist() if isinstance(names, ARROW) else names
+        predictions, query_ids = dict(zip(names, predictions, strict=True)), None
+    if query_ids is None and isinstance(references, (list, tuple)) and _are_scores(predictions):
+        are_sets = any(map(len, references)) if all(map(_is_set, references)) else False
+        if are_sets and all(isinstance(each, (int, np.integer)) for row in references for each in row):
+            references = _labels(predictions, references)
+    return inputs._replace(
+        predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
+    )
+
+
+def _inputs_formats_alike(argument: str, side: Any, other: Any) -> Any:
+    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged.
+
+    Raises:
+        ValueError: the other side has ids of queries.
+    """
+    if not isinstance(side, Columns) or not side.by_position:
+        return side
+    if isinstance(other, Mapping) or (isinstance(other, Columns) and not other.by_position):
+        raise ValueError(f"{argument}: the file names no queries, which the other side does; name them in both")
+    if not isinstance(other, (list, tuple, np.ndarray, *ARROW)):
+        return side
+    rows: list[dict[Any, Any]] = [{} for _ in range(len(side.query_ids))]
+    for query, document, value in zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True):
+        rows[query][document] = value
+    return rows
+
+
+def _is_set(row: Any) -> bool:
+    return isinstance(row, (Set, Mapping))
+
+
+def _by_index(references: Any) -> Any:
+    """Return the labels of each query by their positions."""
+
+    def by_index(row: Any) -> Any:
+        row = row.tolist() if isinstance(row, np.ndarray) else row
+        return dict(enumerate(row)) if isinstance(row, (list, tuple)) else row
+
+    if isinstance(references, Mapping):
+        return {query: by_index(row) for query, row in references.items()}
+    return list(map(by_index, references)) if isinstance(references, (list, tuple, np.ndarray)) else references
+
+
+def _is_nested(values: Any) -> bool:
+    """Return whether values have a row for each query."""
+    if isinstance(values, np.ndarray):
+        return values.ndim == 2
+    if isinstance(values, ARROW):
+        return bool(pa.types.is_nested(values.type))
+    return (
+        isinstance(values, (list, tuple))
+        and len(values) > 0
+        and isinstance(values[0], (list, tuple, Mapping, np.ndarray))
+    )
+
+
+def _are_scores(predictions: Any) -> bool:
+    """Return whether predictions are rows of scores, and not of ids."""
+    if isinstance(predictions, np.ndarray):
+        return predictions.ndim == 2 and predictions.dtype.kind == "f"
+    return isinstance(predictions, (list, tuple)) and any(
+        isinstance(row, (list, tuple, np.ndarray)) and any(isinstance(each, (float, np.floating)) for each in row[:9])
+        for row in predictions[:9]
+    )
+
+
+def _scores_of_ids(scores: Any, ids: Any) -> list[dict[Any, Any]]:
+    """Return the scores of each query by the ids in the same places; the id -1 is no document."""
+    scores, ids = (each.tolist() if isinstance(each, np.ndarray) else each for each in (scores, ids))
+    scores, ids = (each.to_pylist() if isinstance(each, ARROW) else each for each in (scores, ids))
+    lengths = [list(map(len, each)) for each in (scores, ids)]
+    if lengths[0] != lengths[1]:
+        at = next(
+            (at for at, both in enumerate(zip(*lengths, strict=False)) if both[0] != both[1]), min(map(len, lengths))
+        )
+        raise ValueError(
+            f"document_ids: query {at}: predictions and document_ids differ in length; give an id for each score"
+        )
+    rows = []
+    for query, (of_query, its_ids) in enumerate(zip(scores, ids, strict=True)):
+        kept = [(each, score) for each, score in zip(its_ids, of_query, strict=True) if each != -1]
+        rows.append(dict(kept))
+        if len(rows[-1]) < len(kept):
+            again = next(each for each, count_of in Counter(each for each, _ in kept).items() if count_of > 1)
+            at = its_ids.index(again)
+            raise ValueError(f"document_ids: query {query}, position {at}: document {shown(again)} is there twice")
+    return rows
+
+
+def _labels(scores: Any, relevant: Sequence[Any]) -> list[Any]:
+    """Return a label for each column of the scores, from the sets or mappings of relevant columns of each query."""
+    if len(scores) != len(relevant):
+        raise ValueError(
+            f"predictions hold {len(scores)} queries and references {len(relevant)}; give both for every query"
+        )
+    rows = []
+    for query, (of_query, columns) in enumerate(zip(scores, relevant, strict=True)):
+        row = np.zeros(len(of_query))
+        for each in columns:
+            if not 0 <= each < len(row):
+                problem = f"{shown(each)} is not the number of a column of the scores, 0 to {len(row) - 1}"
+                raise ValueError(f"references: query {query}: {problem}; give the ids of the columns as document_ids")
+            row[each] = columns[each] if isinstance(columns, Mapping) else 1
+        rows.append(row)
+    return rows
+
+
+# ndcg/inputs/ids_as_values.py: Refuse nested lists of numbers that cannot be scores and relevances: ids of documents, and rows of a table.
+
+ARE_SCORES = "if they are scores, give them as floats"
+
+
+def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> None:
+    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values.
+
+    Args:
+        score: the predictions.
+        relevance: the references.
+        are_arrays: both sides are 2-D arrays.
+
+    >>> scores = Column(np.array([0.5, 0.1]), np.array([0, 2]))
+    >>> refuse_ids_as_values(scores, scores, False)
+    """
+    lengths = np.diff(score.offsets)
+    queries = len(lengths)
+    if not queries or score.present is not None or relevance.present is not None:
+        return
+    if queries > 1 and (lengths == 1).all():
+        _refuse_single_documents(score.values, relevance.values, are_arrays)
+    if queries > 1 and (lengths == 3).all():
+        _refuse_triples(*(side.values.reshape(-1, 3) for side in (score, relevance)))
+    if queries > 4 and (lengths == 2).all():
+        _refuse_pairs(*(side.values.reshape(-1, 2) for side in (score, relevance)))
+    _refuse_ids(score, relevance, lengths)
+
+
+def _refuse_single_documents(score: NDArray[np.float64], relevance: NDArray[np.float64], are_arrays: bool) -> None:
+    """Raise an error for a column of scores beside a column of labels: each row would be a query of one document."""
+    are_ids = _are_whole(score, relevance) and (relevance != 0).all()
+    if not are_arrays and not are_ids:
+        return
+    hint = "give query_ids, the query of each row"
+    if are_ids:
+        hint += ", or, if these are ids, references as sets"
+    raise ValueError(f"predictions and references hold one document for each of {len(score)} queries; {hint}")
+
+
+def _refuse_triples(rows: NDArray[np.float64], others: NDArray[np.float64]) -> None:
+    """Raise an error for rows of a user, an item and a value: each would be a query of three documents.
+
+    Users and items are whole numbers, another pair in each row. Either the rows of both sides have the same pairs, as
+    scores and relevances may have in a few queries of small numbers, hardly in five queries or with a 10; or
+    both sides have the same users, some of them repeatedly, and only the third scores have fractions.
+    """
+    pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
+    if (len(pairs) < 5 and (pairs < 10).all()) or not _are_distinct(pairs):
+        return
+    if (pairs != other_pairs).any():
+        users, other_users = np.unique(pairs[:, 0]), np.unique(other_pairs[:, 0])
+        have_same_users = len(users) < len(pairs) and np.array_equal(users, other_users)
+        have_fractions = np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5
+        if not have_same_users or not have_fractions or not _are_distinct(other_pairs):
+            return
+    elif (rows == others).all():
+        return
+    examples = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0]))
+    raise ValueError(
+        f"both sides hold rows of a user, an item and a value, such as {' and '.join(examples)}, and each would be "
+        "a query of three documents; give tables with names of columns, such as "
+        'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
+    )
+
+
+def _refuse_pairs(rows: NDArray[np.float64], others: NDArray[np.float64]) -> None:
+    """Raise an error for rows of a user and an item: each would be a query of two documents."""
+    if not _are_whole(rows, others) or (others == 0).any() or others.max() < 10:
+        return
+    users, other_users = np.unique(rows[:, 0]), np.unique(others[:, 0])
+    if len(users) == len(rows) or not np.array_equal(users, other_users):
+        return
+    if _are_distinct(rows) and _are_distinct(others):
+        raise ValueError(
+            "both sides hold rows of a user and an item, and each would be a query of two documents; give "
+            "{user: [items]}, best first, as predictions and {user: {items}} as references"
+        )
+
+
+def _refuse_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
+    """Raise an error for ids on both sides: whole numbers, at least three in each query, none twice, and no 0."""
+    if not _are_whole(score.values, relevance.values) or (lengths < 3).any():
+        return
+    if (score.values == 0).any() or (relevance.values == 0).any():
+        return
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    if all(_are_distinct(np.stack([query, side.values.astype(np.int64)], axis=1)) for side in (score, relevance)):
+        examples = (side.values[: lengths[0]].tolist() for side in (score, relevance))
+        of_both, relevant = (", ".join(map(str, each[:5])) + ", ..." * (len(each) > 5) for each in examples)
+        raise ValueError(
+            "predictions and references hold other whole numbers in each place of a query, as ids are, such as "
+            f"[{of_both}] and [{relevant}]; give the ids of relevant documents as sets, "
+            f"references=[{{{relevant}}}, ...]; {ARE_SCORES}"
+        )
+
+
+def _are_whole(*sides: NDArray[np.float64]) -> bool:
+    """Return whether all sides were given as integers."""
+    return all(side.dtype.kind in "iu" for side in sides)
+
+
+def _are_distinct(rows: NDArray[np.float64]) -> bool:
+    """Return whether rows are whole numbers, another row each."""
+    return bool((rows == np.trunc(rows)).all()) and len(np.unique(rows, axis=0)) == len(rows)
+
+
 # ndcg/inputs/joins.py: Join rankings by ids, query by query: flat rows with the id of their query, mappings, and files.
 
 Side = Mapping[Any, Mapping[Any, Any]]
@@ -5115,7 +6100,9 @@ def join_by_id(
     if isinstance(predictions, Mapping) and isinstance(references, Mapping):
         rankings = _join_mappings(predictions, references, by_docid, ignore_index)
     else:
-        run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
+        kind = next(side for side in (predictions, references) if isinstance(side, Columns)).query_ids.type
+        run = _side_columns("predictions", predictions, kind)
+        qrels = _side_columns("references", references, kind, ignore_index)
         rankings = _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
     if exclude is None:
         return rankings
@@ -5188,17 +6175,24 @@ def _id_types(*sides: Side) -> list[str] | None:
     return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
 
 
-def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
-    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type."""
+def _side_columns(argument: str, side: Any, kind: pa.DataType, ignore_index: float | None = None) -> Columns:
+    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type.
+
+    Args:
+        argument: the name of the argument.
+        side: a mapping, or columns, which are returned unchanged.
+        kind: the type of ids on the other side.
+        ignore_index: the reference that marks padding.
+    """
     if isinstance(side, Columns):
         return side
-    queries = _strings(argument, "query ids", list(side))
+    queries = _inputs_joins_ids(argument, "query ids", list(side), kind)
     lengths = [len(documents) for documents in side.values()]
     try:
-        documents = _strings(argument, "document ids", list(chain.from_iterable(side.values())))
+        documents = _inputs_joins_ids(argument, "document ids", list(chain.from_iterable(side.values())), kind)
     except ValueError:  # name the query
         for query, of_query in side.items():
-            _strings(f"{argument}: query {shown(query)}", "document ids", list(of_query))
+            _inputs_joins_ids(f"{argument}: query {shown(query)}", "document ids", list(of_query), kind)
         raise
 
     def place(query: int, position: int | None) -> str:
@@ -5216,20 +6210,22 @@ def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -
     values = column.values.astype(np.float64)
     if column.padding is not None:
         values[column.padding] = ignore_index
-    documents = pa.chunked_array(getattr(documents, "chunks", [documents]))
     if column.present is not None and argument == "predictions":  # a row shows that its query is not an empty list
         values[~column.present] = -np.inf
-    columns = Columns(query, queries, documents, values, hashes_of(documents))
+    columns = Columns(query, queries.combine_chunks(), documents, values, hashes_of(documents))
     return columns if column.present is None or argument == "predictions" else columns.only(column.present)
 
 
-def _strings(argument: str, side: str, ids: list[Any]) -> pa.StringArray:
-    """Return ids as an Arrow array, if they are strings that a file can hold."""
+def _inputs_joins_ids(argument: str, side: str, ids: list[Any], kind: pa.DataType) -> pa.ChunkedArray:
+    """Return ids as an Arrow column; beside text, only strings that a file can hold."""
+    if id_kind(kind) != "text":
+        return id_column(f"{argument}: {side}", ids)
     if not all(isinstance(each, str) for each in ids):
         first = next(each for each in ids if not isinstance(each, str))
         raise ValueError(f"{argument}: {side} must be strings, as in a file; got {shown(first)}")
     try:
-        return pa.array(ids, pa.string())
+        found = pa.array(ids, pa.string())
+        return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
     except UnicodeEncodeError as error:
         problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
         hint = "decode ids in their own encoding, without errors='surrogateescape'"
@@ -5239,7 +6235,8 @@ def _strings(argument: str, side: str, ids: list[Any]) -> pa.StringArray:
 def _join_columns(
     run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
 ) -> Rankings:
-    known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
+    _refuse_other_kinds(run, qrels)
+    known = index_among(run.query_ids, qrels.query_ids)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
     if (known != np.arange(len(known))).any():
@@ -5270,14 +6267,16 @@ def _join_columns(
         return f"query {shown(qrels.query_ids[index].as_py())}{document}"
 
     offsets = until + until_lacked
-    score = np.insert(run.value[order], at, -np.inf) if len(lacked) else run.value[order]
+    score, is_whole = run.value[order], run.value.dtype.kind in "iu"
+    if len(lacked):
+        score = np.insert(score, at, 0 if is_whole else -np.inf)
     before = until_lacked[run.query[first]]
     if not isinstance(order, slice):
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         first = rank[first]
     rows = np.concatenate([first + before, at + np.arange(len(lacked))])
-    judged, relevance = np.zeros(len(score), bool), np.zeros(len(score))
+    judged, relevance = np.zeros(len(score), bool), np.zeros(len(score), qrels.value.dtype)
     judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
     answered = np.zeros(len(qrels.query_ids), bool)
     answered[known[known >= 0]] = True
@@ -5285,7 +6284,24 @@ def _join_columns(
     padding = is_padding(relevance, ignore_index)
     references = Column(relevance, offsets, padding=padding).only(judged)
     of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
-    return Rankings.of(Column(score, offsets), references, **of_queries)
+    scores = Column(score, offsets)
+    if is_whole and len(lacked):  # no integer marks a document that was not retrieved
+        retrieved = np.ones(len(score), bool)
+        retrieved[at + np.arange(len(lacked))] = False
+        scores = scores.only(retrieved)
+    return Rankings.of(scores, references, **of_queries)
+
+
+def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
+    """Raise an error for ids of two kinds, such as text and integers."""
+    for noun, of_run, of_qrels in (
+        ("query", run.query_ids, qrels.query_ids),
+        ("document", run.document, qrels.document),
+    ):
+        if len(of_run) and len(of_qrels) and family(of_run.type) != family(of_qrels.type):
+            ids = f"{shown(of_run[0].as_py())} in the predictions, {shown(of_qrels[0].as_py())} in the references"
+            hint = "give both the same type; ids in files are text"
+            raise ValueError(f"predictions: {noun} ids are of another type than in the references: {ids}; {hint}")
 
 
 # The order of rows
@@ -5366,8 +6382,8 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
     ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
     check_queries_equal(len(ranked), len(relevant))
     sides = (
-        {query: _by_id("predictions", query, row, count(-1, -1)) for query, row in enumerate(ranked)},
-        {query: _by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
+        {query: _inputs_ranked_ids_by_id("predictions", query, row, count(-1, -1)) for query, row in enumerate(ranked)},
+        {query: _inputs_ranked_ids_by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
     )
     types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
     if len(set(map(id_kind, types))) > 1:
@@ -5400,7 +6416,7 @@ def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
         check_ids(argument, sides[argument], nested=False)
         try:
             sides_by_query = {
-                query: _by_id(argument, query, row, count(-1, -1) if argument == "predictions" else repeat(1))
+                query: _inputs_ranked_ids_by_id(argument, query, row, count(-1, -1) if argument == "predictions" else repeat(1))
                 for query, row in rows.items()
             }
             if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
@@ -5479,15 +6495,22 @@ def _ranked_rows(side: Any) -> list[Any]:
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
 
 
-def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
+def _inputs_ranked_ids_by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
     """Return a query's documents with their values, from the mapping or by position."""
     if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
         if isinstance(row, Mapping):
             return row
+        if argument == "predictions" and isinstance(row, (list, tuple)):
+            row = row[: len(row) - _fill(row)]
         documents = dict(zip(row, values, strict=False))
         if len(documents) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
             return documents
     raise ValueError(f"{argument}: query {shown(query)}{_problem_of_ids(row)}")
+
+
+def _fill(row: Sequence[Any]) -> int:
+    """Return how many ids at the end are -1, with which FAISS fills up what it does not find."""
+    return next((at for at, each in enumerate(reversed(row)) if each != -1), len(row)) if row and row[-1] == -1 else 0
 
 
 def _problem_of_ids(row: Any) -> str:
@@ -5540,9 +6563,42 @@ class Inputs(NamedTuple):
         """All but weights and slices, which are values of queries: the arguments of `read`."""
         return {name: getattr(self, name) for name in Inputs._fields[:5]}
 
-    def settled(self) -> "Inputs":
-        """Return rankings of other libraries as arrays."""
-        return self._replace(**dict(zip(self.rankings, settled(**self.rankings), strict=True)))
+    def settled(self, score_order: str = "descending") -> "Inputs":
+        """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
+        (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order])
+        return inputs
+
+
+def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Iterable[str]) -> list[Inputs]:
+    """Return the inputs of each system, settled; all but the predictions are shared, and read once.
+
+    Args:
+        runs: the predictions of each system, by the name of the argument.
+        inputs: the inputs that systems share.
+        score_orders: the order of the scores of each system.
+    """
+    named = {name: each for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
+    names = {name.removesuffix("_ids"): each for name, each in named.items()}
+    shared = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
+    sides = {
+        name: with_ids(name, side, names, order) for (name, side), order in zip(runs.items(), score_orders, strict=True)
+    }
+    sides |= {name: with_ids(name, shared[name], names) for name in ("references", "exclude")}
+    for name in runs:
+        _refuse_same_column(name, runs[name] is shared["references"], sides[name], sides["references"])
+    if named and any(isinstance(side, Columns) for side in sides.values()):
+        shared |= dict.fromkeys(named)  # these are names of columns
+    together_with = {**dict.fromkeys(runs), **shared, **sides}
+    together_with = dict(zip(together_with, settled(**together_with), strict=True))
+    shared = {name: together_with[name] for name in shared}
+    return [together(inputs._replace(predictions=together_with[name], **shared)) for name in runs]
+
+
+def _refuse_same_column(argument: str, are_same: bool, run: Any, qrels: Any) -> None:
+    """Raise an error for one table on both sides, with the same column of values: any order of it would be perfect."""
+    if are_same and isinstance(run, Columns) and np.array_equal(run.value, qrels.value):
+        problem = "are the same column of the same table"
+        raise ValueError(f"{argument} and references {problem}; name one score and the other relevance")
 
 
 def read(
@@ -5630,9 +6686,6 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
-        kind = {"predictions": "run", "references": "qrels"}[argument]
-        if (records := table_records(side, NAMES[kind])) is not None:
-            raise table_error(argument, records[0])  # else its rows or its columns would be queries
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
@@ -5667,7 +6720,8 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
             "by ids" if each else f"by position ({type(side).__name__})"
             for each, side in zip(by_id, (predictions, references), strict=True)
         ]
-        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in the same way")
+        hint = ", or query_ids, the query of each list" * by_id[1]
+        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in the same way{hint}")
     return by_id[0]
 
 
@@ -5683,30 +6737,9 @@ def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -
             "both for every document, None for the score of one not retrieved or the relevance of one not judged; or, "
             "if these are document ids, give the references as sets"
         )
-    _refuse_triples(score, relevance)
+    are_arrays = all(isinstance(side, np.ndarray) and side.ndim == 2 for side in (predictions, references))
+    refuse_ids_as_values(score, relevance, are_arrays)
     return Rankings.of(score, relevance)
-
-
-def _refuse_triples(score: Column, relevance: Column) -> None:
-    """Raise an error for rows of a user, an item and a value on both sides: each would be a query of three documents.
-
-    Users and items are whole numbers, the same pair on both sides and another one in each row. Scores and relevances
-    of three documents may be like that in a few queries of small numbers, hardly in five queries or with a 10.
-    """
-    if len(score.offsets) < 3 or (np.diff(score.offsets) != 3).any():
-        return
-    rows, others = (side.values.reshape(-1, 3) for side in (score, relevance))
-    pairs = rows[:, :2].astype(np.float64)
-    may_be_scores = len(pairs) < 5 and (pairs < 10).all()
-    if may_be_scores or (pairs != others[:, :2]).any() or (rows == others).all():
-        return
-    if (pairs == np.trunc(pairs)).all() and len(np.unique(pairs, axis=0)) == len(pairs):
-        examples = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0]))
-        raise ValueError(
-            f"both sides hold rows of a user, an item and a value, such as {' and '.join(examples)}, and each would be "
-            "a query of three documents; give the columns: query_ids=users, document_ids=items, and the values as "
-            "predictions and references, with the rows of both sides in the same order"
-        )
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
@@ -10248,7 +11281,7 @@ def _prepared(
     """
     scipy_special()
     split = Parts([values.shape[1]]) if parts is None else parts
-    return split, _alike(values, weight, parts, split), *scaled(values, pairs, split)
+    return split, _statistics_significance_alike(values, weight, parts, split), *scaled(values, pairs, split)
 
 
 def _relative(weight: Floats | None, block: Block) -> Floats:
@@ -10259,7 +11292,7 @@ def _relative(weight: Floats | None, block: Block) -> Floats:
     return np.asarray(own / own.max(axis=1, keepdims=True))
 
 
-def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
+def _statistics_significance_alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
     """Return groups of rows with values for the same queries, with each block of parts that has two or more of these.
 
     Raises:
@@ -12286,7 +13319,7 @@ class Meter:
             else:
                 shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
                 raise ValueError(f"query_ids and mask must have the same shape, with one id per document; got {shapes}")
-        if _is_empty(scores) and _is_empty(labels):
+        if _loops_meter_is_empty(scores) and _loops_meter_is_empty(labels):
             return  # such as the last batch of a process
         sums, rows = self._state
         if query_ids is None:
@@ -12418,7 +13451,7 @@ def _added(*several: Sums) -> Sums:
     return total
 
 
-def _is_empty(side: Any) -> bool:
+def _loops_meter_is_empty(side: Any) -> bool:
     """Return whether there are no rows."""
     return hasattr(side, "__len__") and getattr(side, "ndim", 1) > 0 and not len(side)
 
@@ -13330,7 +14363,7 @@ class Batches:
             if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # else others may have them
                 hint = "reload the metric and add the batches again, with ids that match"
                 raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
-            queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
+            queries = _scores_batches_together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
             if (unmatched_ids := state.unmatched_ids or batch.unmatched_ids) and not _have_document_in_common(queries):
                 warn(f"predictions: {unmatched_ids}")
             try:
@@ -13558,7 +14591,7 @@ def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.
         seen.append((process, ids))
 
 
-def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
+def _scores_batches_together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
     """Concatenate the two sides of tables; if the types differ, in the wider type, without padding."""
     filled = [table.select(SIDES) for table in tables if table.num_rows] or [NO_QUERIES]
     schema = pa.schema([(side, _widest({table[side].type for table in filled})) for side in SIDES])
@@ -13669,7 +14702,7 @@ def by_query(frame: Any, options: Options) -> Any:
     """Return a DataFrame with the values of every query in the result of `prepare`, computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
     columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
-    return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
+    return frame.mapInArrow(_travelling(_scores_spark_values, options), ", ".join(columns))
 
 
 def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
@@ -13795,7 +14828,7 @@ def _quoted(column: str) -> str:
     return f"`{column.replace('`', '``')}`"
 
 
-def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _scores_spark_values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield every query with its values."""
     for table in _tables(batches):
         queries, scored, _ = _scored(options, table)

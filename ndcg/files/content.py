@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..inputs.tables import plain_name
-from ..measure.messages import visible
+from ..inputs.tables import Possible, UnknownColumnError, plain_name
+from ..measure.messages import brief, visible
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -93,18 +93,6 @@ class SavedResultError(ValueError):
         self.value = value
 
 
-class UnknownColumnError(ValueError):
-    """A table has no column with a known name for something that is needed.
-
-    Attributes:
-        column: the missing column: "query", "document", "score" or "relevance".
-    """
-
-    def __init__(self, column: str, problem: str) -> None:
-        super().__init__(problem)
-        self.column = column
-
-
 class ReadRequest(NamedTuple):
     """How a file is to be read.
 
@@ -112,11 +100,13 @@ class ReadRequest(NamedTuple):
         kind: the kind of file, as in `read_columns`.
         names: the possible names of each column of a table.
         limits: how much the file may contain.
+        score_order: the order of scores.
     """
 
     kind: str
-    names: dict[str, tuple[str, ...]]
+    names: Possible
     limits: Limits
+    score_order: str = "descending"
 
 
 class FilePart(NamedTuple):
@@ -127,12 +117,16 @@ class FilePart(NamedTuple):
         span: the number of lines, rows or records of the file in this part.
         numbers: the number of each row among these lines, and of the next line; None if every line is a row.
         problem: the error in the row after these; empty if there is none.
+        notice: what a warning says about these rows; empty if there is none.
+        by_position: the queries have no ids, but numbers from 0.
     """
 
     table: pa.Table
     span: int
     numbers: NDArray[np.int64] | None = None
     problem: str = ""
+    notice: str = ""
+    by_position: bool = False
 
 
 # Bytes
@@ -262,24 +256,6 @@ def delimiter_of(header: str) -> str:
     return ";" if header.count(";") > header.count(",") else ","
 
 
-def chosen_columns(names: Sequence[str], request: ReadRequest) -> list[int]:
-    """Return the indices of the columns of queries, documents and values in a table."""
-    request.limits.check("columns", len(names))
-    known = [plain_name(name) for name in names]
-    chosen = []
-    for column, possible in request.names.items():
-        name = next((each for each in possible if each in known), None)
-        if name is None:
-            there = f"has {brief(map(shown_cell, names), ', ')}" if names else "has none"
-            is_given = len(possible) == 1
-            problem = f"is called {possible[0]}" if is_given else f"holds the {column}; name it {' or '.join(possible)}"
-            raise UnknownColumnError(column, f"no column {problem}; the file {there}")
-        if known.count(name) > 1:
-            raise ValueError(f"two columns are called {name}; remove one")
-        chosen.append(known.index(name))
-    return chosen
-
-
 def check_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
     request.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
@@ -287,7 +263,8 @@ def check_header(names: Sequence[str], request: ReadRequest) -> None:
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
         header = ",".join(possible[0] for possible in request.names.values())
         first = brief(map(shown_cell, names), ", ")
-        raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}")
+        rank = ", or rank in place of score if the lowest is best" * ("score" in request.names)
+        raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}{rank}")
 
 
 # Rows
@@ -359,12 +336,6 @@ def _long_integer(text: bytes) -> ValueError:
 
 
 # Words
-
-
-def brief(names: Iterable[str], separator: str) -> str:
-    """Join names, as many as a message has room for."""
-    names = list(names)
-    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
 
 
 def shown_cell(cell: Any) -> str:

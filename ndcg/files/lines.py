@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from ..inputs.tables import are_columns
+from ..inputs.tables import are_columns, chosen_columns
+from ..measure.messages import brief
 from .content import (
     BYTE_ORDER_MARK,
     CHUNK,
@@ -24,9 +25,7 @@ from .content import (
     ByteStream,
     FilePart,
     ReadRequest,
-    brief,
     check_header,
-    chosen_columns,
     delimiter_of,
     faulty_rows,
     id_table,
@@ -40,6 +39,7 @@ LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # as Arrow's parser accepts it, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
+FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
@@ -105,13 +105,13 @@ def from_lines(
     comment may happen to have the columns of another layout.
     """
     chunks = line_chunks(stream, LINE)
-    head, layouts, before = b"", LAYOUTS[request.kind], 1  # lines are counted from 1
+    head, layouts, before, notice = b"", LAYOUTS[request.kind], 1, ""  # lines are counted from 1
     layout = layouts[0]
     for chunk in chunks:
         head += chunk
         if first := FIRST_LINE.match(head):
             layout = _layout(first[1].removesuffix(b"\r"), path, request)
-            _refuse_times(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout)
+            notice = _refuse_unlikely(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout, request)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -130,7 +130,7 @@ def from_lines(
             break
     parse = partial(_parse_lines, layout=layout)
     return "line {}", chain(
-        [FilePart(ROWS.empty_table(), before)], parts_in_threads(pool, parse, chain([head], chunks))
+        [FilePart(ROWS.empty_table(), before, notice=notice)], parts_in_threads(pool, parse, chain([head], chunks))
     )
 
 
@@ -154,20 +154,62 @@ def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
         names = []
     if are_columns(names, request.names) or has_commas or (named and not fitting):
         check_header(names, request)
-        return _Layout(kind, names, delimiter, chosen_columns(names, request))
+        return _Layout(kind, names, delimiter, chosen_columns(names, request.names))
     return fitting[0] if fitting else LAYOUTS[kind][0]
 
 
-def _refuse_times(lines: Sequence[bytes], layout: _Layout) -> None:
-    """Raise an error for ratings (user, item, rating, time) or clicks (user, item, time) that look like qrels.
+def _refuse_unlikely(lines: Sequence[bytes], layout: _Layout, request: ReadRequest) -> str:
+    """Raise an error for lines that only look like qrels or a run; return what a warning says about a run's ranks.
 
-    All relevances of the lines are then times, and the second column has ids, not only the iterations 0 and Q0.
+    Ratings (user, item, rating, time) and clicks (user, item, time) end in times; a ranking (query, document, rank)
+    counts from 1 in each query; the items of a user (user, item, item, ...) have one line a user, and the last item for
+    a relevance. In all of these the second column has ids, not only the iterations 0 and Q0. An id with a space moves
+    the columns of a run.
     """
-    rows = [cells for cells in map(_cells_of_trec, lines) if layout in (QRELS, PLAIN_QRELS) and layout.is_row(cells)]
-    if {cells[1] for cells in rows} <= {b"0", b"Q0"} or not all(TIME.fullmatch(cells[-1]) for cells in rows):
-        return
+    cells = list(map(_cells_of_trec, lines))
+    if layout is RUN:
+        return _check_ranks([each for each in cells if layout.is_row(each)], request.score_order)
+    rows = [each for each in cells if layout in (QRELS, PLAIN_QRELS) and layout.is_row(each)]
+    if {each[1] for each in rows} <= {b"0", b"Q0"}:
+        return ""
     line = shown_cell(b" ".join(rows[0]))
-    raise ValueError(f"the line {line} ends in a time where qrels have the relevance; {RATINGS}")
+    if all(TIME.fullmatch(each[-1]) for each in rows):
+        raise ValueError(f"the line {line} ends in a time where qrels have the relevance; {RATINGS}")
+    by_query: dict[bytes, list[bytes]] = {}
+    for each in rows:
+        by_query.setdefault(each[0], []).append(each[-1])
+    longest = max(map(len, by_query.values()))
+    if layout is PLAIN_QRELS and len(by_query) > 1 and longest > 3:
+        counts = [[b"%d" % rank for rank in range(1, len(each) + 1)] for each in by_query.values()]
+        if counts == list(by_query.values()):
+            raise ValueError(
+                f"the line {line} ends in a rank where qrels have the relevance: each query counts from 1; is it a run?"
+            )
+    are_whole = all(cell.isdigit() for each in rows for cell in each)
+    greatest = max(int(each[-1 if layout is PLAIN_QRELS else 1]) for each in rows) if are_whole else 0
+    if len(rows) > 1 and longest == 1 and greatest > 9:
+        raise ValueError(
+            f"the line {line} may hold a user and its items, since each user has one line; give "
+            "{user: [items]} as JSON, or lines of user, item and relevance"
+        )
+    return ""
+
+
+def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
+    """Return what a warning says about ranks that contradict scores; raise an error for ids with spaces."""
+    for row in rows:
+        if len(row) > len(RUN.names) and not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
+            line = shown_cell(b" ".join(row))
+            raise ValueError(f"the line {line} has no rank in its fourth column; replace the spaces in ids")
+    sign = 1 if score_order == "ascending" else -1
+    for before, after in pairwise(rows):
+        if before[0] == after[0] and all(FINITE.fullmatch(each[at]) for each in (before, after) for at in (3, 4)):
+            ranks, scores = (float(after[at]) - float(before[at]) for at in (3, 4))
+            if ranks * scores * sign < 0:
+                problem = "the ranks are in another order than the scores, and the scores count, as in trec_eval"
+                hint = "" if sign > 0 else '; if the lowest score is best, give score_order="ascending"'
+                return f"query {shown_cell(before[0])}: {problem}{hint}"
+    return ""
 
 
 def _cells(row: str, delimiter: str) -> list[str]:

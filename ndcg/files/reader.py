@@ -26,7 +26,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..inputs.hashes import Columns, hashes_of, same_rows
-from ..inputs.tables import NAMES, plain_name
+from ..inputs.tables import possible_names
+from ..measure.messages import warn
 from .content import (
     BYTE_ORDER_MARK,
     NO_LIMITS,
@@ -45,11 +46,15 @@ from .tables import from_json, from_table
 JSON_BYTES = 5  # how many times as much memory as its text JSON takes as Python objects
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
 ZIP = b"PK\x03\x04"
-JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
+JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{])')
 
 
 def read_columns(
-    path: str | os.PathLike[str], kind: str, limits: Limits = NO_LIMITS, names: Mapping[str, str] | None = None
+    path: str | os.PathLike[str],
+    kind: str,
+    limits: Limits = NO_LIMITS,
+    names: Mapping[str, str] | None = None,
+    score_order: str = "descending",
 ) -> Columns:
     """Read a file.
 
@@ -58,6 +63,7 @@ def read_columns(
         kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
         limits: how much the file may contain.
         names: the names of the columns of a table that have none of the names in `NAMES`.
+        score_order: the order of scores; with "ascending", ranks and distances are scores.
 
     Raises:
         ValueError: a line or row is malformed, an id is missing, a value is not a finite number, a document appears
@@ -66,8 +72,7 @@ def read_columns(
         FileError: the file cannot be read; ``MissingFileError`` if it is not there.
     """
     path = os.fsdecode(path)
-    given = {column: (plain_name(name),) for column, name in (names or {}).items()}
-    request = ReadRequest(kind, NAMES[kind] | given, limits)
+    request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
     parts: list[FilePart] = []
     # the pool is closed here, not by a generator, since a generator left by an error may be closed in any thread
     with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
@@ -92,7 +97,11 @@ def read_columns(
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
         if columns is None:
             raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
-    return columns._replace(place=lambda row: f"{path}: {place(row)}")
+    if notice := next((part.notice for part in parts if part.notice), ""):
+        warn(f"{path}: {notice}")
+    return columns._replace(
+        place=lambda row: f"{path}: {place(row)}", by_position=any(part.by_position for part in parts)
+    )
 
 
 def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:

@@ -5,15 +5,17 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..inputs.hits import Hits, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
 from ..inputs.ids import NO_ID, id_kind
-from ..inputs.tables import are_columns, table_records
+from ..inputs.tables import are_columns, chosen_columns, table_records
+from ..measure.messages import brief
 from .content import (
     ROWS,
     SURROGATE,
@@ -23,8 +25,6 @@ from .content import (
     Limits,
     ReadRequest,
     SavedResultError,
-    brief,
-    chosen_columns,
     faulty_rows,
     id_table,
     line_chunks,
@@ -33,6 +33,7 @@ from .content import (
     shown_cell,
 )
 
+NO_IDS = "are not ids; name the columns, as to_json(orient='records') does"
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 NUMBER_TYPES = (
     pa.types.is_integer,
@@ -53,7 +54,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
     except (ValueError, RecursionError):  # the value continues on the next lines
         first = None
     if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
-        parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
+        parse = partial(_parse_json_lines, reading=_JsonReader(first, request, are_lines=True))
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
         value = parse_json(head + b"".join(chunks))
@@ -80,37 +81,79 @@ def _is_saved(value: Any) -> bool:
 
 
 class _JsonReader:
-    """Reads JSON objects: as records, with the names of the first one, or else as mappings."""
+    """Reads JSON values: as records, with the names of the first one, as the hits of a query, or as mappings."""
 
-    def __init__(self, first: Any, request: ReadRequest) -> None:
-        self.kind, self.names = request.kind, None
-        if isinstance(first, dict) and first:
+    def __init__(self, first: Any, request: ReadRequest, are_lines: bool = False) -> None:
+        self.kind, self.names, self.are_lines = request.kind, None, are_lines
+        self.is_ascending = request.score_order == "ascending"
+        self.contradicting = ""  # the first query whose hits are in another order than their scores
+        self.by_position = False
+        if isinstance(first, dict) and first and hits_of(first, "run") is None:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             if len(columns) == len(first) or are_columns(columns, request.names):
-                self.names = [list(first)[at] for at in chosen_columns(list(first), request)]
+                request.limits.check("columns", len(first))
+                self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
 
-    def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield each query with its documents and their values.
+    def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
+        """Yield each query in the value at a position with its documents and their values.
 
         Raises:
-            ValueError: the value is not an object, or does not contain rankings.
+            ValueError: the value does not contain rankings.
         """
-        if not isinstance(value, dict):
-            hint = "; name the columns, as to_json(orient='records') does" if isinstance(value, list) else ""
-            raise ValueError(f"{shown_cell(value)} is not a JSON object, {{...}}{hint}")
-        if self.names:
+        if isinstance(value, dict) and self.names:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
             return
-        value = _only_ranking(value)
+        is_query = self.kind != "exclude" and isinstance(value, (list, dict))
+        if is_query and (isinstance(value, list) or hits_of(value, self.kind) is not None):
+            query = query_of(value) if isinstance(value, dict) else None
+            if query is None:
+                if self.are_lines:
+                    raise ValueError('names no query; give each line its "query_id"')
+                query, self.by_position = str(at), True
+            found = self._documents(query, value)
+            yield query, found.keys(), found.values()
+            return
+        if not isinstance(value, dict):
+            raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
+        if not any(isinstance(each, list) for each in value.values()):
+            value = _only_ranking(value)
         for query, documents in value.items():
             if self.kind == "exclude" and isinstance(documents, (list, dict)):
                 yield query, documents, [1.0] * len(documents)
                 continue
+            if self.kind != "exclude" and not (isinstance(documents, dict) and _is_plain(documents)):
+                documents = self._documents(query, documents)
             if not isinstance(documents, dict):
-                expected = "a list of ids" if self.kind == "exclude" else f"an object {{document: {VALUE[self.kind]}}}"
-                raise ValueError(f"query {shown_cell(query)}: must be {expected}; got {shown_cell(documents)}")
+                raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
             yield query, documents.keys(), documents.values()
+
+    @property
+    def notice(self) -> str:
+        """What a warning says about hits that are in another order than their scores."""
+        return contradiction(self.contradicting, self.is_ascending) if self.contradicting else ""
+
+    def _documents(self, query: Any, row: Any) -> dict[Any, Any]:
+        """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
+        try:
+            hits = hits_of(row, self.kind, self.is_ascending)
+            if hits is None and not isinstance(row, list):
+                problem = f"must be an object {{document: {VALUE[self.kind]}}}, a list of ids or hits"
+                raise ValueError(f"{problem}; got {shown_cell(row)}")
+            if hits is None and row and isinstance(row[-1], float):
+                raise ValueError(f"{shown_cell(row)} {NO_IDS}")
+            hits = Hits(row) if hits is None else hits
+            if self.kind == "run" and not self.contradicting and contradict(hits, self.is_ascending):
+                self.contradicting = shown_cell(query)
+            return scores_by_id(hits, self.is_ascending) if self.kind == "run" else relevances_by_id(hits)
+        except ValueError as error:
+            mark = "," if str(error).startswith("position ") else ":"
+            raise ValueError(f"query {shown_cell(query)}{mark} {error}") from None
+
+
+def _is_plain(documents: dict[str, Any]) -> bool:
+    """Return whether an object has a number for each document."""
+    return not any(isinstance(each, (dict, list)) for each in islice(documents.values(), 1))
 
 
 def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
@@ -179,7 +222,7 @@ def _json_part(
     lengths, of_query = [], []
     for at, value in values:
         try:
-            for query, its_documents, its_values in reading.groups(value):
+            for query, its_documents, its_values in reading.groups(at, value):
                 queries.append(query)
                 of_query.append(at)
                 documents.extend(its_documents)
@@ -194,7 +237,7 @@ def _json_part(
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     table = id_table(query, _texts(documents), _numbers(cells))
     return _checked(
-        FilePart(table, span, numbers, problem),
+        FilePart(table, span, numbers, problem, reading.notice, reading.by_position),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
         reading.kind,
     )
@@ -262,7 +305,8 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 
 def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str]:
     """Return the names of a table's columns of queries, documents and values, if they hold ids and numbers."""
-    fields = [schema.field(at) for at in chosen_columns(schema.names, request)]
+    request.limits.check("columns", len(schema.names))
+    fields = [schema.field(at) for at in chosen_columns(schema.names, request.names)]
     for field in fields[:2]:
         kind = _value_type(field.type)
         if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):

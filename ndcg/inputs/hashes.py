@@ -1,8 +1,8 @@
-"""Rows with ids, as read from a file; rows with the same query and document are found by sorting hashes."""
+"""Rows with ids, as in a file or a table; rows with the same query and document are found by sorting hashes."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,31 +14,36 @@ from .ids import Order, RowNumbers, grouped
 
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for a processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
+UNITS = ["s", "ms", "us", "ns"]  # of times
 
 
 class Columns(NamedTuple):
-    """One side with ids, one row per document, as read from a file.
+    """One side with ids, one row per document, as read from a file or a table.
 
     Attributes:
         query: the query of each row, as an index into ``query_ids``.
-        query_ids: the distinct query ids, strings in the order of the file.
-        document: the id of each row's document, a string.
-        value: the score or the relevance of each row.
+        query_ids: the distinct query ids in the order of the rows; strings in a file.
+        document: the id of each row's document; a string in a file.
+        value: the score or the relevance of each row; integers only beyond 2^53.
         hashes: the hashes of the document ids, from ``hashes_of``.
         place: a function from a row to the words for its place in the file; None for rows that are not in a file.
+        by_position: the queries have no ids, but numbers from 0, as text.
     """
 
     query: RowNumbers
-    query_ids: pa.StringArray
+    query_ids: pa.Array
     document: pa.ChunkedArray
-    value: NDArray[np.float64]
+    value: NDArray[Any]
     hashes: NDArray[np.uint64]
     place: Callable[[int], str] | None = None
+    by_position: bool = False
 
     def only(self, kept: NDArray[np.bool_]) -> "Columns":
         """Return the rows for which a mask is True."""
         document = self.document.filter(pa.array(kept))
-        return Columns(self.query[kept], self.query_ids, document, self.value[kept], self.hashes[kept])
+        return self._replace(
+            query=self.query[kept], document=document, value=self.value[kept], hashes=self.hashes[kept], place=None
+        )
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
@@ -47,7 +52,7 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
     blocks = [0, *(np.flatnonzero(np.diff(until // HASHES_AT_A_TIME)) + 1).tolist(), queries]
-    document = pa.chunked_array([chunk for side in sides for chunk in side.document.chunks], pa.string())
+    document = _together([side.document for side in sides])
     of_one_hash = in_threads(partial(_rows_of_one_hash, sides, groups), blocks[:-1], blocks[1:])
     first, second, common, of_one_query = map(np.concatenate, zip(*of_one_hash, strict=True))
 
@@ -95,18 +100,32 @@ def _rows_of_one_hash(
     return first, second, key[starts] & ~of_row, query[pair[0]] == query[pair[1]]
 
 
+def _together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return the ids of all columns, which are of one kind, in a type that holds each of them."""
+    types = {each.type for each in columns if len(each)} or {columns[0].type}
+    kind = max(types, key=lambda each: UNITS.index(getattr(each, "unit", "s")))
+    if len(types) > 1 and not pa.types.is_timestamp(kind):  # integers with and without a sign
+        kind = pa.string()
+    return pa.chunked_array([chunk for each in columns if len(each) for chunk in each.cast(kind).chunks], kind)
+
+
 def digest_of(columns: Columns) -> str:
     """Return a digest of the rows of one side that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
-    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # 0.0 for -0.0
-    for _ in range(2):
-        mixed *= ODD
-        mixed ^= mixed >> np.uint64(32)
+    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value.astype(np.float64) + 0.0).view(
+        np.uint64
+    )  # 0.0 for -0.0
+    mixed = _mixed(mixed)
     return f"{int(mixed.sum(dtype=np.uint64)):016x}"
 
 
 def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each id, of its bytes alone: the mixed sum of its words of eight bytes."""
+    """Return a number of 64 bits for each id, the same for equal ids of any type."""
+    if not pa.types.is_string(ids.type) and not pa.types.is_binary(ids.type):
+        number = ids.cast(pa.timestamp("s", ids.type.tz), safe=False) if pa.types.is_timestamp(ids.type) else ids
+        number = number.cast(pa.int32()) if pa.types.is_date(ids.type) else number
+        whole = number if pa.types.is_uint64(number.type) else number.cast(pa.int64())
+        return _mixed(whole.to_numpy().astype(np.uint64, copy=False).copy())
     hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
     for chunk in filter(len, ids.chunks):
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
@@ -122,10 +141,16 @@ def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
         mixed = words[at]
         mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id
         mixed ^= start.view(np.uint64) * ODD
-        for _ in range(2):
-            mixed *= ODD
-            mixed ^= mixed >> np.uint64(32)
+        mixed = _mixed(mixed)
         if several:
             mixed = np.add.reduceat(mixed, first)
         hashes.append(np.asarray(mixed ^ lengths.view(np.uint64)))
     return np.concatenate(hashes)
+
+
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix the bits of numbers in place, and return them."""
+    for _ in range(2):
+        numbers *= ODD
+        numbers ^= numbers >> np.uint64(32)
+    return numbers

@@ -182,6 +182,33 @@ def read_ids(argument: str, values: Any) -> Ids:
     """
     if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
         return few
+    ids = _checked_ids(argument, values)
+    return _encoded(
+        ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
+    )  # Arrow 21 compares no views
+
+
+def id_column(argument: str, values: Any) -> pa.ChunkedArray:
+    """Return the ids of rows as an Arrow column: text as strings, and integers in 64 bits.
+
+    Raises:
+        ValueError: the ids cannot be read.
+    """
+    ids = _checked_ids(argument, values)
+    if pa.types.is_null(ids.type):
+        ids = ids.cast(pa.string())
+    wide = {"text": pa.string(), "bytes": pa.binary(), "integers": pa.int64(), "dates": pa.date32()}
+    kind = wide.get(id_kind(ids.type), ids.type)
+    ids = ids if ids.type == kind or pa.types.is_uint64(ids.type) else ids.cast(kind)
+    return ids if isinstance(ids, pa.ChunkedArray) else pa.chunked_array([ids])
+
+
+def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
+    """Return ids as an Arrow column, each of them an id.
+
+    Raises:
+        ValueError: the ids cannot be read.
+    """
     ids = _id_column(argument, values)
     if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
         ids = decoded(ids)
@@ -197,9 +224,7 @@ def read_ids(argument: str, values: Any) -> Ids:
         raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; {hint}")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
-    return _encoded(
-        ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
-    )  # Arrow 21 compares no views
+    return ids
 
 
 def _few(values: Sequence[Any]) -> Ids | None:

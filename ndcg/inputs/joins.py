@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..measure.messages import shown
@@ -26,9 +25,12 @@ from .ids import (
     RowNumbers,
     ascending,
     check_ids,
+    family,
     float_hint,
     grouped,
+    id_column,
     id_kind,
+    index_among,
     ordinals,
     read_ids,
 )
@@ -176,7 +178,9 @@ def join_by_id(
     if isinstance(predictions, Mapping) and isinstance(references, Mapping):
         rankings = _join_mappings(predictions, references, by_docid, ignore_index)
     else:
-        run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
+        kind = next(side for side in (predictions, references) if isinstance(side, Columns)).query_ids.type
+        run = _side_columns("predictions", predictions, kind)
+        qrels = _side_columns("references", references, kind, ignore_index)
         rankings = _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
     if exclude is None:
         return rankings
@@ -249,17 +253,24 @@ def _id_types(*sides: Side) -> list[str] | None:
     return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
 
 
-def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
-    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type."""
+def _side_columns(argument: str, side: Any, kind: pa.DataType, ignore_index: float | None = None) -> Columns:
+    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type.
+
+    Args:
+        argument: the name of the argument.
+        side: a mapping, or columns, which are returned unchanged.
+        kind: the type of ids on the other side.
+        ignore_index: the reference that marks padding.
+    """
     if isinstance(side, Columns):
         return side
-    queries = _strings(argument, "query ids", list(side))
+    queries = _ids(argument, "query ids", list(side), kind)
     lengths = [len(documents) for documents in side.values()]
     try:
-        documents = _strings(argument, "document ids", list(chain.from_iterable(side.values())))
+        documents = _ids(argument, "document ids", list(chain.from_iterable(side.values())), kind)
     except ValueError:  # name the query
         for query, of_query in side.items():
-            _strings(f"{argument}: query {shown(query)}", "document ids", list(of_query))
+            _ids(f"{argument}: query {shown(query)}", "document ids", list(of_query), kind)
         raise
 
     def place(query: int, position: int | None) -> str:
@@ -277,20 +288,22 @@ def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -
     values = column.values.astype(np.float64)
     if column.padding is not None:
         values[column.padding] = ignore_index
-    documents = pa.chunked_array(getattr(documents, "chunks", [documents]))
     if column.present is not None and argument == "predictions":  # a row shows that its query is not an empty list
         values[~column.present] = -np.inf
-    columns = Columns(query, queries, documents, values, hashes_of(documents))
+    columns = Columns(query, queries.combine_chunks(), documents, values, hashes_of(documents))
     return columns if column.present is None or argument == "predictions" else columns.only(column.present)
 
 
-def _strings(argument: str, side: str, ids: list[Any]) -> pa.StringArray:
-    """Return ids as an Arrow array, if they are strings that a file can hold."""
+def _ids(argument: str, side: str, ids: list[Any], kind: pa.DataType) -> pa.ChunkedArray:
+    """Return ids as an Arrow column; beside text, only strings that a file can hold."""
+    if id_kind(kind) != "text":
+        return id_column(f"{argument}: {side}", ids)
     if not all(isinstance(each, str) for each in ids):
         first = next(each for each in ids if not isinstance(each, str))
         raise ValueError(f"{argument}: {side} must be strings, as in a file; got {shown(first)}")
     try:
-        return pa.array(ids, pa.string())
+        found = pa.array(ids, pa.string())
+        return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
     except UnicodeEncodeError as error:
         problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
         hint = "decode ids in their own encoding, without errors='surrogateescape'"
@@ -300,7 +313,8 @@ def _strings(argument: str, side: str, ids: list[Any]) -> pa.StringArray:
 def _join_columns(
     run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
 ) -> Rankings:
-    known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
+    _refuse_other_kinds(run, qrels)
+    known = index_among(run.query_ids, qrels.query_ids)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
     if (known != np.arange(len(known))).any():
@@ -331,14 +345,16 @@ def _join_columns(
         return f"query {shown(qrels.query_ids[index].as_py())}{document}"
 
     offsets = until + until_lacked
-    score = np.insert(run.value[order], at, -np.inf) if len(lacked) else run.value[order]
+    score, is_whole = run.value[order], run.value.dtype.kind in "iu"
+    if len(lacked):
+        score = np.insert(score, at, 0 if is_whole else -np.inf)
     before = until_lacked[run.query[first]]
     if not isinstance(order, slice):
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         first = rank[first]
     rows = np.concatenate([first + before, at + np.arange(len(lacked))])
-    judged, relevance = np.zeros(len(score), bool), np.zeros(len(score))
+    judged, relevance = np.zeros(len(score), bool), np.zeros(len(score), qrels.value.dtype)
     judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
     answered = np.zeros(len(qrels.query_ids), bool)
     answered[known[known >= 0]] = True
@@ -346,7 +362,24 @@ def _join_columns(
     padding = is_padding(relevance, ignore_index)
     references = Column(relevance, offsets, padding=padding).only(judged)
     of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
-    return Rankings.of(Column(score, offsets), references, **of_queries)
+    scores = Column(score, offsets)
+    if is_whole and len(lacked):  # no integer marks a document that was not retrieved
+        retrieved = np.ones(len(score), bool)
+        retrieved[at + np.arange(len(lacked))] = False
+        scores = scores.only(retrieved)
+    return Rankings.of(scores, references, **of_queries)
+
+
+def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
+    """Raise an error for ids of two kinds, such as text and integers."""
+    for noun, of_run, of_qrels in (
+        ("query", run.query_ids, qrels.query_ids),
+        ("document", run.document, qrels.document),
+    ):
+        if len(of_run) and len(of_qrels) and family(of_run.type) != family(of_qrels.type):
+            ids = f"{shown(of_run[0].as_py())} in the predictions, {shown(of_qrels[0].as_py())} in the references"
+            hint = "give both the same type; ids in files are text"
+            raise ValueError(f"predictions: {noun} ids are of another type than in the references: {ids}; {hint}")
 
 
 # The order of rows

@@ -5,7 +5,7 @@ well as scores or relevances. They are ids if the other side has a set or a mapp
 and relevances never are; text is always ids.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain, count, repeat
 from typing import Any
 
@@ -173,10 +173,17 @@ def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mappin
     if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
         if isinstance(row, Mapping):
             return row
+        if argument == "predictions" and isinstance(row, (list, tuple)):
+            row = row[: len(row) - _fill(row)]
         documents = dict(zip(row, values, strict=False))
         if len(documents) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
             return documents
     raise ValueError(f"{argument}: query {shown(query)}{_problem_of_ids(row)}")
+
+
+def _fill(row: Sequence[Any]) -> int:
+    """Return how many ids at the end are -1, with which FAISS fills up what it does not find."""
+    return next((at for at, each in enumerate(reversed(row)) if each != -1), len(row)) if row and row[-1] == -1 else 0
 
 
 def _problem_of_ids(row: Any) -> str:

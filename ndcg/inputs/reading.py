@@ -6,7 +6,7 @@ converts each format to :class:`Rankings`: the values of all queries one after t
 each query, and two masks of the documents that were judged and that were retrieved.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,15 +16,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..measure.scoring import InvalidRankingError
-from .columns import Column, numbered, read_column
+from .columns import numbered, read_column
 from .exclusion import by_position
+from .formats import together, with_ids
 from .hashes import Columns
 from .ids import check_ids
+from .ids_as_values import refuse_ids_as_values
 from .joins import join_by_id, join_rows, refuse_open_ties
 from .ranked_ids import by_ranked_ids, check_queries_equal, with_ids_by_query
 from .rankings import Rankings, to_arrow
-from .sources import settled, table_error
-from .tables import NAMES, table_records
+from .sources import settled
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
@@ -57,9 +58,42 @@ class Inputs(NamedTuple):
         """All but weights and slices, which are values of queries: the arguments of `read`."""
         return {name: getattr(self, name) for name in Inputs._fields[:5]}
 
-    def settled(self) -> "Inputs":
-        """Return rankings of other libraries as arrays."""
-        return self._replace(**dict(zip(self.rankings, settled(**self.rankings), strict=True)))
+    def settled(self, score_order: str = "descending") -> "Inputs":
+        """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
+        (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order])
+        return inputs
+
+
+def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Iterable[str]) -> list[Inputs]:
+    """Return the inputs of each system, settled; all but the predictions are shared, and read once.
+
+    Args:
+        runs: the predictions of each system, by the name of the argument.
+        inputs: the inputs that systems share.
+        score_orders: the order of the scores of each system.
+    """
+    named = {name: each for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
+    names = {name.removesuffix("_ids"): each for name, each in named.items()}
+    shared = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
+    sides = {
+        name: with_ids(name, side, names, order) for (name, side), order in zip(runs.items(), score_orders, strict=True)
+    }
+    sides |= {name: with_ids(name, shared[name], names) for name in ("references", "exclude")}
+    for name in runs:
+        _refuse_same_column(name, runs[name] is shared["references"], sides[name], sides["references"])
+    if named and any(isinstance(side, Columns) for side in sides.values()):
+        shared |= dict.fromkeys(named)  # these are names of columns
+    together_with = {**dict.fromkeys(runs), **shared, **sides}
+    together_with = dict(zip(together_with, settled(**together_with), strict=True))
+    shared = {name: together_with[name] for name in shared}
+    return [together(inputs._replace(predictions=together_with[name], **shared)) for name in runs]
+
+
+def _refuse_same_column(argument: str, are_same: bool, run: Any, qrels: Any) -> None:
+    """Raise an error for one table on both sides, with the same column of values: any order of it would be perfect."""
+    if are_same and isinstance(run, Columns) and np.array_equal(run.value, qrels.value):
+        problem = "are the same column of the same table"
+        raise ValueError(f"{argument} and references {problem}; name one score and the other relevance")
 
 
 def read(
@@ -147,9 +181,6 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
-        kind = {"predictions": "run", "references": "qrels"}[argument]
-        if (records := table_records(side, NAMES[kind])) is not None:
-            raise table_error(argument, records[0])  # else its rows or its columns would be queries
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
@@ -184,7 +215,8 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
             "by ids" if each else f"by position ({type(side).__name__})"
             for each, side in zip(by_id, (predictions, references), strict=True)
         ]
-        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in the same way")
+        hint = ", or query_ids, the query of each list" * by_id[1]
+        raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in the same way{hint}")
     return by_id[0]
 
 
@@ -200,30 +232,9 @@ def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -
             "both for every document, None for the score of one not retrieved or the relevance of one not judged; or, "
             "if these are document ids, give the references as sets"
         )
-    _refuse_triples(score, relevance)
+    are_arrays = all(isinstance(side, np.ndarray) and side.ndim == 2 for side in (predictions, references))
+    refuse_ids_as_values(score, relevance, are_arrays)
     return Rankings.of(score, relevance)
-
-
-def _refuse_triples(score: Column, relevance: Column) -> None:
-    """Raise an error for rows of a user, an item and a value on both sides: each would be a query of three documents.
-
-    Users and items are whole numbers, the same pair on both sides and another one in each row. Scores and relevances
-    of three documents may be like that in a few queries of small numbers, hardly in five queries or with a 10.
-    """
-    if len(score.offsets) < 3 or (np.diff(score.offsets) != 3).any():
-        return
-    rows, others = (side.values.reshape(-1, 3) for side in (score, relevance))
-    pairs = rows[:, :2].astype(np.float64)
-    may_be_scores = len(pairs) < 5 and (pairs < 10).all()
-    if may_be_scores or (pairs != others[:, :2]).any() or (rows == others).all():
-        return
-    if (pairs == np.trunc(pairs)).all() and len(np.unique(pairs, axis=0)) == len(pairs):
-        examples = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0]))
-        raise ValueError(
-            f"both sides hold rows of a user, an item and a value, such as {' and '.join(examples)}, and each would be "
-            "a query of three documents; give the columns: query_ids=users, document_ids=items, and the values as "
-            "predictions and references, with the rows of both sides in the same order"
-        )
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:

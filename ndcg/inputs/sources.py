@@ -246,6 +246,26 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
     return [frame[given] if argument in names else given for argument, given in arguments.items()]
 
 
+def table_names(values: Any) -> list[Any] | None:
+    """Return the names of the columns of a table; None for other values and for a single column.
+
+    >>> table_names(pa.table({"qid": ["q"], "docno": ["d"]})), table_names([[0.5]])
+    (['qid', 'docno'], None)
+    """
+    if isinstance(values, (NoneType, list, tuple, Mapping, str)):
+        return None
+    if isinstance(values, (np.ndarray, *ARROW)):
+        names: Any = _field_names(values)
+    elif hasattr(values, "collect_schema"):  # a LazyFrame
+        names = values.collect_schema().names()
+    elif isinstance(values, (pa.RecordBatchReader, pa.RecordBatch)) or _library(values) == "pyarrow":
+        names = values.schema.names if hasattr(values, "schema") else None
+    else:
+        names = getattr(values, "column_names", None) or getattr(values, "columns", None)
+    names = [] if names is None or callable(names) else list(names)
+    return names if len(names) > 1 else None
+
+
 def is_spark(data: Any) -> bool:
     """Return whether it is a Spark DataFrame, classic or Connect."""
     return _library(data) == "pyspark" and hasattr(data, "mapInArrow")
@@ -258,6 +278,10 @@ def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
         raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
     if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
         return data
+    if isinstance(data, np.ndarray) and data.dtype.names:
+        return {name: data[name] for name in data.dtype.names}
+    if isinstance(data, ARROW) and pa.types.is_struct(data.type):
+        return pa.Table.from_struct_array(data)
     if library == "polars" and hasattr(data, "collect"):  # a LazyFrame
         known = data.collect_schema().names()
         return (data.select(list(names)) if names and set(names) <= set(known) else data.limit(0)).collect()

@@ -1,13 +1,28 @@
 """Tables of rows: the names that their columns may have, and the shapes in which pandas writes them."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from ..measure.messages import brief, shown
 
 Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
 
 # The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
 ID_NAMES = {
-    "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
+    "query": (
+        "query_id",
+        "qid",
+        "topic_id",
+        "user_id",
+        "userid",
+        "customer_id",
+        "session_id",
+        "query",
+        "topic",
+        "user",
+        "uid",
+    ),
     "document": (
         "document_id",
         "docid",
@@ -15,23 +30,119 @@ ID_NAMES = {
         "docno",
         "corpus_id",
         "pid",
+        "passage_id",
+        "chunk_id",
+        "article_id",
         "item_id",
         "itemid",
+        "movie_id",
+        "movieid",
+        "product_id",
+        "productid",
         "document",
         "item",
     ),
 }
+LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
 MOST_COLUMNS = 100  # of a table in JSON: more names than that are queries or documents
 NAMES = {
-    "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
-    "qrels": {**ID_NAMES, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
+    "run": {**ID_NAMES, "score": ("score", "prediction", "est", "sim", "similarity", "relevance_score")},
+    "qrels": {
+        **ID_NAMES,
+        "relevance": (
+            "relevance",
+            "rel",
+            "reference",
+            "label",
+            "grade",
+            "judgment",
+            "relevance_label",
+            "rating",
+            "r_ui",
+            "weight",
+            "score",
+        ),
+    },
     "exclude": ID_NAMES,
 }
+RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after the names of columns
+
+
+class UnknownColumnError(ValueError):
+    """A table has no column with a known name for something that is needed.
+
+    Attributes:
+        column: the missing column: "query", "document", "score" or "relevance".
+    """
+
+    def __init__(self, column: str, problem: str) -> None:
+        super().__init__(problem)
+        self.column = column
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a column as it is spelled in `NAMES`."""
-    return name.strip().lower().replace("-", "_")
+    """Return the name of a column as it is spelled in `NAMES`.
+
+    >>> plain_name("Query-ID"), plain_name("user_id:token")
+    ('query_id', 'user_id')
+    """
+    return RECBOLE.sub("", name.strip().lower().replace("-", "_"))
+
+
+def possible_names(kind: str, given: Mapping[str, str] | None = None, score_order: str = "descending") -> Possible:
+    """Return the names that the columns of a table may have.
+
+    Args:
+        kind: ``"run"``, ``"qrels"`` or ``"exclude"``.
+        given: the names of some columns.
+        score_order: with ``"ascending"``, ranks and distances are scores.
+    """
+    given = given or {}
+    names = NAMES[kind] | {column: (plain_name(name),) for column, name in given.items()}
+    if score_order == "ascending" and "score" in names and "score" not in given:
+        names["score"] = LOWEST_FIRST + names["score"]
+    if score_order == "descending":
+        refuse_lowest_first(given.get("score"))
+    return names
+
+
+def refuse_lowest_first(name: Any) -> None:
+    """Raise an error for a column of scores whose name says that the lowest is best.
+
+    >>> refuse_lowest_first("distance")
+    Traceback (most recent call last):
+    ...
+    ValueError: the column 'distance' is best where it is lowest; give score_order="ascending", or another name if the \
+highest is best
+    """
+    if isinstance(name, str) and plain_name(name) in LOWEST_FIRST:
+        hint = 'give score_order="ascending", or another name if the highest is best'
+        raise ValueError(f"the column {name!r} is best where it is lowest; {hint}")
+
+
+def chosen_columns(names: Sequence[str], possible: Possible, there: str = "the file") -> list[int]:
+    """Return the indices of the columns of queries, documents and values in a table.
+
+    Raises:
+        UnknownColumnError: the table lacks one.
+        ValueError: two columns have the same name, or ranks or distances are in place of scores.
+    """
+    known = [plain_name(name) if isinstance(name, str) else "" for name in names]
+    chosen = []
+    for column, these in possible.items():
+        name = next((each for each in these if each in known), None)
+        if name is None:
+            if column == "score" and (low := next((each for each in LOWEST_FIRST if each in known), None)):
+                refuse_lowest_first(names[known.index(low)])
+            has = f"has {brief(map(shown, names), ', ')}" if names else "has none"
+            problem = f"is called {these[0]}"
+            if len(these) > 1:
+                problem = f"holds the {column}; name it {these[0]}, or as docs/inputs.md says"
+            raise UnknownColumnError(column, f"no column {problem}; {there} {has}")
+        if known.count(name) > 1:
+            raise ValueError(f"two columns are called {name}; remove one")
+        chosen.append(known.index(name))
+    return chosen
 
 
 def are_columns(names: Iterable[Any], possible: Possible) -> bool:

@@ -25,6 +25,12 @@ def shown(value: Any) -> str:
     return " ".join(text.splitlines())
 
 
+def brief(names: Iterable[str], separator: str) -> str:
+    """Join names, as many as a message has room for."""
+    names = list(names)
+    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
+
+
 def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
     """Return an error in the words of an entry point.
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from ..files.content import SavedResultError, UnknownColumnError
+from ..files.content import SavedResultError
 from ..files.reader import read_columns
 from ..inputs.hashes import Columns
 from ..inputs.ids import float_hint
 from ..inputs.reading import Inputs
-from ..inputs.tables import NAMES
+from ..inputs.tables import NAMES, UnknownColumnError
 from ..measure.messages import shown, warn
 from ..measure.options import OF_COMPUTE, Options
 from ..statistics.measured import Resampling

@@ -419,7 +419,7 @@ def test_a_file_names_documents_to_exclude(
         ("a", "q1 a b\n", "line 1: 3 columns; ids alone are 2: query document"),
         ("a", "q1 0 a 1\n", "line 1: 4 columns; ids alone are 2: query document"),
         ("a.csv", "user,item\nq1,\n", "line 2: has no document; give each row its id"),
-        ("a.csv", "user,film\nq1,a\n", "no column holds the document; name it document_id or docid or doc_id"),
+        ("a.csv", "user,film\nq1,a\n", "no column holds the document; name it document_id, or as"),
         ("a.json", '{"q1": ["a"], "q2": "x"}', "query 'q2': must be a list of ids; got 'x'"),
         ("a.json", '{"q1": [["a"]]}', r"the document \['a'\] is neither text nor an integer, as ids must be"),
         ("a.jsonl", '{"user": "q1", "item": null}\n', "line 1: has no document; give each row its id"),

@@ -174,7 +174,9 @@ FAULTS: dict[str, Fault] = {
     "by query: the columns of a table": (
         {"qid": ["a", "b"], "score": [2, 1]},
         {"qid": ["a", "b"], "label": [0, 1]},
-        f"predictions: {ONE_COLUMN}",
+        "predictions: no column holds the document; name it document_id, or as docs/inputs.md says; the table has "
+        "'qid', 'score'; or name the columns by query_ids= and document_ids=; if each row is a query, give its column "
+        "of lists",
     ),
     "by query: columns with other names": (
         {"key": ["a", "b"], "score": [2, 1]},

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ndcg.files import content
@@ -418,7 +418,6 @@ def test_a_row_that_is_not_a_ranking_is_rejected_at_its_place(argument: str, row
         (None, "are missing; give predictions and references together"),
         ({1, 2}, "must hold one list of documents per query.*got set"),
         (array.array("d", [1.0]), "must hold one list of documents per query.*got array"),
-        (iter([[1.0]]), "must hold one list of documents per query.*got list_iterator"),
     ],
 )
 def test_an_argument_that_is_not_a_collection_of_rankings_is_rejected_by_name(
@@ -503,7 +502,8 @@ def test_scores_that_equal_the_relevance_of_two_documents_are_queries(prediction
 
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), min_size=1, max_size=4))
-def test_a_few_queries_of_three_small_numbers_are_always_read(rows: list[list[int]]) -> None:
+def test_a_few_queries_of_three_small_numbers_are_read_unless_they_look_like_ids(rows: list[list[int]]) -> None:
+    assume(any(0 in row or len(set(row[:3])) < 3 or len(set(row[3:])) < 3 for row in rows))
     assert read([row[:3] for row in rows], [row[3:] for row in rows]).queries == len(rows)
 
 

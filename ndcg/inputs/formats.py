@@ -1,0 +1,393 @@
+"""Recognize the format of one side: a table of rows, records, or hits; the rows become `Columns`, hits mappings.
+
+Other formats are left as they are: lists and columns of numbers, mappings, and ranked ids.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from ..measure.messages import nearest, shown, warn
+from .columns import beyond_2_53, read_flat_column
+from .exclusion import Pairs
+from .hashes import Columns, hashes_of, same_rows
+from .hits import Hits, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
+from .ids import id_column, id_kind, read_ids
+from .sources import ARROW, is_database_query, is_spark, named_columns, settled, table_names
+from .tables import (
+    ID_NAMES,
+    Possible,
+    UnknownColumnError,
+    are_columns,
+    chosen_columns,
+    plain_name,
+    possible_names,
+    refuse_lowest_first,
+    table_records,
+)
+
+KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
+
+
+def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: str = "descending") -> Any:
+    """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
+
+    Args:
+        argument: the name of the argument.
+        side: the predictions, the references, or the documents to exclude.
+        names: the names of the columns of queries and documents, if they are not known ones.
+        score_order: the order of scores.
+
+    Raises:
+        ValueError: a column is missing, an id or a value cannot be read, or a document appears twice in a query.
+
+    >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]], {})
+    [{'d1': 0.5}]
+    """
+    kind = KIND_OF_ARGUMENT.get(argument, "run")
+    if kind == "run" and score_order == "descending":
+        _refuse_distances(argument, side)
+    if isinstance(side, Iterator) and not is_database_query(side):
+        side = list(side)
+    if side is None or isinstance(side, (str, Columns, Pairs)):
+        return side
+    if isinstance(side, Mapping) or (columns := table_names(side)) is None:
+        found = _in_objects(argument, side, possible_names(kind, names, score_order))
+        if found is None:
+            return side if kind == "exclude" else _hits(argument, side, kind, score_order == "ascending")
+        side, columns = found, list(found)
+    if is_spark(side):
+        raise ValueError(
+            f"{argument}: is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()"
+        )
+    return _of_table(argument, side, columns, kind, possible_names(kind, names, score_order))
+
+
+def _refuse_distances(argument: str, side: Any) -> None:
+    """Raise an error for a column of a DataFrame whose name says that the lowest is best."""
+    try:
+        refuse_lowest_first(getattr(side, "name", None))
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
+
+
+# Tables of rows, and records
+
+
+def _in_objects(argument: str, side: Any, possible: Possible) -> Mapping[Any, Any] | None:
+    """Return the columns of a dict of columns or of records; None for anything else."""
+    if (
+        isinstance(side, (list, tuple))
+        and len(side) == 1
+        and isinstance(side[0], Mapping)
+        and _are_columns(side[0], possible)
+    ):
+        side = side[0]
+    if isinstance(side, Mapping) and _are_columns(side, possible):
+        return side
+    if isinstance(side, Mapping):
+        is_split = isinstance(side.get("data"), list)  # as pandas writes a table
+        if not is_split and not isinstance(next(iter(side.values()), None), Mapping):
+            return None
+        side = table_records(side, possible)
+    if not isinstance(side, (list, tuple)) or not side:
+        return None
+    names = _record_names(side[0])
+    known = set(map(plain_name, names))
+    found = sum(not known.isdisjoint(each) for each in possible.values())
+    if found < 2 or (found < len(possible) and hits_of(side[0], "run") is not None):
+        return None
+    chosen = [names[at] for at in chosen_columns(names, possible, f"the first of {argument}")]
+    return {name: _values(argument, side, name) for name in chosen}
+
+
+def _are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
+    """Return whether a mapping holds columns: lists or arrays of the same length, of ids and numbers."""
+    if len(side) > 100 or not are_columns(side, possible):
+        return False
+    known = {name for names in possible.values() for name in names}
+    columns = [each for name, each in side.items() if isinstance(name, str) and plain_name(name) in known]
+    return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
+
+
+def _record_names(record: Any) -> list[str]:
+    """Return the names of the fields of a record: a dict, a named tuple, a row of a database, or an object."""
+    if isinstance(record, Mapping):
+        return [name for name in record if isinstance(name, str)]
+    if isinstance(record, tuple):
+        return list(getattr(record, "_fields", ()))
+    if is_dataclass(record) and not isinstance(record, type):
+        return [field.name for field in fields(record)]
+    if hasattr(record, "__array__"):
+        return []
+    if hasattr(record, "keys") and hasattr(record, "__getitem__"):  # a row of sqlite3 and others
+        return list(record.keys())
+    return list(getattr(record, "__dict__", ()))
+
+
+def _values(argument: str, records: Sequence[Any], name: str) -> list[Any]:
+    """Return a field of all records."""
+    has_items = isinstance(records[0], Mapping) or hasattr(records[0], "keys")
+    with suppress(KeyError, AttributeError, TypeError, IndexError):
+        return [record[name] for record in records] if has_items else [getattr(record, name) for record in records]
+    for row, record in enumerate(records):
+        if name not in _record_names(record):
+            has = shown(_record_names(record) or record)
+            raise ValueError(f"{argument}: record {row} has no {name!r}, which the first one has; it has {has}")
+    raise ValueError(f"{argument}: records differ in type; give all as dicts, or all as named tuples")
+
+
+def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possible: Possible) -> Any:
+    """Return the rows of a table as columns."""
+    try:
+        at = chosen_columns(names, possible, "the table")
+    except UnknownColumnError as error:
+        near = nearest(error.column, [name for name in names if isinstance(name, str)])
+        hint = f"; did you mean {near!r}?" if near else ""
+        hint += "; or name the columns by query_ids= and document_ids=" if error.column in ID_NAMES else ""
+        raise ValueError(f"{argument}: {error}{hint}; if each row is a query, give its column of lists") from None
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
+    named = dict(zip(possible, (names[each] for each in at), strict=True))
+    cells = dict(
+        zip(named, settled(**dict(zip(named, named_columns(table, argument, **named), strict=True))), strict=True)
+    )
+    if kind == "exclude":
+        return Pairs(*cells.values())
+    query = read_ids(f"{argument}: the column {named['query']!r}", cells.pop("query"))
+    document = id_column(f"{argument}: the column {named['document']!r}", cells.pop("document"))
+
+    def place(_: int, row: int | None) -> str:
+        return f"row {row}"
+
+    ((value, values),) = cells.items()
+    column = read_flat_column(f"{argument}: the column {named[value]!r}", values, place)
+    lengths = query.rows, len(document), len(column.values)
+    if len(set(lengths)) > 1:
+        raise ValueError(
+            f"{argument}: columns differ in length: {shown(dict(zip(named.values(), lengths, strict=True)))}"
+        )
+    numbers = column.values
+    if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
+        numbers = numbers.astype(np.float64)
+    if column.present is not None and kind == "run":  # not retrieved, as after an outer join
+        numbers = np.where(column.present, numbers, np.inf if "rank" in possible["score"] else -np.inf)
+    side = Columns(query.codes, query.distinct, document, numbers, hashes_of(document))
+    if column.present is not None and kind == "qrels":  # not judged
+        side = side.only(column.present)
+    first, again = same_rows(side)
+    if len(first):
+        row, before = min(zip(again.tolist(), first.tolist(), strict=True))
+        ids = f"document {shown(document[row].as_py())} of query {shown(query.distinct[int(query.codes[row])].as_py())}"
+        raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; give it once for a query")
+    return side
+
+
+# Hits
+
+
+class Indices(NamedTuple):
+    """Hits of rerankers, whose ids are positions in the lists of the references.
+
+    Attributes:
+        rows: the scores by position, of each query.
+    """
+
+    rows: Any
+
+
+def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
+    """Return hits as mappings of ids to values, by query or in the order of the queries; others unchanged."""
+    if isinstance(side, Mapping):
+        side = _rows_of_lists(side, kind)
+    if not isinstance(side, (list, tuple, Mapping)):
+        return side
+    rows = list(side.values()) if isinstance(side, Mapping) else side
+    first = next((row for row in rows if not _is_empty(row)), None)
+    if first is None or _is_plain(first) or hits_of(first, kind, ascending) is None:
+        return side
+    queries: Any = list(side) if isinstance(side, Mapping) else [query_of(row) for row in rows]
+    are_named = isinstance(side, Mapping) or all(map(id_kind, map(type, queries)))
+    found, contradicting, are_indices = [], None, False
+    for query, row in zip(queries if are_named else count(), rows, strict=False):
+        try:
+            hits = Hits(()) if _is_empty(row) else hits_of(row, kind, ascending)
+            if hits is None:
+                raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
+            found.append(scores_by_id(hits, ascending) if kind == "run" else relevances_by_id(hits))
+        except ValueError as error:
+            mark = "," if str(error).startswith("position ") else ":"
+            raise ValueError(f"{argument}: query {shown(query)}{mark} {error}") from None
+        are_indices |= hits.are_indices
+        if contradicting is None and kind == "run" and contradict(hits, ascending):
+            contradicting = query
+    if contradicting is not None:
+        warn(f"{argument}: {contradiction(shown(contradicting), ascending)}")
+    if are_indices:  # an "id" beside them is that of the response
+        return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
+    if not are_named:
+        return found
+    if len(set(queries)) < len(queries):
+        again = next(query for at, query in enumerate(queries) if query in queries[:at])
+        raise ValueError(f"{argument}: query {shown(again)} is there twice; give each query once")
+    return dict(zip(queries, found, strict=True))
+
+
+def _is_plain(row: Any) -> bool:
+    """Return whether a query is a list of numbers or ids, or a mapping of documents to numbers."""
+    if isinstance(row, (list, tuple)):
+        first = row[0]
+    elif isinstance(row, Mapping):
+        return not any(isinstance(each, (list, tuple, Mapping)) for each in row.values())
+    else:
+        return isinstance(row, (Set, np.ndarray, *ARROW)) or hasattr(row, "__array__")
+    return first is None or isinstance(first, (str, int, float, np.generic))
+
+
+def _is_empty(row: Any) -> bool:
+    return row is None or (isinstance(row, (list, tuple, Mapping)) and not row)
+
+
+def _rows_of_lists(side: Mapping[Any, Any], kind: str) -> Any:
+    """Return an answer to several queries, with lists of ids and of scores for each, as a list of answers."""
+    ids = side.get("ids")
+    if kind != "run" or not isinstance(ids, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in ids):
+        return side
+    others = {name: each for name, each in side.items() if isinstance(each, (list, tuple)) and len(each) == len(ids)}
+    return [{name: each[at] for name, each in others.items()} for at in range(len(ids))]
+
+
+# Formats of both sides
+
+
+def together(inputs: Any) -> Any:
+    """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns.
+
+    Raises:
+        ValueError: the shapes differ, or an id is not that of a column.
+    """
+    predictions, references, query_ids, document_ids = inputs[:4]
+    predictions, references = (
+        _alike("predictions", predictions, references),
+        _alike("references", references, predictions),
+    )
+    if isinstance(predictions, Indices):
+        predictions, references = predictions.rows, _by_index(references)
+    if document_ids is not None and _is_nested(predictions) and _is_nested(document_ids):
+        predictions, document_ids = _scores_of_ids(predictions, document_ids), None
+    are_by_query = isinstance(references, (Mapping, Columns)) and _is_nested(predictions)
+    if query_ids is not None and are_by_query and len(query_ids) == len(predictions):
+        names = query_ids.tolist() if isinstance(query_ids, np.ndarray) else query_ids
+        names = names.to_pylist() if isinstance(names, ARROW) else names
+        predictions, query_ids = dict(zip(names, predictions, strict=True)), None
+    if query_ids is None and isinstance(references, (list, tuple)) and _are_scores(predictions):
+        are_sets = any(map(len, references)) if all(map(_is_set, references)) else False
+        if are_sets and all(isinstance(each, (int, np.integer)) for row in references for each in row):
+            references = _labels(predictions, references)
+    return inputs._replace(
+        predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
+    )
+
+
+def _alike(argument: str, side: Any, other: Any) -> Any:
+    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged.
+
+    Raises:
+        ValueError: the other side has ids of queries.
+    """
+    if not isinstance(side, Columns) or not side.by_position:
+        return side
+    if isinstance(other, Mapping) or (isinstance(other, Columns) and not other.by_position):
+        raise ValueError(f"{argument}: the file names no queries, which the other side does; name them in both")
+    if not isinstance(other, (list, tuple, np.ndarray, *ARROW)):
+        return side
+    rows: list[dict[Any, Any]] = [{} for _ in range(len(side.query_ids))]
+    for query, document, value in zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True):
+        rows[query][document] = value
+    return rows
+
+
+def _is_set(row: Any) -> bool:
+    return isinstance(row, (Set, Mapping))
+
+
+def _by_index(references: Any) -> Any:
+    """Return the labels of each query by their positions."""
+
+    def by_index(row: Any) -> Any:
+        row = row.tolist() if isinstance(row, np.ndarray) else row
+        return dict(enumerate(row)) if isinstance(row, (list, tuple)) else row
+
+    if isinstance(references, Mapping):
+        return {query: by_index(row) for query, row in references.items()}
+    return list(map(by_index, references)) if isinstance(references, (list, tuple, np.ndarray)) else references
+
+
+def _is_nested(values: Any) -> bool:
+    """Return whether values have a row for each query."""
+    if isinstance(values, np.ndarray):
+        return values.ndim == 2
+    if isinstance(values, ARROW):
+        return bool(pa.types.is_nested(values.type))
+    return (
+        isinstance(values, (list, tuple))
+        and len(values) > 0
+        and isinstance(values[0], (list, tuple, Mapping, np.ndarray))
+    )
+
+
+def _are_scores(predictions: Any) -> bool:
+    """Return whether predictions are rows of scores, and not of ids."""
+    if isinstance(predictions, np.ndarray):
+        return predictions.ndim == 2 and predictions.dtype.kind == "f"
+    return isinstance(predictions, (list, tuple)) and any(
+        isinstance(row, (list, tuple, np.ndarray)) and any(isinstance(each, (float, np.floating)) for each in row[:9])
+        for row in predictions[:9]
+    )
+
+
+def _scores_of_ids(scores: Any, ids: Any) -> list[dict[Any, Any]]:
+    """Return the scores of each query by the ids in the same places; the id -1 is no document."""
+    scores, ids = (each.tolist() if isinstance(each, np.ndarray) else each for each in (scores, ids))
+    scores, ids = (each.to_pylist() if isinstance(each, ARROW) else each for each in (scores, ids))
+    lengths = [list(map(len, each)) for each in (scores, ids)]
+    if lengths[0] != lengths[1]:
+        at = next(
+            (at for at, both in enumerate(zip(*lengths, strict=False)) if both[0] != both[1]), min(map(len, lengths))
+        )
+        raise ValueError(
+            f"document_ids: query {at}: predictions and document_ids differ in length; give an id for each score"
+        )
+    rows = []
+    for query, (of_query, its_ids) in enumerate(zip(scores, ids, strict=True)):
+        kept = [(each, score) for each, score in zip(its_ids, of_query, strict=True) if each != -1]
+        rows.append(dict(kept))
+        if len(rows[-1]) < len(kept):
+            again = next(each for each, count_of in Counter(each for each, _ in kept).items() if count_of > 1)
+            at = its_ids.index(again)
+            raise ValueError(f"document_ids: query {query}, position {at}: document {shown(again)} is there twice")
+    return rows
+
+
+def _labels(scores: Any, relevant: Sequence[Any]) -> list[Any]:
+    """Return a label for each column of the scores, from the sets or mappings of relevant columns of each query."""
+    if len(scores) != len(relevant):
+        raise ValueError(
+            f"predictions hold {len(scores)} queries and references {len(relevant)}; give both for every query"
+        )
+    rows = []
+    for query, (of_query, columns) in enumerate(zip(scores, relevant, strict=True)):
+        row = np.zeros(len(of_query))
+        for each in columns:
+            if not 0 <= each < len(row):
+                problem = f"{shown(each)} is not the number of a column of the scores, 0 to {len(row) - 1}"
+                raise ValueError(f"references: query {query}: {problem}; give the ids of the columns as document_ids")
+            row[each] = columns[each] if isinstance(columns, Mapping) else 1
+        rows.append(row)
+    return rows

@@ -1,0 +1,113 @@
+"""Refuse nested lists of numbers that cannot be scores and relevances: ids of documents, and rows of a table.
+
+Each rule needs what rankings hardly ever have, so that none of them refuses one.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .columns import Column
+
+ARE_SCORES = "if they are scores, give them as floats"
+
+
+def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> None:
+    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values.
+
+    Args:
+        score: the predictions.
+        relevance: the references.
+        are_arrays: both sides are 2-D arrays.
+
+    >>> scores = Column(np.array([0.5, 0.1]), np.array([0, 2]))
+    >>> refuse_ids_as_values(scores, scores, False)
+    """
+    lengths = np.diff(score.offsets)
+    queries = len(lengths)
+    if not queries or score.present is not None or relevance.present is not None:
+        return
+    if queries > 1 and (lengths == 1).all():
+        _refuse_single_documents(score.values, relevance.values, are_arrays)
+    if queries > 1 and (lengths == 3).all():
+        _refuse_triples(*(side.values.reshape(-1, 3) for side in (score, relevance)))
+    if queries > 4 and (lengths == 2).all():
+        _refuse_pairs(*(side.values.reshape(-1, 2) for side in (score, relevance)))
+    _refuse_ids(score, relevance, lengths)
+
+
+def _refuse_single_documents(score: NDArray[np.float64], relevance: NDArray[np.float64], are_arrays: bool) -> None:
+    """Raise an error for a column of scores beside a column of labels: each row would be a query of one document."""
+    are_ids = _are_whole(score, relevance) and (relevance != 0).all()
+    if not are_arrays and not are_ids:
+        return
+    hint = "give query_ids, the query of each row"
+    if are_ids:
+        hint += ", or, if these are ids, references as sets"
+    raise ValueError(f"predictions and references hold one document for each of {len(score)} queries; {hint}")
+
+
+def _refuse_triples(rows: NDArray[np.float64], others: NDArray[np.float64]) -> None:
+    """Raise an error for rows of a user, an item and a value: each would be a query of three documents.
+
+    Users and items are whole numbers, another pair in each row. Either the rows of both sides have the same pairs, as
+    scores and relevances may have in a few queries of small numbers, hardly in five queries or with a 10; or
+    both sides have the same users, some of them repeatedly, and only the third scores have fractions.
+    """
+    pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
+    if (len(pairs) < 5 and (pairs < 10).all()) or not _are_distinct(pairs):
+        return
+    if (pairs != other_pairs).any():
+        users, other_users = np.unique(pairs[:, 0]), np.unique(other_pairs[:, 0])
+        have_same_users = len(users) < len(pairs) and np.array_equal(users, other_users)
+        have_fractions = np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5
+        if not have_same_users or not have_fractions or not _are_distinct(other_pairs):
+            return
+    elif (rows == others).all():
+        return
+    examples = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0]))
+    raise ValueError(
+        f"both sides hold rows of a user, an item and a value, such as {' and '.join(examples)}, and each would be "
+        "a query of three documents; give tables with names of columns, such as "
+        'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
+    )
+
+
+def _refuse_pairs(rows: NDArray[np.float64], others: NDArray[np.float64]) -> None:
+    """Raise an error for rows of a user and an item: each would be a query of two documents."""
+    if not _are_whole(rows, others) or (others == 0).any() or others.max() < 10:
+        return
+    users, other_users = np.unique(rows[:, 0]), np.unique(others[:, 0])
+    if len(users) == len(rows) or not np.array_equal(users, other_users):
+        return
+    if _are_distinct(rows) and _are_distinct(others):
+        raise ValueError(
+            "both sides hold rows of a user and an item, and each would be a query of two documents; give "
+            "{user: [items]}, best first, as predictions and {user: {items}} as references"
+        )
+
+
+def _refuse_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
+    """Raise an error for ids on both sides: whole numbers, at least three in each query, none twice, and no 0."""
+    if not _are_whole(score.values, relevance.values) or (lengths < 3).any():
+        return
+    if (score.values == 0).any() or (relevance.values == 0).any():
+        return
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    if all(_are_distinct(np.stack([query, side.values.astype(np.int64)], axis=1)) for side in (score, relevance)):
+        examples = (side.values[: lengths[0]].tolist() for side in (score, relevance))
+        of_both, relevant = (", ".join(map(str, each[:5])) + ", ..." * (len(each) > 5) for each in examples)
+        raise ValueError(
+            "predictions and references hold other whole numbers in each place of a query, as ids are, such as "
+            f"[{of_both}] and [{relevant}]; give the ids of relevant documents as sets, "
+            f"references=[{{{relevant}}}, ...]; {ARE_SCORES}"
+        )
+
+
+def _are_whole(*sides: NDArray[np.float64]) -> bool:
+    """Return whether all sides were given as integers."""
+    return all(side.dtype.kind in "iu" for side in sides)
+
+
+def _are_distinct(rows: NDArray[np.float64]) -> bool:
+    """Return whether rows are whole numbers, another row each."""
+    return bool((rows == np.trunc(rows)).all()) and len(np.unique(rows, axis=0)) == len(rows)
