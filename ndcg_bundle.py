@@ -591,6 +591,17 @@ OPTIONS: dict[str, Option] = {
         said_as="scores",
         unsaid=("given",),
     ),
+    "score_order": Option(
+        "which scores rank first",
+        {
+            "descending": "the highest, as of similarities",
+            "ascending": "the lowest, as of distances, losses and ranks; `inf`, not `-inf`, marks a document that was "
+            "not retrieved",
+        },
+        usual="descending",
+        said_as="order",
+        unsaid=("descending",),
+    ),
     "ties": Option(
         "the order of documents with equal scores",
         TIES
@@ -1557,6 +1568,7 @@ class ChosenOptions(TypedDict, total=False):
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     score_dtype: Literal["given", "float32"] | None
+    score_order: Literal["descending", "ascending"] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
@@ -1615,6 +1627,7 @@ class Options:
     log_base: float
     ideal: str
     score_dtype: str
+    score_order: str
     ties: str
     zero_division: float | str
     negative_relevance: str
@@ -1674,7 +1687,7 @@ class Options:
     @Derived
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `reading.read`."""
-        names = ("judged_only", "ignore_index", "score_dtype")
+        names = ("judged_only", "ignore_index", "score_dtype", "score_order")
         return {**{name: getattr(self, name) for name in names}, "by_docid": self.ties == "docid"}
 
     @Derived
@@ -4005,6 +4018,10 @@ class Column(NamedTuple):
         present, padding = (None if mask is None else mask[order] for mask in (self.present, self.padding))
         return Column(self.values[order], offsets, present, padding)
 
+    def without_unretrieved(self, score_order: str) -> "Column":
+        """Return the same scores, in ascending order with those missing that mark a document not retrieved, inf."""
+        return self if score_order == "descending" else self.only(self.values != np.inf)
+
     def only(self, present: Mask) -> "Column":
         """Return the same values, with those for which a mask is False also missing."""
         present = present if self.present is None else present & self.present
@@ -4380,6 +4397,18 @@ def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
         return scores
     with np.errstate(over="ignore"):
         return scores.astype(score_dtype, copy=False)
+
+
+def negated(scores: NDArray[Any]) -> NDArray[Any]:
+    """Return scores in the opposite order: the negative of each, or the complement of integers too large for that.
+
+    >>> negated(np.array([7, 0], np.uint8)).tolist(), negated(np.array([2**64 - 1, 2**63], np.uint64)).tolist()
+    ([-7, 0], [0, 9223372036854775807])
+    """
+    if scores.dtype.kind == "f":
+        return -scores
+    fit = int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63
+    return -scores.astype(np.int64) if fit else ~scores
 
 
 def beyond_2_53(values: NDArray[Any]) -> Mask:
@@ -4799,17 +4828,37 @@ class Rankings(NamedTuple):
         Raises:
             InvalidRankingError: a finite score of a retrieved document is too large for the type.
         """
+        if score_dtype == "given":
+            return self
         score = in_dtype(self.score, score_dtype)
-        too_large = np.isinf(score) & np.isfinite(self.score)
-        if self.retrieved is not None:
-            too_large &= self.retrieved
-        if too_large.any():
-            at = int(too_large.argmax())
-            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
-            problem = f'{self.score[at]} is too large for score_dtype="{score_dtype}"'
-            hint = 'scale the scores, or compare them as they are by score_dtype="given"'
-            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{problem}; {hint}")
+        hint = 'scale the scores, or compare them as they are by score_dtype="given"'
+        problem = f'is too large for score_dtype="{score_dtype}"; {hint}'
+        self._refuse_scores(np.isinf(score) & np.isfinite(self.score), problem)
         return self._replace(score=score)
+
+    def with_highest_first(self, score_order: str) -> "Rankings":
+        """Return the same documents with scores of which the highest ranks first.
+
+        Scores are negated after they have their type, since the complement of a large integer may be rounded otherwise.
+
+        Args:
+            score_order: the order of the scores now; in "ascending" order, no score marks a document not retrieved.
+
+        Raises:
+            InvalidRankingError: a score in ascending order is not a number, or -inf.
+        """
+        if score_order == "descending":
+            return self
+        self._refuse_scores(~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved")
+        return self._replace(score=negated(self.score))
+
+    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
+        """Raise an error for the first retrieved document that a mask marks."""
+        wrong = wrong if self.retrieved is None else wrong & self.retrieved
+        if wrong.any():
+            at = int(wrong.argmax())
+            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{self.score[at]} {problem}")
 
     def arrays(self) -> dict[str, Any]:
         """Return the arrays for the kernel, by name."""
@@ -4951,6 +5000,7 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
 # ndcg/inputs/joins.py: Join rankings by ids, query by query: flat rows with the id of their query, mappings, and files.
 
 Side = Mapping[Any, Mapping[Any, Any]]
+UNRETRIEVED = {"descending": -np.inf, "ascending": np.inf}  # the score of a document that was not retrieved
 
 
 # Flat rows
@@ -4965,6 +5015,7 @@ def join_rows(
     *,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
     """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id.
@@ -4981,7 +5032,7 @@ def join_rows(
             return f"row {row}"
         return f"query {shown(ids[int(codes[row])].as_py())}, row {row}"
 
-    score = read_flat_column("predictions", predictions, row_of)
+    score = read_flat_column("predictions", predictions, row_of).without_unretrieved(score_order)
     relevance = read_flat_column("references", references, row_of, ignore_index)
     _check_lengths(score, relevance, queries, documents)
     order, offsets = queries.grouped()
@@ -5072,6 +5123,7 @@ def join_by_id(
     *,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
     """Join mappings or files: for each query of the references its retrieved documents, then those only judged.
@@ -5085,8 +5137,9 @@ def join_by_id(
     if isinstance(predictions, Mapping) and isinstance(references, Mapping):
         rankings = _join_mappings(predictions, references, by_docid, ignore_index)
     else:
-        run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
-        rankings = _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
+        run = _side_columns("predictions", predictions, score_order=score_order)
+        qrels = _side_columns("references", references, ignore_index)
+        rankings = _join_columns(run, qrels, by_docid, score_dtype, score_order, ignore_index)
     if exclude is None:
         return rankings
     return rankings._replace(excluded=excluded_counts(given, (predictions, references)))
@@ -5153,7 +5206,9 @@ def _id_types(*sides: Side) -> list[str] | None:
     return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
 
 
-def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
+def _side_columns(
+    argument: str, side: Any, ignore_index: float | None = None, score_order: str = "descending"
+) -> Columns:
     """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type."""
     if isinstance(side, Columns):
         return side
@@ -5183,7 +5238,7 @@ def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -
         values[column.padding] = ignore_index
     documents = pa.chunked_array(getattr(documents, "chunks", [documents]))
     if column.present is not None and argument == "predictions":  # a row shows that its query is not an empty list
-        values[~column.present] = -np.inf
+        values[~column.present] = UNRETRIEVED[score_order]
     columns = Columns(query, queries, documents, values, hashes_of(documents))
     return columns if column.present is None or argument == "predictions" else columns.only(column.present)
 
@@ -5202,7 +5257,7 @@ def _strings(argument: str, side: str, ids: list[Any]) -> pa.StringArray:
 
 
 def _join_columns(
-    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
+    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, score_order: str, ignore_index: float | None
 ) -> Rankings:
     known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
@@ -5236,7 +5291,7 @@ def _join_columns(
         return f"{name}, document {shown(qrels.document[int(row)].as_py())}"
 
     offsets = until + until_lacked
-    score = np.insert(run.value[order], at, -np.inf) if len(lacked) else run.value[order]
+    score = np.insert(run.value[order], at, UNRETRIEVED[score_order]) if len(lacked) else run.value[order]
     before = until_lacked[run.query[first]]
     if not isinstance(order, slice):
         rank = np.empty_like(order)
@@ -5296,19 +5351,23 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
 KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
+BY_RANK = {"descending": range(-1, -(2**62), -1), "ascending": range(1, 2**62)}  # the scores of ranked ids
 
 
-def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMapping] | None:
+def by_ranked_ids(
+    predictions: Any, references: Any, score_order: str = "descending"
+) -> tuple[IdMapping, IdMapping] | None:
     """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
 
     Args:
         predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
         references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
             their relevances. All ids have the same type, text or integers.
+        score_order: the order of scores, which those of ranked ids have too.
 
     Returns:
-        Both sides by the index of each query. Scores fall by one from rank to rank; a listed document
-        has the relevance 1.
+        Both sides by the index of each query. Scores fall by one from rank to rank, or rise in ascending order; a
+        listed document has the relevance 1.
 
     Raises:
         ValueError: an id is neither text nor an integer, or appears twice in a list; the sides have different
@@ -5331,7 +5390,7 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
     ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
     check_queries_equal(len(ranked), len(relevant))
     sides = (
-        {query: _by_id("predictions", query, row, count(-1, -1)) for query, row in enumerate(ranked)},
+        {query: _by_id("predictions", query, row, BY_RANK[score_order]) for query, row in enumerate(ranked)},
         {query: _by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
     )
     types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
@@ -5340,13 +5399,14 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
     return sides
 
 
-def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
+def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
     """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
     Args:
         predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
         references: the ids of each query's relevant documents, a list or a set, or a mapping of them to their
             relevances, by query.
+        score_order: as in ``by_ranked_ids``.
 
     Raises:
         ValueError: a value is not an id, or an id appears twice in a list; a side has ids of several types; both
@@ -5365,7 +5425,7 @@ def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
         check_ids(argument, sides[argument], nested=False)
         try:
             sides_by_query = {
-                query: _by_id(argument, query, row, count(-1, -1) if argument == "predictions" else repeat(1))
+                query: _by_id(argument, query, row, BY_RANK[score_order] if argument == "predictions" else repeat(1))
                 for query, row in rows.items()
             }
             if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
@@ -5521,6 +5581,7 @@ def read(
     judged_only: bool = False,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
 ) -> Rankings:
     """Align predictions and references.
 
@@ -5543,9 +5604,12 @@ def read(
             ranking with the last of them first then equals trec_eval's ranking. Documents by position have
             no ids and keep their order.
         score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
+        score_order: ``"descending"``, or ``"ascending"`` if the lowest score ranks first and ``inf`` marks a document
+            that was not retrieved. Ranked ids keep their order.
 
     Returns:
-        The rankings. Arrays are not copied, except for ragged lists of them and to change the type of scores.
+        The rankings, of which the highest score ranks first. Arrays are not copied, except for ragged lists of them and
+        to change the type or the order of scores.
         Queries are in the order of the references, or, in flat columns, in the order of their first rows.
 
     Raises:
@@ -5559,8 +5623,8 @@ def read(
     [True, True, False]
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    how: dict[str, Any] = {"judged_only": judged_only, "by_docid": by_docid, "score_dtype": score_dtype}
-    return _align(inputs.settled(), ignore_index=ignore_index, **how)
+    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
+    return _align(inputs.settled(), ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid, **how)
 
 
 def _align(
@@ -5570,18 +5634,19 @@ def _align(
     judged_only: bool = False,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
+    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
+    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, **how)
+    try:
+        rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
+    except InvalidRankingError as error:
+        place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
+        raise ValueError(f"predictions: {place(before + error.query, error.position)}: {error.problem}") from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    if score_dtype != "given":
-        try:
-            rankings = rankings.with_scores_in(score_dtype)
-        except InvalidRankingError as error:
-            place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
-            raise ValueError(f"predictions: {place(before + error.query, error.position)}: {error.problem}") from None
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
@@ -5598,10 +5663,10 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
         kind = {"predictions": "run", "references": "qrels"}[argument]
         if (records := table_records(side, NAMES[kind])) is not None:
             raise table_error(argument, records[0])  # else its rows or its columns would be queries
-    if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
+    if query_ids is None and (ranked := by_ranked_ids(predictions, references, how["score_order"])) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
-    predictions, references = with_ids_by_query(predictions, references)
+    predictions, references = with_ids_by_query(predictions, references, how["score_order"])
     by_id = _are_by_id(predictions, references)
     if query_ids is not None and by_id:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
@@ -5613,7 +5678,7 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
         return join_rows(**inputs.rankings, **how)
     if by_id:
         return join_by_id(predictions, references, exclude, **how)
-    return _join_lists(predictions, references, how["ignore_index"])
+    return join_lists(predictions, references, how["ignore_index"], how["score_order"])
 
 
 def _are_by_id(predictions: Any, references: Any) -> bool:
@@ -5636,9 +5701,10 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
     return by_id[0]
 
 
-def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -> Rankings:
-    """Return rankings in which each query is a list, with the same documents on both sides."""
-    score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
+def join_lists(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
+    """Return rankings in which each query is a list, with the same documents on both sides, and scores as given."""
+    score = read_column("predictions", predictions).without_unretrieved(score_order)
+    relevance = read_column("references", references, ignore_index)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if (score.offsets != relevance.offsets).any():
         scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
@@ -6802,9 +6868,10 @@ def ranked(query: Query) -> list[Any]:
     return sorted(query.run, key=lambda document: -query.run[document])
 
 
-def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
+def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None, score_order: str) -> Iterator[Query]:
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
-    run, qrels = (_documents_by_query(side) for side in inputs[:2])
+    sign = {"descending": 1, "ascending": -1}[score_order]
+    run, qrels = _documents_by_query(inputs.predictions, sign), _documents_by_query(inputs.references)
     for name in names:
         yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
 
@@ -6820,18 +6887,22 @@ def have_ids(inputs: Inputs) -> bool:
     return plain and inputs.exclude is None
 
 
-def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
+def _documents_by_query(side: Any, sign: int = 1) -> dict[Any, dict[Any, float]]:
     if isinstance(side, Mapping):
         return {
-            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
+            query: {
+                each: score
+                for each, value in documents.items()
+                if value is not None and (score := sign * float(value)) > -np.inf
+            }
             for query, documents in side.items()
         }
     names = side.query_ids.to_pylist()
     documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
     rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
     for query, document, value in rows:
-        if value > -np.inf:
-            documents[names[query]][document] = value
+        if sign * value > -np.inf:
+            documents[names[query]][document] = sign * value
     return documents
 
 
@@ -9523,18 +9594,20 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
         as_given: the scores as the caller passed them, if they were read as percentages.
     """
     other = searched._replace(evidence=as_given or searched.evidence)
-    rankings = searched.read(Options.parse(k=searched.k, **searched.given))
+    options = Options.parse(k=searched.k, **searched.given)
+    rankings = searched.read(options)
     if len(rankings.relevance) > MOST_DOCUMENTS:
         return
     by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
+    given = {name: value for name, value in searched.given.items() if name != "score_order"}  # the highest ranks first
     queries = [
-        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
+        Queries(queries_by_ids(inputs, rankings.names(), k, options.score_order) if by_ids else queries_of(rankings, k))
         for k in searched.named_cutoffs or [searched.k]
     ]
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
-            for name, values in _with_slip(slip, queries, searched.given):
+            for name, values in _with_slip(slip, queries, given):
                 if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, name
                     break
@@ -13953,12 +14026,14 @@ class Batch(NamedTuple):
     Attributes:
         table: Arrow lists of scores and relevances, and the ids of the queries.
         ids: these ids, if the queries have any.
+        score_order: the order in which the scores were given; those of the table are in descending order.
         unmatched: the error if `exclude` has none of these queries; empty if it has some; None without `exclude`.
         unmatched_ids: `unmatched` of their rankings.
     """
 
     table: pa.Table = NO_QUERIES
     ids: frozenset[bytes] = frozenset()
+    score_order: str = "descending"
     unmatched: str | None = None
     unmatched_ids: str | None = None
 
@@ -13980,6 +14055,7 @@ class BatchState(NamedTuple):
         store: the store of the batches; None before the first.
         contents: the contents of the store.
         ids: the ids of the queries that were added, in sets of falling size.
+        score_order: as in `Batch`, of all batches of this process; empty before the first.
         unmatched: as in `Batch`, of all batches together.
         unmatched_ids: as in `Batch`, of the first batch that has any.
         added: batches of this process that a `compute` has read but not yet scored.
@@ -13993,6 +14069,7 @@ class BatchState(NamedTuple):
     store: Any = None
     contents: Contents = Contents()
     ids: tuple[frozenset[bytes], ...] = ()
+    score_order: str = ""
     unmatched: str | None = None
     unmatched_ids: str | None = None
     added: tuple[pa.Table, ...] = ()
@@ -14014,9 +14091,12 @@ class BatchState(NamedTuple):
         while ids and larger and len(larger[-1]) <= len(ids):
             ids |= larger.pop()
         contents = self.store.add(self.contents, batch.table)
-        state = self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids)
-        return state._replace(
-            unmatched=_unmatched(self, batch), unmatched_ids=self.unmatched_ids or batch.unmatched_ids
+        return self._replace(
+            contents=contents,
+            ids=(*larger, ids) if ids else self.ids,
+            score_order=batch.score_order,
+            unmatched=_unmatched(self, batch),
+            unmatched_ids=self.unmatched_ids or batch.unmatched_ids,
         )
 
 
@@ -14082,24 +14162,33 @@ class Batches:
     def _holds_batches(self) -> bool:
         return self._state.store is not None or bool(self._state.added or self._state.rest)
 
-    def _batch(self, predictions: pa.Array, references: pa.Array, query_ids: Sequence[Any] | pa.Array | None) -> Batch:
+    def _batch(self, rankings: Rankings, score_order: str) -> Batch:
         """Return queries as a batch.
 
         Raises:
-            ValueError: a query was added before.
+            ValueError: a query was added before, or batches in another order of scores.
         """
+        self._check_order(score_order)
+        predictions, references = to_arrow(rankings)
         ids, column = [], pa.nulls(len(predictions))
-        if query_ids is not None:
+        if (query_ids := rankings.query_ids) is not None:
             given = query_ids.to_pylist() if isinstance(query_ids, pa.Array) else query_ids
             ids = list(map(_spelled, given))
             column = pa.array(ids, pa.large_binary())
-        batch = Batch(pa.table([predictions, references, column], [*SIDES, "query_id"]), frozenset(ids))
+        table = pa.table([predictions, references, column], [*SIDES, "query_id"])
+        batch = Batch(table, frozenset(ids), score_order)
         for added in self._state.ids:
             if again := added & batch.ids:
                 query = next(each for each in ids if each in again)
                 hint = "add all documents of a query in one batch, or give all rows to compute at once"
                 raise ValueError(f"query {_readable_id(query)} was added before; {hint}")
         return batch
+
+    def _check_order(self, score_order: str) -> None:
+        """Raise an error if scores in this order do not belong to the batches that were added before."""
+        if (before := self._state.score_order or score_order) != score_order:
+            problem = f'the batches before were added in "{before}" order, so they cannot be in "{score_order}" order'
+            raise ValueError(f"score_order: {problem}; give add_batch the order of each batch, the same for all")
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
         """Run a step, keep the state with which it ends, and return its result.
@@ -14314,6 +14403,7 @@ class Batches:
         self._state = state = BatchState(
             state.pid,
             ids=state.ids,
+            score_order=state.score_order,
             unmatched=state.unmatched,
             unmatched_ids=state.unmatched_ids,
             added=added,
@@ -14400,6 +14490,19 @@ def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.
                 problem = f"query {_readable_id(min(both))} was added by process {other} and by process {process}"
                 raise ValueError(f"{problem}; add all documents of a query in one process, one batch")
         seen.append((process, ids))
+
+
+def in_ascending_order(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return lists of scores that are stored in descending order as they were given.
+
+    >>> in_ascending_order(pa.chunked_array([[[-0.5, None]]])).to_pylist()
+    [[0.5, None]]
+    """
+    lists = (
+        pa.ListArray.from_arrays(chunk.offsets, pc.negate(chunk.values.cast(pa.float64())))
+        for chunk in predictions.chunks
+    )
+    return pa.chunked_array(lists, pa.list_(pa.float64()))
 
 
 def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
@@ -14731,12 +14834,13 @@ def _scored(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        rankings = read(*sides, **{**options.reading, "score_dtype": "given"})
+        rankings = join_lists(sides[0], sides[1], options.ignore_index, options.score_order)
         if options.missing == "raise":
             refuse_missing(rankings._replace(place=lambda query, _: place(query)))
         if "excluded" in columns:
             rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
-        scored = score_part(rankings.with_scores_in(options.score_dtype), options)
+        rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
+        scored = score_part(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
@@ -14833,8 +14937,8 @@ def compute(
         document_ids: {document_ids}
         data: {data}
         exclude: {exclude}
-        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `ties`,
-            `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
+        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `score_order`,
+            `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.
 
     Returns:

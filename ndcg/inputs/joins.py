@@ -35,6 +35,7 @@ from .ids import (
 from .rankings import Rankings
 
 Side = Mapping[Any, Mapping[Any, Any]]
+UNRETRIEVED = {"descending": -np.inf, "ascending": np.inf}  # the score of a document that was not retrieved
 
 
 # Flat rows
@@ -49,6 +50,7 @@ def join_rows(
     *,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
     """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id.
@@ -65,7 +67,7 @@ def join_rows(
             return f"row {row}"
         return f"query {shown(ids[int(codes[row])].as_py())}, row {row}"
 
-    score = read_flat_column("predictions", predictions, row_of)
+    score = read_flat_column("predictions", predictions, row_of).without_unretrieved(score_order)
     relevance = read_flat_column("references", references, row_of, ignore_index)
     _check_lengths(score, relevance, queries, documents)
     order, offsets = queries.grouped()
@@ -156,6 +158,7 @@ def join_by_id(
     *,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
     """Join mappings or files: for each query of the references its retrieved documents, then those only judged.
@@ -169,8 +172,9 @@ def join_by_id(
     if isinstance(predictions, Mapping) and isinstance(references, Mapping):
         rankings = _join_mappings(predictions, references, by_docid, ignore_index)
     else:
-        run, qrels = _side_columns("predictions", predictions), _side_columns("references", references, ignore_index)
-        rankings = _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
+        run = _side_columns("predictions", predictions, score_order=score_order)
+        qrels = _side_columns("references", references, ignore_index)
+        rankings = _join_columns(run, qrels, by_docid, score_dtype, score_order, ignore_index)
     if exclude is None:
         return rankings
     return rankings._replace(excluded=excluded_counts(given, (predictions, references)))
@@ -237,7 +241,9 @@ def _id_types(*sides: Side) -> list[str] | None:
     return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
 
 
-def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
+def _side_columns(
+    argument: str, side: Any, ignore_index: float | None = None, score_order: str = "descending"
+) -> Columns:
     """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type."""
     if isinstance(side, Columns):
         return side
@@ -267,7 +273,7 @@ def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -
         values[column.padding] = ignore_index
     documents = pa.chunked_array(getattr(documents, "chunks", [documents]))
     if column.present is not None and argument == "predictions":  # a row shows that its query is not an empty list
-        values[~column.present] = -np.inf
+        values[~column.present] = UNRETRIEVED[score_order]
     columns = Columns(query, queries, documents, values, hashes_of(documents))
     return columns if column.present is None or argument == "predictions" else columns.only(column.present)
 
@@ -286,7 +292,7 @@ def _strings(argument: str, side: str, ids: list[Any]) -> pa.StringArray:
 
 
 def _join_columns(
-    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
+    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, score_order: str, ignore_index: float | None
 ) -> Rankings:
     known = pc.fill_null(pc.index_in(run.query_ids, qrels.query_ids), -1).to_numpy().astype(np.int64)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
@@ -320,7 +326,7 @@ def _join_columns(
         return f"{name}, document {shown(qrels.document[int(row)].as_py())}"
 
     offsets = until + until_lacked
-    score = np.insert(run.value[order], at, -np.inf) if len(lacked) else run.value[order]
+    score = np.insert(run.value[order], at, UNRETRIEVED[score_order]) if len(lacked) else run.value[order]
     before = until_lacked[run.query[first]]
     if not isinstance(order, slice):
         rank = np.empty_like(order)
