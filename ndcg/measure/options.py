@@ -51,7 +51,7 @@ class ChosenOptions(TypedDict, total=False):
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     score_dtype: Literal["given", "float32"] | None
-    score_order: Literal["descending", "ascending"] | None
+    score_order: Literal["descending", "ascending"] | Mapping[str, Literal["descending", "ascending"]] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
