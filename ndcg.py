@@ -56,6 +56,7 @@ import datasets
 import evaluate
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, Unpack
 
@@ -87,6 +88,7 @@ from .ndcg_bundle import (
     explain,
     from_files,
     from_frame,
+    in_ascending_order,
     is_spark,
     lightgbm_metric,
     lines_of,
@@ -102,7 +104,6 @@ from .ndcg_bundle import (
     sentence_transformers_evaluator,
     shows_options,
     signature,
-    to_arrow,
     trainer_metrics,
     xgboost_metric,
 )
@@ -217,6 +218,7 @@ class NDCG(Batches, evaluate.Metric):
         references: Any = None,
         query_ids: Any = None,
         ignore_index: Any = None,
+        score_order: Any = None,
         document_ids: Any = None,
         data: Any = None,
         exclude: Any = None,
@@ -225,10 +227,11 @@ class NDCG(Batches, evaluate.Metric):
 
         With `query_ids`, add all documents of a query in one batch; a query that was already added is rejected.
         `exclude` may cover the whole data set: it need not have queries of every batch, as long as it has some.
+        `score_order` is the same for all batches; `compute` needs it only for predictions of its own.
         """
-        ignore_index = Options.parse(ignore_index=ignore_index).ignore_index
+        options = Options.parse(ignore_index=ignore_index, score_order=score_order)
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-        self._add(lambda: self._read(from_frame(data, inputs), ignore_index))
+        self._add(lambda: self._read(from_frame(data, inputs), options))
 
     @with_arguments
     def add(
@@ -238,6 +241,7 @@ class NDCG(Batches, evaluate.Metric):
         reference: Any = None,
         predictions: Any = None,
         references: Any = None,
+        score_order: Any = None,
         exclude: Any = None,
     ) -> None:
         """Add one query: the scores of its documents, or their ids, best first, and their relevance.
@@ -252,7 +256,8 @@ class NDCG(Batches, evaluate.Metric):
         if isinstance(exclude, Mapping):
             raise ValueError("exclude: must be a list or a set of ids; give {query: ids} to add_batch or compute")
         excluded = None if exclude is None else [exclude]
-        self._add(partial(self._read, Inputs([prediction], [reference], exclude=excluded)))
+        options = Options.parse(score_order=score_order)
+        self._add(partial(self._read, Inputs([prediction], [reference], exclude=excluded), options))
 
     @with_arguments
     @shows_options
@@ -295,9 +300,10 @@ class NDCG(Batches, evaluate.Metric):
             if value is not None:
                 given[name] = value
 
-        def score(inputs: Inputs) -> Any:
+        def score(inputs: Inputs, **changed: Any) -> Any:
             ids = {name: each for name, each in zip(IDS, inputs[2:5], strict=True) if each is not None}
-            return self._compute(predictions=inputs.predictions, references=inputs.references, **ids, **given)
+            how = {**ids, **given, **changed}
+            return self._compute(predictions=inputs.predictions, references=inputs.references, **how)
 
         return self._score_all(score, inputs, partial(Options.parse, k=k, **known))
 
@@ -329,10 +335,11 @@ class NDCG(Batches, evaluate.Metric):
         own = inspect.signature(self._compute).parameters.values()
         return {each.name for each in own if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
 
-    def _score_all(
-        self, score: Callable[[Inputs], Result], inputs: Inputs, parse: Callable[[], Options]
-    ) -> Result | None:
+    def _score_all(self, score: Callable[..., Result], inputs: Inputs, parse: Callable[[], Options]) -> Result | None:
         """Score the queries of this call and those added before; return None in processes other than 0.
+
+        Batches are stored with the highest score first, and scored in the order in which they were added, so that the
+        options and the signature agree with them.
 
         Do not call this with `**`: after such a call Python runs signal handlers at a point where the batches
         are scored and gone but the caller does not have the result yet.
@@ -351,12 +358,19 @@ class NDCG(Batches, evaluate.Metric):
         if options.missing != "empty":
             problem = "batches and several processes do not record which queries are missing from a run"
             raise ValueError(f'missing="{options.missing}": {problem}; compute each run at once')
-        read = partial(self._read, inputs, options.ignore_index) if given else None
+        if options.score_order == "ascending":
+            self._check_order(options.score_order)
+        is_ascending = (self._state.score_order or options.score_order) == "ascending"
+        read = partial(self._read, inputs, options) if given else None
 
         def score_columns(columns: Inputs) -> Result:
-            return score(columns._replace(sample_weight=inputs.sample_weight, by=inputs.by))
+            columns = columns._replace(sample_weight=inputs.sample_weight, by=inputs.by)
+            if not is_ascending:
+                return score(columns)
+            return score(columns._replace(predictions=in_ascending_order(columns.predictions)), score_order="ascending")
 
-        return self._score(read, partial(query_values, options=options), score_columns, options.ignore_index)
+        check = partial(query_values, options=replace(options, score_order="descending"))
+        return self._score(read, check, score_columns, options.ignore_index)
 
     @evaluate.utils.file_utils.add_end_docstrings(inspect.getdoc(report) or "")  # python -OO has no docstrings
     def report(
@@ -378,7 +392,10 @@ class NDCG(Batches, evaluate.Metric):
         resampling = Resampling.parse(confidence)
         parsed = Options.of_method(self.report, k, options)
         inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by))
-        score = partial(report_on, options=parsed, resampling=resampling)
+
+        def score(inputs: Inputs, **changed: Any) -> Report:
+            return report_on(inputs, options=replace(parsed, **changed), resampling=resampling)
+
         return self._score_all(score, inputs, lambda: parsed)
 
     check = staticmethod(check)
@@ -397,15 +414,17 @@ class NDCG(Batches, evaluate.Metric):
     read_run = staticmethod(read_run)
     read_qrels = staticmethod(read_qrels)
 
-    def _read(self, inputs: Inputs, ignore_index: float | None = None) -> Batch:
+    def _read(self, inputs: Inputs, options: Options) -> Batch:
         """Return queries as a batch, if they can be scored."""
-        inputs = from_files(inputs).settled()  # so that a stream can be read again
+        order = options.score_order
+        inputs = from_files(inputs, order).settled(order)  # so that a stream can be read again
         unmatched = None if inputs.exclude is None else ""
+        how = {"ignore_index": options.ignore_index, "score_order": options.score_order}
         try:
-            rankings = checked_rankings(inputs, ignore_index=ignore_index)
+            rankings = checked_rankings(inputs, **how)
         except NothingExcludedError as error:  # not in this batch; `compute` raises it if it is in no batch
-            rankings, unmatched = checked_rankings(inputs._replace(exclude=None), ignore_index=ignore_index), str(error)
-        batch = self._batch(*to_arrow(rankings), rankings.query_ids)
+            rankings, unmatched = checked_rankings(inputs._replace(exclude=None), **how), str(error)
+        batch = self._batch(rankings, options.score_order)
         return batch._replace(unmatched=unmatched, unmatched_ids=rankings.unmatched)
 
 

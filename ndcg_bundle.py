@@ -610,6 +610,17 @@ OPTIONS: dict[str, Option] = {
         said_as="scores",
         unsaid=("given",),
     ),
+    "score_order": Option(
+        "which scores rank first",
+        {
+            "descending": "the highest, as of similarities",
+            "ascending": "the lowest, as of distances, losses and ranks; `inf`, not `-inf`, marks a document that was "
+            "not retrieved",
+        },
+        usual="descending",
+        said_as="order",
+        unsaid=("descending",),
+    ),
     "ties": Option(
         "the order of documents with equal scores",
         TIES
@@ -1577,6 +1588,7 @@ class ChosenOptions(TypedDict, total=False):
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     score_dtype: Literal["given", "float32"] | None
+    score_order: Literal["descending", "ascending"] | Mapping[str, Literal["descending", "ascending"]] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
@@ -1635,6 +1647,7 @@ class Options:
     log_base: float
     ideal: str
     score_dtype: str
+    score_order: str
     ties: str
     zero_division: float | str
     negative_relevance: str
@@ -1694,7 +1707,7 @@ class Options:
     @Derived
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `reading.read`."""
-        names = ("judged_only", "ignore_index", "score_dtype")
+        names = ("judged_only", "ignore_index", "score_dtype", "score_order")
         return {**{name: getattr(self, name) for name in names}, "by_docid": self.ties == "docid"}
 
     @Derived
@@ -4348,7 +4361,16 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -
 
 JSON_BYTES = 5  # how many times as much memory as its text JSON takes as Python objects
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
-ZIP = b"PK\x03\x04"
+OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do with them
+    b"PK\x03\x04": "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
+    b"SQLite format 3\0": "is a SQLite database; give the rows of a query, such as pandas.read_sql(query, connection)",
+    b"\x93NUMPY": "is a NumPy array; give numpy.load(path)",
+    b"\x80": "is a pickle; load it, and give what it holds",
+    b"Obj\x01": "is an Avro file; save it as Parquet, or give its records",
+    b"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
+    b"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
+}
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{])')
 
 
@@ -4495,8 +4517,9 @@ def _file_parts(
                 file.seek(0)
                 return "row {} (from 0)", from_table(form, file, request)
             return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
-    if stream.peek(len(ZIP)) == ZIP:
-        raise ValueError("is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV")
+    for mark, problem in OTHER_FILES.items():
+        if stream.peek(len(mark)) == mark:
+            raise ValueError(problem)
     if stream.peek(3) == BYTE_ORDER_MARK:
         stream.read(3)
     start = stream.peek(1 << 12)
@@ -4533,6 +4556,10 @@ class Column(NamedTuple):
         """Return the documents in another order, and with other offsets."""
         present, padding = (None if mask is None else mask[order] for mask in (self.present, self.padding))
         return Column(self.values[order], offsets, present, padding)
+
+    def without_unretrieved(self, score_order: str) -> "Column":
+        """Return the same scores, in ascending order with those missing that mark a document not retrieved, inf."""
+        return self if score_order == "descending" else self.only(self.values != np.inf)
 
     def only(self, present: Mask) -> "Column":
         """Return the same values, with those for which a mask is False also missing."""
@@ -4909,6 +4936,18 @@ def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
         return scores
     with np.errstate(over="ignore"):
         return scores.astype(score_dtype, copy=False)
+
+
+def negated(scores: NDArray[Any]) -> NDArray[Any]:
+    """Return scores in the opposite order: the negative of each, or the complement of integers too large for that.
+
+    >>> negated(np.array([7, 0], np.uint8)).tolist(), negated(np.array([2**64 - 1, 2**63], np.uint64)).tolist()
+    ([-7, 0], [0, 9223372036854775807])
+    """
+    if scores.dtype.kind == "f":
+        return -scores
+    fit = int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63
+    return -scores.astype(np.int64) if fit else ~scores
 
 
 def beyond_2_53(values: NDArray[Any]) -> Mask:
@@ -5331,17 +5370,37 @@ class Rankings(NamedTuple):
         Raises:
             InvalidRankingError: a finite score of a retrieved document is too large for the type.
         """
+        if score_dtype == "given":
+            return self
         score = in_dtype(self.score, score_dtype)
-        too_large = np.isinf(score) & np.isfinite(self.score)
-        if self.retrieved is not None:
-            too_large &= self.retrieved
-        if too_large.any():
-            at = int(too_large.argmax())
-            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
-            problem = f'{self.score[at]} is too large for score_dtype="{score_dtype}"'
-            hint = 'scale the scores, or compare them as they are by score_dtype="given"'
-            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{problem}; {hint}")
+        hint = 'scale the scores, or compare them as they are by score_dtype="given"'
+        problem = f'is too large for score_dtype="{score_dtype}"; {hint}'
+        self._refuse_scores(np.isinf(score) & np.isfinite(self.score), problem)
         return self._replace(score=score)
+
+    def with_highest_first(self, score_order: str) -> "Rankings":
+        """Return the same documents with scores of which the highest ranks first.
+
+        Scores are negated after they have their type, since the complement of a large integer may be rounded otherwise.
+
+        Args:
+            score_order: the order of the scores now; in "ascending" order, no score marks a document not retrieved.
+
+        Raises:
+            InvalidRankingError: a score in ascending order is not a number, or -inf.
+        """
+        if score_order == "descending":
+            return self
+        self._refuse_scores(~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved")
+        return self._replace(score=negated(self.score))
+
+    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
+        """Raise an error for the first retrieved document that a mask marks."""
+        wrong = wrong if self.retrieved is None else wrong & self.retrieved
+        if wrong.any():
+            at = int(wrong.argmax())
+            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{self.score[at]} {problem}")
 
     def arrays(self) -> dict[str, Any]:
         """Return the arrays for the kernel, by name."""
@@ -5959,6 +6018,7 @@ def _are_distinct(rows: NDArray[np.float64]) -> bool:
 # ndcg/inputs/joins.py: Join rankings by ids, query by query: flat rows with the id of their query, mappings, and files.
 
 Side = Mapping[Any, Mapping[Any, Any]]
+UNRETRIEVED = {"descending": -np.inf, "ascending": np.inf}  # the score of a document that was not retrieved
 
 
 # Flat rows
@@ -5973,6 +6033,7 @@ def join_rows(
     *,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
     """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id.
@@ -5989,7 +6050,7 @@ def join_rows(
             return f"row {row}"
         return f"query {shown(ids[int(codes[row])].as_py())}, row {row}"
 
-    score = read_flat_column("predictions", predictions, row_of)
+    score = read_flat_column("predictions", predictions, row_of).without_unretrieved(score_order)
     relevance = read_flat_column("references", references, row_of, ignore_index)
     _check_lengths(score, relevance, queries, documents)
     order, offsets = queries.grouped()
@@ -6087,6 +6148,7 @@ def join_by_id(
     *,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
     """Join mappings or files: for each query of the references its retrieved documents, then those only judged.
@@ -6101,9 +6163,9 @@ def join_by_id(
         rankings = _join_mappings(predictions, references, by_docid, ignore_index)
     else:
         kind = next(side for side in (predictions, references) if isinstance(side, Columns)).query_ids.type
-        run = _side_columns("predictions", predictions, kind)
+        run = _side_columns("predictions", predictions, kind, score_order=score_order)
         qrels = _side_columns("references", references, kind, ignore_index)
-        rankings = _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
+        rankings = _join_columns(run, qrels, by_docid, score_dtype, score_order, ignore_index)
     if exclude is None:
         return rankings
     return rankings._replace(excluded=excluded_counts(given, (predictions, references)))
@@ -6175,7 +6237,9 @@ def _id_types(*sides: Side) -> list[str] | None:
     return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
 
 
-def _side_columns(argument: str, side: Any, kind: pa.DataType, ignore_index: float | None = None) -> Columns:
+def _side_columns(
+    argument: str, side: Any, kind: pa.DataType, ignore_index: float | None = None, score_order: str = "descending"
+) -> Columns:
     """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type.
 
     Args:
@@ -6183,6 +6247,7 @@ def _side_columns(argument: str, side: Any, kind: pa.DataType, ignore_index: flo
         side: a mapping, or columns, which are returned unchanged.
         kind: the type of ids on the other side.
         ignore_index: the reference that marks padding.
+        score_order: the order of scores.
     """
     if isinstance(side, Columns):
         return side
@@ -6211,7 +6276,7 @@ def _side_columns(argument: str, side: Any, kind: pa.DataType, ignore_index: flo
     if column.padding is not None:
         values[column.padding] = ignore_index
     if column.present is not None and argument == "predictions":  # a row shows that its query is not an empty list
-        values[~column.present] = -np.inf
+        values[~column.present] = UNRETRIEVED[score_order]
     columns = Columns(query, queries.combine_chunks(), documents, values, hashes_of(documents))
     return columns if column.present is None or argument == "predictions" else columns.only(column.present)
 
@@ -6233,7 +6298,7 @@ def _inputs_joins_ids(argument: str, side: str, ids: list[Any], kind: pa.DataTyp
 
 
 def _join_columns(
-    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
+    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, score_order: str, ignore_index: float | None
 ) -> Rankings:
     _refuse_other_kinds(run, qrels)
     known = index_among(run.query_ids, qrels.query_ids)
@@ -6269,7 +6334,7 @@ def _join_columns(
     offsets = until + until_lacked
     score, is_whole = run.value[order], run.value.dtype.kind in "iu"
     if len(lacked):
-        score = np.insert(score, at, 0 if is_whole else -np.inf)
+        score = np.insert(score, at, 0 if is_whole else UNRETRIEVED[score_order])
     before = until_lacked[run.query[first]]
     if not isinstance(order, slice):
         rank = np.empty_like(order)
@@ -6347,19 +6412,23 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
 KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
+BY_RANK = {"descending": range(-1, -(2**62), -1), "ascending": range(1, 2**62)}  # the scores of ranked ids
 
 
-def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMapping] | None:
+def by_ranked_ids(
+    predictions: Any, references: Any, score_order: str = "descending"
+) -> tuple[IdMapping, IdMapping] | None:
     """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
 
     Args:
         predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
         references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
             their relevances. All ids have the same type, text or integers.
+        score_order: the order of scores, which those of ranked ids have too.
 
     Returns:
-        Both sides by the index of each query. Scores fall by one from rank to rank; a listed document
-        has the relevance 1.
+        Both sides by the index of each query. Scores fall by one from rank to rank, or rise in ascending order; a
+        listed document has the relevance 1.
 
     Raises:
         ValueError: an id is neither text nor an integer, or appears twice in a list; the sides have different
@@ -6382,7 +6451,7 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
     ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
     check_queries_equal(len(ranked), len(relevant))
     sides = (
-        {query: _inputs_ranked_ids_by_id("predictions", query, row, count(-1, -1)) for query, row in enumerate(ranked)},
+        {query: _inputs_ranked_ids_by_id("predictions", query, row, BY_RANK[score_order]) for query, row in enumerate(ranked)},
         {query: _inputs_ranked_ids_by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
     )
     types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
@@ -6391,13 +6460,14 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
     return sides
 
 
-def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
+def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
     """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
     Args:
         predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
         references: the ids of each query's relevant documents, a list or a set, or a mapping of them to their
             relevances, by query.
+        score_order: as in ``by_ranked_ids``.
 
     Raises:
         ValueError: a value is not an id, or an id appears twice in a list; a side has ids of several types; both
@@ -6416,7 +6486,7 @@ def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
         check_ids(argument, sides[argument], nested=False)
         try:
             sides_by_query = {
-                query: _inputs_ranked_ids_by_id(argument, query, row, count(-1, -1) if argument == "predictions" else repeat(1))
+                query: _inputs_ranked_ids_by_id(argument, query, row, BY_RANK[score_order] if argument == "predictions" else repeat(1))
                 for query, row in rows.items()
             }
             if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
@@ -6585,7 +6655,8 @@ def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Itera
     }
     sides |= {name: with_ids(name, shared[name], names) for name in ("references", "exclude")}
     for name in runs:
-        _refuse_same_column(name, runs[name] is shared["references"], sides[name], sides["references"])
+        if runs[name] is shared["references"]:
+            refuse_same_column(name, sides[name], sides["references"])
     if named and any(isinstance(side, Columns) for side in sides.values()):
         shared |= dict.fromkeys(named)  # these are names of columns
     together_with = {**dict.fromkeys(runs), **shared, **sides}
@@ -6594,9 +6665,9 @@ def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Itera
     return [together(inputs._replace(predictions=together_with[name], **shared)) for name in runs]
 
 
-def _refuse_same_column(argument: str, are_same: bool, run: Any, qrels: Any) -> None:
-    """Raise an error for one table on both sides, with the same column of values: any order of it would be perfect."""
-    if are_same and isinstance(run, Columns) and np.array_equal(run.value, qrels.value):
+def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
+    """Raise an error for one table on both sides with the same column of values, which would always score 1.0."""
+    if isinstance(run, Columns) and isinstance(qrels, Columns) and np.array_equal(run.value, qrels.value):
         problem = "are the same column of the same table"
         raise ValueError(f"{argument} and references {problem}; name one score and the other relevance")
 
@@ -6612,6 +6683,7 @@ def read(
     judged_only: bool = False,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
 ) -> Rankings:
     """Align predictions and references.
 
@@ -6634,9 +6706,12 @@ def read(
             ranking with the last of them first then equals trec_eval's ranking. Documents by position have
             no ids and keep their order.
         score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
+        score_order: ``"descending"``, or ``"ascending"`` if the lowest score ranks first and ``inf`` marks a document
+            that was not retrieved. Ranked ids keep their order.
 
     Returns:
-        The rankings. Arrays are not copied, except for ragged lists of them and to change the type of scores.
+        The rankings, of which the highest score ranks first. Arrays are not copied, except for ragged lists of them and
+        to change the type or the order of scores.
         Queries are in the order of the references, or, in flat columns, in the order of their first rows.
 
     Raises:
@@ -6650,8 +6725,9 @@ def read(
     [True, True, False]
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    how: dict[str, Any] = {"judged_only": judged_only, "by_docid": by_docid, "score_dtype": score_dtype}
-    return _align(inputs.settled(), ignore_index=ignore_index, **how)
+    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
+    settled_inputs = inputs.settled(score_order)
+    return _align(settled_inputs, ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid, **how)
 
 
 def _align(
@@ -6661,18 +6737,19 @@ def _align(
     judged_only: bool = False,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
+    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
+    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, **how)
+    try:
+        rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
+    except InvalidRankingError as error:
+        place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
+        raise ValueError(f"predictions: {place(before + error.query, error.position)}: {error.problem}") from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    if score_dtype != "given":
-        try:
-            rankings = rankings.with_scores_in(score_dtype)
-        except InvalidRankingError as error:
-            place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
-            raise ValueError(f"predictions: {place(before + error.query, error.position)}: {error.problem}") from None
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
@@ -6686,10 +6763,10 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
-    if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
+    if query_ids is None and (ranked := by_ranked_ids(predictions, references, how["score_order"])) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
-    predictions, references = with_ids_by_query(predictions, references)
+    predictions, references = with_ids_by_query(predictions, references, how["score_order"])
     by_id = _are_by_id(predictions, references)
     if query_ids is not None and by_id:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
@@ -6701,7 +6778,7 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
         return join_rows(**inputs.rankings, **how)
     if by_id:
         return join_by_id(predictions, references, exclude, **how)
-    return _join_lists(predictions, references, how["ignore_index"])
+    return join_lists(predictions, references, how["ignore_index"], how["score_order"])
 
 
 def _are_by_id(predictions: Any, references: Any) -> bool:
@@ -6725,9 +6802,10 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
     return by_id[0]
 
 
-def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -> Rankings:
-    """Return rankings in which each query is a list, with the same documents on both sides."""
-    score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
+def join_lists(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
+    """Return rankings in which each query is a list, with the same documents on both sides, and scores as given."""
+    score = read_column("predictions", predictions).without_unretrieved(score_order)
+    relevance = read_column("references", references, ignore_index)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if (score.offsets != relevance.offsets).any():
         scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
@@ -6749,7 +6827,7 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
     >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
     [1]
     """
-    whole = inputs.settled()
+    whole = inputs.settled(how.get("score_order", "descending"))
     for piece in _pieces(whole):
         try:
             rankings = _align(piece, **how)
@@ -7000,7 +7078,7 @@ def counted_parts(
     before, bar = 0, None
     unmatched: set[str] = set()
     with ExitStack() as until_done:
-        inputs = from_files(inputs)
+        inputs = from_files(inputs, options.score_order)
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
             if before and bar is None:
@@ -7142,30 +7220,35 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
 
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
     """Read rankings, also from files, and check that some combination of options could score them."""
-    rankings = read(**from_files(inputs).rankings, **how)
+    rankings = read(**from_files(inputs, how.get("score_order", "descending")).rankings, **how)
     with UserTerms(rankings):
         check_queries(**rankings.arrays())
     return rankings
 
 
-def from_files(inputs: Inputs) -> Inputs:
+def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
     """Replace paths of files by the contents of the files."""
     if not any(map(_is_path, inputs)):
         return inputs
-    return inputs._replace(**{name: from_file(name, side) for name, side in inputs.rankings.items()})
+    read = {name: from_file(name, side, score_order) for name, side in inputs.rankings.items()}
+    run, qrels = read["predictions"], read["references"]
+    are_files = _is_path(inputs.predictions) and _is_path(inputs.references)
+    if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
+        refuse_same_column("predictions", run, qrels)
+    return inputs._replace(**read)
 
 
 def _is_path(side: Any) -> bool:
     return type(side) not in (NoneType, list, dict) and isinstance(side, (str, os.PathLike))
 
 
-def from_file(argument: str, side: Any) -> Any:
+def from_file(argument: str, side: Any, score_order: str = "descending") -> Any:
     """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
     if not _is_path(side) or argument in ("query_ids", "document_ids"):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
     try:
-        return read_columns(side, kind)
+        return read_columns(os.path.expanduser(side), kind, score_order=score_order)
     except FileError as error:
         error.argument = f"{argument}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
@@ -7888,9 +7971,10 @@ def ranked(query: Query) -> list[Any]:
     return sorted(query.run, key=lambda document: -query.run[document])
 
 
-def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
+def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None, score_order: str) -> Iterator[Query]:
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
-    run, qrels = (_documents_by_query(side) for side in inputs[:2])
+    sign = {"descending": 1, "ascending": -1}[score_order]
+    run, qrels = _documents_by_query(inputs.predictions, sign), _documents_by_query(inputs.references)
     for name in names:
         yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
 
@@ -7906,18 +7990,22 @@ def have_ids(inputs: Inputs) -> bool:
     return plain and inputs.exclude is None
 
 
-def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
+def _documents_by_query(side: Any, sign: int = 1) -> dict[Any, dict[Any, float]]:
     if isinstance(side, Mapping):
         return {
-            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
+            query: {
+                each: score
+                for each, value in documents.items()
+                if value is not None and (score := sign * float(value)) > -np.inf
+            }
             for query, documents in side.items()
         }
     names = side.query_ids.to_pylist()
     documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
     rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
     for query, document, value in rows:
-        if value > -np.inf:
-            documents[names[query]][document] = value
+        if sign * value > -np.inf:
+            documents[names[query]][document] = sign * value
     return documents
 
 
@@ -10457,7 +10545,8 @@ def explain(
     if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
         raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight))
-    scorer = _Scorer(from_files(inputs).settled(), k, options)
+    order = str(options.get("score_order") or "descending")
+    scorer = _Scorer(from_files(inputs, order).settled(order), k, options)
     unmatched = next(iter(scorer.rankings.values())).unmatched
     if unmatched:
         warn_unmatched(unmatched)
@@ -10627,18 +10716,20 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
         as_given: the scores as the caller passed them, if they were read as percentages.
     """
     other = searched._replace(evidence=as_given or searched.evidence)
-    rankings = searched.read(Options.parse(k=searched.k, **searched.given))
+    options = Options.parse(k=searched.k, **searched.given)
+    rankings = searched.read(options)
     if len(rankings.relevance) > MOST_DOCUMENTS:
         return
     by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
+    given = {name: value for name, value in searched.given.items() if name != "score_order"}  # the highest ranks first
     queries = [
-        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
+        Queries(queries_by_ids(inputs, rankings.names(), k, options.score_order) if by_ids else queries_of(rankings, k))
         for k in searched.named_cutoffs or [searched.k]
     ]
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
-            for name, values in _with_slip(slip, queries, searched.given):
+            for name, values in _with_slip(slip, queries, given):
                 if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, name
                     break
@@ -12840,6 +12931,7 @@ class Search:
         depth: int | None,
         judged: Mapping[Any, Collection[Any]] | None,
         score_dtype: str,
+        score_order: str,
         calls: Calls,
     ) -> None:
         """Keep the queries and the documents to rank.
@@ -12851,10 +12943,12 @@ class Search:
             depth: the number of documents to keep for each query; None for all.
             judged: documents to keep for each query at any rank; None for none.
             score_dtype: the type in which scores are compared, so that documents tie.
+            score_order: the order of the model's scores, "ascending" for distances.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
         self.judged, self.score_dtype = judged, score_dtype
+        self.sign = {"descending": 1, "ascending": -1}[score_order]  # with it, the highest score ranks first
         ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
         try:
             self.documents = sorted(ranked)
@@ -12863,7 +12957,7 @@ class Search:
         self.depth = len(self.documents) if depth is None else depth
 
     def run(self, model: Any) -> Run:
-        """Return the documents of each query with their scores, the highest first and equal ones by ascending ids.
+        """Return the documents of each query with their scores, the best first and equal ones by ascending ids.
 
         Raises:
             ValueError: a reranker without candidates, or with several scores for a pair; scores that are not a tensor
@@ -12871,7 +12965,8 @@ class Search:
         """
         from sentence_transformers import CrossEncoder
 
-        return self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
+        run = self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
+        return {query: {each: self.sign * score for each, score in _loops_evaluator_ranked(run[query])} for query in run}
 
     def _reranked(self, model: Any) -> Run:
         if self.candidates is None:
@@ -12887,8 +12982,8 @@ class Search:
                 problem = f"gives {scores.shape[1]} scores for a pair, but a reranker gives one"
                 raise ValueError(f"model: {problem}; make it with num_labels=1")
             for (query, document), score in zip(chunk, scores.tolist(), strict=True):
-                run[query][document] = score
-        return {query: _loops_evaluator_ranked(documents) for query, documents in run.items()}
+                run[query][document] = self.sign * score
+        return run
 
     def _retrieved(self, model: Any) -> Run:
         import torch
@@ -12906,9 +13001,8 @@ class Search:
                 got = tuple(similarity.shape) if isinstance(similarity, torch.Tensor) else type(similarity).__name__
                 problem = f"must return a tensor of queries and documents, here of shape {shape}; got {got}"
                 raise ValueError(f"score_function: {problem}")
-            similarity = self._of_candidates(
-                similarity if similarity.is_floating_point() else similarity.double(), start
-            )
+            floats = similarity if similarity.is_floating_point() else similarity.double()
+            similarity = self._of_candidates(floats if self.sign > 0 else -floats, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = similarity[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
@@ -12918,7 +13012,7 @@ class Search:
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
             run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
-        return {query: _loops_evaluator_ranked(documents) for query, documents in run.items()}
+        return run
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -12941,10 +13035,10 @@ class Search:
                 yield query, row, columns
 
 
-def _loops_evaluator_ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
-    """Return retrieved documents, the highest score first and equal ones by ascending ids."""
+def _loops_evaluator_ranked(documents: Mapping[Any, float]) -> list[tuple[Any, float]]:
+    """Return retrieved documents with their scores, the highest first and equal ones by ascending ids."""
     retrieved = ((document, score) for document, score in documents.items() if score != -np.inf)
-    return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
+    return sorted(retrieved, key=lambda each: (-each[1], each[0]))
 
 
 def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
@@ -13027,7 +13121,7 @@ def sentence_transformers_evaluator(
         batch_size: the number of texts, or pairs, in a batch of the model.
         corpus_chunk_size: the number of documents, or pairs, that are encoded and scored at a time.
         score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
-            similarity.
+            similarity. For a function that returns distances, set `score_order="ascending"`.
         truncate_dim: the number of dimensions of a dense embedding; None for all.
         max_active_dims: the number of dimensions of a sparse embedding that are not 0; None for no limit.
         query_prompt: a prefix of each query, or of each pair in a reranker.
@@ -13065,7 +13159,7 @@ def sentence_transformers_evaluator(
     report_of = _reports(inputs, parsed, resampling)
     texts = {query: queries[query] for query in (references if ranked is None else ranked)}
     kept = _kept(parsed, exclude or {}, references)
-    search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, calls)
+    search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, parsed.score_order, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
@@ -14142,12 +14236,14 @@ class Batch(NamedTuple):
     Attributes:
         table: Arrow lists of scores and relevances, and the ids of the queries.
         ids: these ids, if the queries have any.
+        score_order: the order in which the scores were given; those of the table are in descending order.
         unmatched: the error if `exclude` has none of these queries; empty if it has some; None without `exclude`.
         unmatched_ids: `unmatched` of their rankings.
     """
 
     table: pa.Table = NO_QUERIES
     ids: frozenset[bytes] = frozenset()
+    score_order: str = "descending"
     unmatched: str | None = None
     unmatched_ids: str | None = None
 
@@ -14169,6 +14265,7 @@ class BatchState(NamedTuple):
         store: the store of the batches; None before the first.
         contents: the contents of the store.
         ids: the ids of the queries that were added, in sets of falling size.
+        score_order: as in `Batch`, of all batches of this process; empty before the first.
         unmatched: as in `Batch`, of all batches together.
         unmatched_ids: as in `Batch`, of the first batch that has any.
         added: batches of this process that a `compute` has read but not yet scored.
@@ -14182,6 +14279,7 @@ class BatchState(NamedTuple):
     store: Any = None
     contents: Contents = Contents()
     ids: tuple[frozenset[bytes], ...] = ()
+    score_order: str = ""
     unmatched: str | None = None
     unmatched_ids: str | None = None
     added: tuple[pa.Table, ...] = ()
@@ -14203,9 +14301,12 @@ class BatchState(NamedTuple):
         while ids and larger and len(larger[-1]) <= len(ids):
             ids |= larger.pop()
         contents = self.store.add(self.contents, batch.table)
-        state = self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids)
-        return state._replace(
-            unmatched=_unmatched(self, batch), unmatched_ids=self.unmatched_ids or batch.unmatched_ids
+        return self._replace(
+            contents=contents,
+            ids=(*larger, ids) if ids else self.ids,
+            score_order=batch.score_order,
+            unmatched=_unmatched(self, batch),
+            unmatched_ids=self.unmatched_ids or batch.unmatched_ids,
         )
 
 
@@ -14271,24 +14372,33 @@ class Batches:
     def _holds_batches(self) -> bool:
         return self._state.store is not None or bool(self._state.added or self._state.rest)
 
-    def _batch(self, predictions: pa.Array, references: pa.Array, query_ids: Sequence[Any] | pa.Array | None) -> Batch:
+    def _batch(self, rankings: Rankings, score_order: str) -> Batch:
         """Return queries as a batch.
 
         Raises:
-            ValueError: a query was added before.
+            ValueError: a query was added before, or batches in another order of scores.
         """
+        self._check_order(score_order)
+        predictions, references = to_arrow(rankings)
         ids, column = [], pa.nulls(len(predictions))
-        if query_ids is not None:
+        if (query_ids := rankings.query_ids) is not None:
             given = query_ids.to_pylist() if isinstance(query_ids, pa.Array) else query_ids
             ids = list(map(_spelled, given))
             column = pa.array(ids, pa.large_binary())
-        batch = Batch(pa.table([predictions, references, column], [*SIDES, "query_id"]), frozenset(ids))
+        table = pa.table([predictions, references, column], [*SIDES, "query_id"])
+        batch = Batch(table, frozenset(ids), score_order)
         for added in self._state.ids:
             if again := added & batch.ids:
                 query = next(each for each in ids if each in again)
                 hint = "add all documents of a query in one batch, or give all rows to compute at once"
                 raise ValueError(f"query {_readable_id(query)} was added before; {hint}")
         return batch
+
+    def _check_order(self, score_order: str) -> None:
+        """Raise an error if scores in this order do not belong to the batches that were added before."""
+        if (before := self._state.score_order or score_order) != score_order:
+            problem = f'the batches before were added in "{before}" order, so they cannot be in "{score_order}" order'
+            raise ValueError(f"score_order: {problem}; give add_batch the order of each batch, the same for all")
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
         """Run a step, keep the state with which it ends, and return its result.
@@ -14503,6 +14613,7 @@ class Batches:
         self._state = state = BatchState(
             state.pid,
             ids=state.ids,
+            score_order=state.score_order,
             unmatched=state.unmatched,
             unmatched_ids=state.unmatched_ids,
             added=added,
@@ -14589,6 +14700,19 @@ def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.
                 problem = f"query {_readable_id(min(both))} was added by process {other} and by process {process}"
                 raise ValueError(f"{problem}; add all documents of a query in one process, one batch")
         seen.append((process, ids))
+
+
+def in_ascending_order(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return lists of scores that are stored in descending order as they were given.
+
+    >>> in_ascending_order(pa.chunked_array([[[-0.5, None]]])).to_pylist()
+    [[0.5, None]]
+    """
+    lists = (
+        pa.ListArray.from_arrays(chunk.offsets, pc.negate(chunk.values.cast(pa.float64())))
+        for chunk in predictions.chunks
+    )
+    return pa.chunked_array(lists, pa.list_(pa.float64()))
 
 
 def _scores_batches_together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
@@ -14920,12 +15044,13 @@ def _scored(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        rankings = read(*sides, **{**options.reading, "score_dtype": "given"})
+        rankings = join_lists(sides[0], sides[1], options.ignore_index, options.score_order)
         if options.missing == "raise":
             refuse_missing(rankings._replace(place=lambda query, _: place(query)))
         if "excluded" in columns:
             rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
-        scored = score_part(rankings.with_scores_in(options.score_dtype), options)
+        rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
+        scored = score_part(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
@@ -15022,8 +15147,8 @@ def compute(
         document_ids: {document_ids}
         data: {data}
         exclude: {exclude}
-        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `ties`,
-            `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
+        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `score_order`,
+            `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.
 
     Returns:
@@ -15987,6 +16112,7 @@ def compare(
         corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
         **options: the options of `compute`, except `use_aggregator` and `engine`. By default a judged query that is
             missing from one system but not from another is an error; `missing="skip"` skips it for all systems.
+            `score_order` may be of single systems, as in `{"l2": "ascending"}`.
 
     Raises:
         ValueError: as in `compute`, with the system's name; or there are fewer than two systems or
@@ -16002,17 +16128,22 @@ def compare(
     """
     resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
-    parsed = Options.of_method(compare, k, options)
+    order = options.get("score_order")
+    parsed = Options.of_method(compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options)
     names = system_names(systems, baseline)
+    orders = _orders(order, names) if isinstance(order, Mapping) else dict.fromkeys(names, parsed.score_order)
     runs = {_argument(name): systems[name] for name in names}
     shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by)._asdict()
     arguments = columns_of(data, {**runs, **shared})
     runs = {name: arguments.pop(_argument(name)) for name in names}
     inputs = Inputs(**arguments)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
-    columns, unmatched = _columns_of_systems(runs, inputs, parsed, same_queries)
+    by_system = {name: replace(parsed, score_order=each) for name, each in orders.items()}
+    columns, unmatched = _columns_of_systems(runs, inputs, by_system, same_queries)
     if unmatched:
         warn(f"{', '.join(map(_argument, unmatched))}: {next(iter(unmatched.values()))}")
+    said = orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]  # one, or one for each system
+    parsed = replace(parsed, score_order=",".join(said))
     signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
     slices = None
     if inputs.by is not None:
@@ -16082,41 +16213,55 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str], pai
     return pa.concat_tables(tables)
 
 
+def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+    """Return the order of each system's scores, from those that are given by system.
+
+    Raises:
+        ValueError: a name is not that of a system, or an order is another word.
+    """
+    for name in score_order:
+        choice("a system in score_order", name, names)
+    return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
+
+
 def _argument(system: str) -> str:
     """Return a system's predictions as errors name them."""
     return f"systems[{shown(system)}]"
 
 
 def _columns_of_systems(
-    runs: Mapping[str, Any], inputs: Inputs, options: Options, same_queries: bool
+    runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options], same_queries: bool
 ) -> tuple[dict[str, PerQuery], dict[str, str]]:
     """Return the columns of queries for each system, and `Rankings.unmatched` of some; each input is read once.
 
     Args:
         runs: the predictions of each system.
         inputs: the inputs that all systems share.
-        options: the options.
+        options: the options of each system, which differ in the order of scores only.
         same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
     """
-    sides = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
-    together = {_argument(name): predictions for name, predictions in runs.items()} | sides
-    together = {argument: from_file(argument, side) for argument, side in together.items()}
-    together = dict(zip(together, settled(**together), strict=True))
-    inputs = inputs._replace(**{name: together[name] for name in sides})
-    refuse_negative(inputs.references, inputs.exclude, options)
+    inputs = from_files(inputs)
+    shared, *_ = options.values()
+    refuse_negative(inputs.references, inputs.exclude, shared)
+    orders = [options[name].score_order for name in runs]
+    read = {
+        _argument(name): from_file(_argument(name), side, order)
+        for (name, side), order in zip(runs.items(), orders, strict=True)
+    }
+    systems = settled_systems(read, inputs, orders)
     columns: dict[str, PerQuery] = {}
     unmatched: dict[str, str] = {}
-    for name in runs:
+    for name, system in zip(runs, systems, strict=True):
         try:
-            system = inputs._replace(predictions=together[_argument(name)])
-            columns[name] = query_columns(system, options, partial(unmatched.__setitem__, name))
+            columns[name] = query_columns(system, options[name], partial(unmatched.__setitem__, name))
         except ValueError as error:
-            if str(error).startswith(tuple(f"{side}{end}" for side in (*sides, "sample_weight") for end in ": ")):
+            names = (*inputs.rankings, "sample_weight")
+            if str(error).startswith(tuple(f"{shared_by_all}{end}" for shared_by_all in names for end in ": ")):
                 raise  # all systems share these
             raise ValueError(f"{_argument(name)}: {error}") from None
     if same_queries:
         _refuse_lacking_queries(columns)
-    leave_out_alike(columns, options.names)
+    leave_out_alike(columns, shared.names)
     return columns, unmatched
 
 

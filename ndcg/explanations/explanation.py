@@ -280,7 +280,8 @@ def explain(
     if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
         raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight))
-    scorer = _Scorer(from_files(inputs).settled(), k, options)
+    order = str(options.get("score_order") or "descending")
+    scorer = _Scorer(from_files(inputs, order).settled(order), k, options)
     unmatched = next(iter(scorer.rankings.values())).unmatched
     if unmatched:
         warn_unmatched(unmatched)
@@ -450,18 +451,20 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
         as_given: the scores as the caller passed them, if they were read as percentages.
     """
     other = searched._replace(evidence=as_given or searched.evidence)
-    rankings = searched.read(Options.parse(k=searched.k, **searched.given))
+    options = Options.parse(k=searched.k, **searched.given)
+    rankings = searched.read(options)
     if len(rankings.relevance) > MOST_DOCUMENTS:
         return
     by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
+    given = {name: value for name, value in searched.given.items() if name != "score_order"}  # the highest ranks first
     queries = [
-        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
+        Queries(queries_by_ids(inputs, rankings.names(), k, options.score_order) if by_ids else queries_of(rankings, k))
         for k in searched.named_cutoffs or [searched.k]
     ]
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
-            for name, values in _with_slip(slip, queries, searched.given):
+            for name, values in _with_slip(slip, queries, given):
                 if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, name
                     break

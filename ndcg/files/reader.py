@@ -45,7 +45,16 @@ from .tables import from_json, from_table
 
 JSON_BYTES = 5  # how many times as much memory as its text JSON takes as Python objects
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
-ZIP = b"PK\x03\x04"
+OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do with them
+    b"PK\x03\x04": "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
+    b"SQLite format 3\0": "is a SQLite database; give the rows of a query, such as pandas.read_sql(query, connection)",
+    b"\x93NUMPY": "is a NumPy array; give numpy.load(path)",
+    b"\x80": "is a pickle; load it, and give what it holds",
+    b"Obj\x01": "is an Avro file; save it as Parquet, or give its records",
+    b"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
+    b"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
+}
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{])')
 
 
@@ -192,8 +201,9 @@ def _file_parts(
                 file.seek(0)
                 return "row {} (from 0)", from_table(form, file, request)
             return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
-    if stream.peek(len(ZIP)) == ZIP:
-        raise ValueError("is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV")
+    for mark, problem in OTHER_FILES.items():
+        if stream.peek(len(mark)) == mark:
+            raise ValueError(problem)
     if stream.peek(3) == BYTE_ORDER_MARK:
         stream.read(3)
     start = stream.peek(1 << 12)

@@ -48,6 +48,10 @@ class Column(NamedTuple):
         present, padding = (None if mask is None else mask[order] for mask in (self.present, self.padding))
         return Column(self.values[order], offsets, present, padding)
 
+    def without_unretrieved(self, score_order: str) -> "Column":
+        """Return the same scores, in ascending order with those missing that mark a document not retrieved, inf."""
+        return self if score_order == "descending" else self.only(self.values != np.inf)
+
     def only(self, present: Mask) -> "Column":
         """Return the same values, with those for which a mask is False also missing."""
         present = present if self.present is None else present & self.present
@@ -423,6 +427,18 @@ def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
         return scores
     with np.errstate(over="ignore"):
         return scores.astype(score_dtype, copy=False)
+
+
+def negated(scores: NDArray[Any]) -> NDArray[Any]:
+    """Return scores in the opposite order: the negative of each, or the complement of integers too large for that.
+
+    >>> negated(np.array([7, 0], np.uint8)).tolist(), negated(np.array([2**64 - 1, 2**63], np.uint64)).tolist()
+    ([-7, 0], [0, 9223372036854775807])
+    """
+    if scores.dtype.kind == "f":
+        return -scores
+    fit = int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63
+    return -scores.astype(np.int64) if fit else ~scores
 
 
 def beyond_2_53(values: NDArray[Any]) -> Mask:

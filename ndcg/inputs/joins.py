@@ -37,6 +37,7 @@ from .ids import (
 from .rankings import Rankings
 
 Side = Mapping[Any, Mapping[Any, Any]]
+UNRETRIEVED = {"descending": -np.inf, "ascending": np.inf}  # the score of a document that was not retrieved
 
 
 # Flat rows
@@ -51,6 +52,7 @@ def join_rows(
     *,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
     """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id.
@@ -67,7 +69,7 @@ def join_rows(
             return f"row {row}"
         return f"query {shown(ids[int(codes[row])].as_py())}, row {row}"
 
-    score = read_flat_column("predictions", predictions, row_of)
+    score = read_flat_column("predictions", predictions, row_of).without_unretrieved(score_order)
     relevance = read_flat_column("references", references, row_of, ignore_index)
     _check_lengths(score, relevance, queries, documents)
     order, offsets = queries.grouped()
@@ -165,6 +167,7 @@ def join_by_id(
     *,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
     """Join mappings or files: for each query of the references its retrieved documents, then those only judged.
@@ -179,9 +182,9 @@ def join_by_id(
         rankings = _join_mappings(predictions, references, by_docid, ignore_index)
     else:
         kind = next(side for side in (predictions, references) if isinstance(side, Columns)).query_ids.type
-        run = _side_columns("predictions", predictions, kind)
+        run = _side_columns("predictions", predictions, kind, score_order=score_order)
         qrels = _side_columns("references", references, kind, ignore_index)
-        rankings = _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
+        rankings = _join_columns(run, qrels, by_docid, score_dtype, score_order, ignore_index)
     if exclude is None:
         return rankings
     return rankings._replace(excluded=excluded_counts(given, (predictions, references)))
@@ -253,7 +256,9 @@ def _id_types(*sides: Side) -> list[str] | None:
     return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
 
 
-def _side_columns(argument: str, side: Any, kind: pa.DataType, ignore_index: float | None = None) -> Columns:
+def _side_columns(
+    argument: str, side: Any, kind: pa.DataType, ignore_index: float | None = None, score_order: str = "descending"
+) -> Columns:
     """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type.
 
     Args:
@@ -261,6 +266,7 @@ def _side_columns(argument: str, side: Any, kind: pa.DataType, ignore_index: flo
         side: a mapping, or columns, which are returned unchanged.
         kind: the type of ids on the other side.
         ignore_index: the reference that marks padding.
+        score_order: the order of scores.
     """
     if isinstance(side, Columns):
         return side
@@ -289,7 +295,7 @@ def _side_columns(argument: str, side: Any, kind: pa.DataType, ignore_index: flo
     if column.padding is not None:
         values[column.padding] = ignore_index
     if column.present is not None and argument == "predictions":  # a row shows that its query is not an empty list
-        values[~column.present] = -np.inf
+        values[~column.present] = UNRETRIEVED[score_order]
     columns = Columns(query, queries.combine_chunks(), documents, values, hashes_of(documents))
     return columns if column.present is None or argument == "predictions" else columns.only(column.present)
 
@@ -311,7 +317,7 @@ def _ids(argument: str, side: str, ids: list[Any], kind: pa.DataType) -> pa.Chun
 
 
 def _join_columns(
-    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
+    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, score_order: str, ignore_index: float | None
 ) -> Rankings:
     _refuse_other_kinds(run, qrels)
     known = index_among(run.query_ids, qrels.query_ids)
@@ -347,7 +353,7 @@ def _join_columns(
     offsets = until + until_lacked
     score, is_whole = run.value[order], run.value.dtype.kind in "iu"
     if len(lacked):
-        score = np.insert(score, at, 0 if is_whole else -np.inf)
+        score = np.insert(score, at, 0 if is_whole else UNRETRIEVED[score_order])
     before = until_lacked[run.query[first]]
     if not isinstance(order, slice):
         rank = np.empty_like(order)

@@ -6,7 +6,7 @@ and relevances never are; text is always ids.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from itertools import chain, count, repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -20,19 +20,23 @@ from .sources import ARROW, plain
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
 WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
 KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
+BY_RANK = {"descending": range(-1, -(2**62), -1), "ascending": range(1, 2**62)}  # the scores of ranked ids
 
 
-def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMapping] | None:
+def by_ranked_ids(
+    predictions: Any, references: Any, score_order: str = "descending"
+) -> tuple[IdMapping, IdMapping] | None:
     """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
 
     Args:
         predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
         references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
             their relevances. All ids have the same type, text or integers.
+        score_order: the order of scores, which those of ranked ids have too.
 
     Returns:
-        Both sides by the index of each query. Scores fall by one from rank to rank; a listed document
-        has the relevance 1.
+        Both sides by the index of each query. Scores fall by one from rank to rank, or rise in ascending order; a
+        listed document has the relevance 1.
 
     Raises:
         ValueError: an id is neither text nor an integer, or appears twice in a list; the sides have different
@@ -55,7 +59,7 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
     ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
     check_queries_equal(len(ranked), len(relevant))
     sides = (
-        {query: _by_id("predictions", query, row, count(-1, -1)) for query, row in enumerate(ranked)},
+        {query: _by_id("predictions", query, row, BY_RANK[score_order]) for query, row in enumerate(ranked)},
         {query: _by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
     )
     types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
@@ -64,13 +68,14 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
     return sides
 
 
-def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
+def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
     """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
     Args:
         predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
         references: the ids of each query's relevant documents, a list or a set, or a mapping of them to their
             relevances, by query.
+        score_order: as in ``by_ranked_ids``.
 
     Raises:
         ValueError: a value is not an id, or an id appears twice in a list; a side has ids of several types; both
@@ -89,7 +94,7 @@ def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
         check_ids(argument, sides[argument], nested=False)
         try:
             sides_by_query = {
-                query: _by_id(argument, query, row, count(-1, -1) if argument == "predictions" else repeat(1))
+                query: _by_id(argument, query, row, BY_RANK[score_order] if argument == "predictions" else repeat(1))
                 for query, row in rows.items()
             }
             if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..measure.scoring import InvalidRankingError
 from ..measure.ties import Mask
-from .columns import Column, Place, in_dtype, numbered
+from .columns import Column, Place, in_dtype, negated, numbered
 from .ids import PROBE, float_hint
 
 
@@ -106,17 +106,37 @@ class Rankings(NamedTuple):
         Raises:
             InvalidRankingError: a finite score of a retrieved document is too large for the type.
         """
+        if score_dtype == "given":
+            return self
         score = in_dtype(self.score, score_dtype)
-        too_large = np.isinf(score) & np.isfinite(self.score)
-        if self.retrieved is not None:
-            too_large &= self.retrieved
-        if too_large.any():
-            at = int(too_large.argmax())
-            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
-            problem = f'{self.score[at]} is too large for score_dtype="{score_dtype}"'
-            hint = 'scale the scores, or compare them as they are by score_dtype="given"'
-            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{problem}; {hint}")
+        hint = 'scale the scores, or compare them as they are by score_dtype="given"'
+        problem = f'is too large for score_dtype="{score_dtype}"; {hint}'
+        self._refuse_scores(np.isinf(score) & np.isfinite(self.score), problem)
         return self._replace(score=score)
+
+    def with_highest_first(self, score_order: str) -> "Rankings":
+        """Return the same documents with scores of which the highest ranks first.
+
+        Scores are negated after they have their type, since the complement of a large integer may be rounded otherwise.
+
+        Args:
+            score_order: the order of the scores now; in "ascending" order, no score marks a document not retrieved.
+
+        Raises:
+            InvalidRankingError: a score in ascending order is not a number, or -inf.
+        """
+        if score_order == "descending":
+            return self
+        self._refuse_scores(~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved")
+        return self._replace(score=negated(self.score))
+
+    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
+        """Raise an error for the first retrieved document that a mask marks."""
+        wrong = wrong if self.retrieved is None else wrong & self.retrieved
+        if wrong.any():
+            at = int(wrong.argmax())
+            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{self.score[at]} {problem}")
 
     def arrays(self) -> dict[str, Any]:
         """Return the arrays for the kernel, by name."""

@@ -80,7 +80,8 @@ def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Itera
     }
     sides |= {name: with_ids(name, shared[name], names) for name in ("references", "exclude")}
     for name in runs:
-        _refuse_same_column(name, runs[name] is shared["references"], sides[name], sides["references"])
+        if runs[name] is shared["references"]:
+            refuse_same_column(name, sides[name], sides["references"])
     if named and any(isinstance(side, Columns) for side in sides.values()):
         shared |= dict.fromkeys(named)  # these are names of columns
     together_with = {**dict.fromkeys(runs), **shared, **sides}
@@ -89,9 +90,9 @@ def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Itera
     return [together(inputs._replace(predictions=together_with[name], **shared)) for name in runs]
 
 
-def _refuse_same_column(argument: str, are_same: bool, run: Any, qrels: Any) -> None:
-    """Raise an error for one table on both sides, with the same column of values: any order of it would be perfect."""
-    if are_same and isinstance(run, Columns) and np.array_equal(run.value, qrels.value):
+def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
+    """Raise an error for one table on both sides with the same column of values, which would always score 1.0."""
+    if isinstance(run, Columns) and isinstance(qrels, Columns) and np.array_equal(run.value, qrels.value):
         problem = "are the same column of the same table"
         raise ValueError(f"{argument} and references {problem}; name one score and the other relevance")
 
@@ -107,6 +108,7 @@ def read(
     judged_only: bool = False,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
 ) -> Rankings:
     """Align predictions and references.
 
@@ -129,9 +131,12 @@ def read(
             ranking with the last of them first then equals trec_eval's ranking. Documents by position have
             no ids and keep their order.
         score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
+        score_order: ``"descending"``, or ``"ascending"`` if the lowest score ranks first and ``inf`` marks a document
+            that was not retrieved. Ranked ids keep their order.
 
     Returns:
-        The rankings. Arrays are not copied, except for ragged lists of them and to change the type of scores.
+        The rankings, of which the highest score ranks first. Arrays are not copied, except for ragged lists of them and
+        to change the type or the order of scores.
         Queries are in the order of the references, or, in flat columns, in the order of their first rows.
 
     Raises:
@@ -145,8 +150,9 @@ def read(
     [True, True, False]
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    how: dict[str, Any] = {"judged_only": judged_only, "by_docid": by_docid, "score_dtype": score_dtype}
-    return _align(inputs.settled(), ignore_index=ignore_index, **how)
+    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
+    settled_inputs = inputs.settled(score_order)
+    return _align(settled_inputs, ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid, **how)
 
 
 def _align(
@@ -156,18 +162,19 @@ def _align(
     judged_only: bool = False,
     by_docid: bool = False,
     score_dtype: str = "given",
+    score_order: str = "descending",
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
+    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
+    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, **how)
+    try:
+        rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
+    except InvalidRankingError as error:
+        place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
+        raise ValueError(f"predictions: {place(before + error.query, error.position)}: {error.problem}") from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    if score_dtype != "given":
-        try:
-            rankings = rankings.with_scores_in(score_dtype)
-        except InvalidRankingError as error:
-            place, before = (numbered, first_query) if rankings.place is None else (rankings.place, 0)
-            raise ValueError(f"predictions: {place(before + error.query, error.position)}: {error.problem}") from None
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
@@ -181,10 +188,10 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
-    if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
+    if query_ids is None and (ranked := by_ranked_ids(predictions, references, how["score_order"])) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
-    predictions, references = with_ids_by_query(predictions, references)
+    predictions, references = with_ids_by_query(predictions, references, how["score_order"])
     by_id = _are_by_id(predictions, references)
     if query_ids is not None and by_id:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
@@ -196,7 +203,7 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
         return join_rows(**inputs.rankings, **how)
     if by_id:
         return join_by_id(predictions, references, exclude, **how)
-    return _join_lists(predictions, references, how["ignore_index"])
+    return join_lists(predictions, references, how["ignore_index"], how["score_order"])
 
 
 def _are_by_id(predictions: Any, references: Any) -> bool:
@@ -220,9 +227,10 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
     return by_id[0]
 
 
-def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -> Rankings:
-    """Return rankings in which each query is a list, with the same documents on both sides."""
-    score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
+def join_lists(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
+    """Return rankings in which each query is a list, with the same documents on both sides, and scores as given."""
+    score = read_column("predictions", predictions).without_unretrieved(score_order)
+    relevance = read_column("references", references, ignore_index)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if (score.offsets != relevance.offsets).any():
         scored, judged = np.diff(score.offsets), np.diff(relevance.offsets)
@@ -244,7 +252,7 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
     >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
     [1]
     """
-    whole = inputs.settled()
+    whole = inputs.settled(how.get("score_order", "descending"))
     for piece in _pieces(whole):
         try:
             rankings = _align(piece, **how)

@@ -60,6 +60,7 @@ class Search:
         depth: int | None,
         judged: Mapping[Any, Collection[Any]] | None,
         score_dtype: str,
+        score_order: str,
         calls: Calls,
     ) -> None:
         """Keep the queries and the documents to rank.
@@ -71,10 +72,12 @@ class Search:
             depth: the number of documents to keep for each query; None for all.
             judged: documents to keep for each query at any rank; None for none.
             score_dtype: the type in which scores are compared, so that documents tie.
+            score_order: the order of the model's scores, "ascending" for distances.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
         self.judged, self.score_dtype = judged, score_dtype
+        self.sign = {"descending": 1, "ascending": -1}[score_order]  # with it, the highest score ranks first
         ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
         try:
             self.documents = sorted(ranked)
@@ -83,7 +86,7 @@ class Search:
         self.depth = len(self.documents) if depth is None else depth
 
     def run(self, model: Any) -> Run:
-        """Return the documents of each query with their scores, the highest first and equal ones by ascending ids.
+        """Return the documents of each query with their scores, the best first and equal ones by ascending ids.
 
         Raises:
             ValueError: a reranker without candidates, or with several scores for a pair; scores that are not a tensor
@@ -91,7 +94,8 @@ class Search:
         """
         from sentence_transformers import CrossEncoder
 
-        return self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
+        run = self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
+        return {query: {each: self.sign * score for each, score in _ranked(run[query])} for query in run}
 
     def _reranked(self, model: Any) -> Run:
         if self.candidates is None:
@@ -107,8 +111,8 @@ class Search:
                 problem = f"gives {scores.shape[1]} scores for a pair, but a reranker gives one"
                 raise ValueError(f"model: {problem}; make it with num_labels=1")
             for (query, document), score in zip(chunk, scores.tolist(), strict=True):
-                run[query][document] = score
-        return {query: _ranked(documents) for query, documents in run.items()}
+                run[query][document] = self.sign * score
+        return run
 
     def _retrieved(self, model: Any) -> Run:
         import torch
@@ -126,9 +130,8 @@ class Search:
                 got = tuple(similarity.shape) if isinstance(similarity, torch.Tensor) else type(similarity).__name__
                 problem = f"must return a tensor of queries and documents, here of shape {shape}; got {got}"
                 raise ValueError(f"score_function: {problem}")
-            similarity = self._of_candidates(
-                similarity if similarity.is_floating_point() else similarity.double(), start
-            )
+            floats = similarity if similarity.is_floating_point() else similarity.double()
+            similarity = self._of_candidates(floats if self.sign > 0 else -floats, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = similarity[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
@@ -138,7 +141,7 @@ class Search:
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
             run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
-        return {query: _ranked(documents) for query, documents in run.items()}
+        return run
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -161,10 +164,10 @@ class Search:
                 yield query, row, columns
 
 
-def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
-    """Return retrieved documents, the highest score first and equal ones by ascending ids."""
+def _ranked(documents: Mapping[Any, float]) -> list[tuple[Any, float]]:
+    """Return retrieved documents with their scores, the highest first and equal ones by ascending ids."""
     retrieved = ((document, score) for document, score in documents.items() if score != -np.inf)
-    return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
+    return sorted(retrieved, key=lambda each: (-each[1], each[0]))
 
 
 def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
@@ -247,7 +250,7 @@ def sentence_transformers_evaluator(
         batch_size: the number of texts, or pairs, in a batch of the model.
         corpus_chunk_size: the number of documents, or pairs, that are encoded and scored at a time.
         score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
-            similarity.
+            similarity. For a function that returns distances, set `score_order="ascending"`.
         truncate_dim: the number of dimensions of a dense embedding; None for all.
         max_active_dims: the number of dimensions of a sparse embedding that are not 0; None for no limit.
         query_prompt: a prefix of each query, or of each pair in a reranker.
@@ -285,7 +288,7 @@ def sentence_transformers_evaluator(
     report_of = _reports(inputs, parsed, resampling)
     texts = {query: queries[query] for query in (references if ranked is None else ranked)}
     kept = _kept(parsed, exclude or {}, references)
-    search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, calls)
+    search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, parsed.score_order, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 

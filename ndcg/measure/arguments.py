@@ -135,6 +135,17 @@ OPTIONS: dict[str, Option] = {
         said_as="scores",
         unsaid=("given",),
     ),
+    "score_order": Option(
+        "which scores rank first",
+        {
+            "descending": "the highest, as of similarities",
+            "ascending": "the lowest, as of distances, losses and ranks; `inf`, not `-inf`, marks a document that was "
+            "not retrieved",
+        },
+        usual="descending",
+        said_as="order",
+        unsaid=("descending",),
+    ),
     "ties": Option(
         "the order of documents with equal scores",
         TIES

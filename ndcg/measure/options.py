@@ -52,6 +52,7 @@ class ChosenOptions(TypedDict, total=False):
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     score_dtype: Literal["given", "float32"] | None
+    score_order: Literal["descending", "ascending"] | Mapping[str, Literal["descending", "ascending"]] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
@@ -110,6 +111,7 @@ class Options:
     log_base: float
     ideal: str
     score_dtype: str
+    score_order: str
     ties: str
     zero_division: float | str
     negative_relevance: str
@@ -169,7 +171,7 @@ class Options:
     @Derived
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of `reading.read`."""
-        names = ("judged_only", "ignore_index", "score_dtype")
+        names = ("judged_only", "ignore_index", "score_dtype", "score_order")
         return {**{name: getattr(self, name) for name in names}, "by_docid": self.ties == "docid"}
 
     @Derived

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 
 from ..inputs.ids import id_kind
+from ..inputs.rankings import Rankings, to_arrow
 from ..inputs.reading import Inputs, without_padding
 from ..measure.messages import shown, warn
 from .batch_file import Contents, Store, is_finished, read_finished
@@ -39,12 +40,14 @@ class Batch(NamedTuple):
     Attributes:
         table: Arrow lists of scores and relevances, and the ids of the queries.
         ids: these ids, if the queries have any.
+        score_order: the order in which the scores were given; those of the table are in descending order.
         unmatched: the error if `exclude` has none of these queries; empty if it has some; None without `exclude`.
         unmatched_ids: `unmatched` of their rankings.
     """
 
     table: pa.Table = NO_QUERIES
     ids: frozenset[bytes] = frozenset()
+    score_order: str = "descending"
     unmatched: str | None = None
     unmatched_ids: str | None = None
 
@@ -66,6 +69,7 @@ class BatchState(NamedTuple):
         store: the store of the batches; None before the first.
         contents: the contents of the store.
         ids: the ids of the queries that were added, in sets of falling size.
+        score_order: as in `Batch`, of all batches of this process; empty before the first.
         unmatched: as in `Batch`, of all batches together.
         unmatched_ids: as in `Batch`, of the first batch that has any.
         added: batches of this process that a `compute` has read but not yet scored.
@@ -79,6 +83,7 @@ class BatchState(NamedTuple):
     store: Any = None
     contents: Contents = Contents()
     ids: tuple[frozenset[bytes], ...] = ()
+    score_order: str = ""
     unmatched: str | None = None
     unmatched_ids: str | None = None
     added: tuple[pa.Table, ...] = ()
@@ -100,9 +105,12 @@ class BatchState(NamedTuple):
         while ids and larger and len(larger[-1]) <= len(ids):
             ids |= larger.pop()
         contents = self.store.add(self.contents, batch.table)
-        state = self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids)
-        return state._replace(
-            unmatched=_unmatched(self, batch), unmatched_ids=self.unmatched_ids or batch.unmatched_ids
+        return self._replace(
+            contents=contents,
+            ids=(*larger, ids) if ids else self.ids,
+            score_order=batch.score_order,
+            unmatched=_unmatched(self, batch),
+            unmatched_ids=self.unmatched_ids or batch.unmatched_ids,
         )
 
 
@@ -168,24 +176,33 @@ class Batches:
     def _holds_batches(self) -> bool:
         return self._state.store is not None or bool(self._state.added or self._state.rest)
 
-    def _batch(self, predictions: pa.Array, references: pa.Array, query_ids: Sequence[Any] | pa.Array | None) -> Batch:
+    def _batch(self, rankings: Rankings, score_order: str) -> Batch:
         """Return queries as a batch.
 
         Raises:
-            ValueError: a query was added before.
+            ValueError: a query was added before, or batches in another order of scores.
         """
+        self._check_order(score_order)
+        predictions, references = to_arrow(rankings)
         ids, column = [], pa.nulls(len(predictions))
-        if query_ids is not None:
+        if (query_ids := rankings.query_ids) is not None:
             given = query_ids.to_pylist() if isinstance(query_ids, pa.Array) else query_ids
             ids = list(map(_spelled, given))
             column = pa.array(ids, pa.large_binary())
-        batch = Batch(pa.table([predictions, references, column], [*SIDES, "query_id"]), frozenset(ids))
+        table = pa.table([predictions, references, column], [*SIDES, "query_id"])
+        batch = Batch(table, frozenset(ids), score_order)
         for added in self._state.ids:
             if again := added & batch.ids:
                 query = next(each for each in ids if each in again)
                 hint = "add all documents of a query in one batch, or give all rows to compute at once"
                 raise ValueError(f"query {_readable_id(query)} was added before; {hint}")
         return batch
+
+    def _check_order(self, score_order: str) -> None:
+        """Raise an error if scores in this order do not belong to the batches that were added before."""
+        if (before := self._state.score_order or score_order) != score_order:
+            problem = f'the batches before were added in "{before}" order, so they cannot be in "{score_order}" order'
+            raise ValueError(f"score_order: {problem}; give add_batch the order of each batch, the same for all")
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
         """Run a step, keep the state with which it ends, and return its result.
@@ -400,6 +417,7 @@ class Batches:
         self._state = state = BatchState(
             state.pid,
             ids=state.ids,
+            score_order=state.score_order,
             unmatched=state.unmatched,
             unmatched_ids=state.unmatched_ids,
             added=added,
@@ -486,6 +504,19 @@ def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.
                 problem = f"query {_readable_id(min(both))} was added by process {other} and by process {process}"
                 raise ValueError(f"{problem}; add all documents of a query in one process, one batch")
         seen.append((process, ids))
+
+
+def in_ascending_order(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return lists of scores that are stored in descending order as they were given.
+
+    >>> in_ascending_order(pa.chunked_array([[[-0.5, None]]])).to_pylist()
+    [[0.5, None]]
+    """
+    lists = (
+        pa.ListArray.from_arrays(chunk.offsets, pc.negate(chunk.values.cast(pa.float64())))
+        for chunk in predictions.chunks
+    )
+    return pa.chunked_array(lists, pa.list_(pa.float64()))
 
 
 def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:

@@ -35,8 +35,8 @@ def compute(
         document_ids: {document_ids}
         data: {data}
         exclude: {exclude}
-        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `ties`,
-            `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
+        **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `score_order`,
+            `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.
 
     Returns:

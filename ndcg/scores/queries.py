@@ -22,7 +22,7 @@ from ..inputs.exclusion import Pairs, are_excluded
 from ..inputs.hashes import Columns
 from ..inputs.ids import encode_ids
 from ..inputs.rankings import Rankings
-from ..inputs.reading import Inputs, parts, read
+from ..inputs.reading import Inputs, parts, read, refuse_same_column
 from ..inputs.slices import Slices, read_slices
 from ..inputs.sources import named_columns, plain_in_order, settled
 from ..measure.messages import missing_library, shown, warn
@@ -128,7 +128,7 @@ def counted_parts(
     before, bar = 0, None
     unmatched: set[str] = set()
     with ExitStack() as until_done:
-        inputs = from_files(inputs)
+        inputs = from_files(inputs, options.score_order)
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
             if before and bar is None:
@@ -270,30 +270,35 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
 
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
     """Read rankings, also from files, and check that some combination of options could score them."""
-    rankings = read(**from_files(inputs).rankings, **how)
+    rankings = read(**from_files(inputs, how.get("score_order", "descending")).rankings, **how)
     with UserTerms(rankings):
         check_queries(**rankings.arrays())
     return rankings
 
 
-def from_files(inputs: Inputs) -> Inputs:
+def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
     """Replace paths of files by the contents of the files."""
     if not any(map(_is_path, inputs)):
         return inputs
-    return inputs._replace(**{name: from_file(name, side) for name, side in inputs.rankings.items()})
+    read = {name: from_file(name, side, score_order) for name, side in inputs.rankings.items()}
+    run, qrels = read["predictions"], read["references"]
+    are_files = _is_path(inputs.predictions) and _is_path(inputs.references)
+    if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
+        refuse_same_column("predictions", run, qrels)
+    return inputs._replace(**read)
 
 
 def _is_path(side: Any) -> bool:
     return type(side) not in (NoneType, list, dict) and isinstance(side, (str, os.PathLike))
 
 
-def from_file(argument: str, side: Any) -> Any:
+def from_file(argument: str, side: Any, score_order: str = "descending") -> Any:
     """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
     if not _is_path(side) or argument in ("query_ids", "document_ids"):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
     try:
-        return read_columns(side, kind)
+        return read_columns(os.path.expanduser(side), kind, score_order=score_order)
     except FileError as error:
         error.argument = f"{argument}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:

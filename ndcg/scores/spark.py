@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..inputs.reading import PART, read
+from ..inputs.reading import PART, join_lists
 from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
@@ -334,12 +334,13 @@ def _scored(
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
-        rankings = read(*sides, **{**options.reading, "score_dtype": "given"})
+        rankings = join_lists(sides[0], sides[1], options.ignore_index, options.score_order)
         if options.missing == "raise":
             refuse_missing(rankings._replace(place=lambda query, _: place(query)))
         if "excluded" in columns:
             rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
-        scored = score_part(rankings.with_scores_in(options.score_dtype), options)
+        rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
+        scored = score_part(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None

@@ -236,7 +236,10 @@ ARGUMENTS = {
         _of_python("convention", MEANS, "; default: sklearn", tuple(CONVENTIONS)),
         _of_python("gain", ALL, ", or a list by label (0,1,3,7)"),
         _of_python("discount", ALL, ", or a list by rank (1,0.6,0.5)"),
-        *(_of_python(name, ALL) for name in ("log_base", "ideal", "score_dtype", "ties", "zero_division")),
+        *(_of_python(name, ALL) for name in ("log_base", "ideal", "score_dtype")),
+        _of_python("score_order", tuple(each for each in ALL if each not in COMPARE)),
+        _of_python("score_order", COMPARE, "; of single runs as in dense=ascending"),
+        *(_of_python(name, ALL) for name in ("ties", "zero_division")),
         *(_of_python(name, ALL) for name in ("negative_relevance", "judged_only", "ignore_index")),
         _of_python("missing", ("score", "audit", "explain")),
         _of_python(
@@ -308,6 +311,12 @@ def _numbers(text: str) -> list[float] | str:
         return text  # a word
 
 
+def _orders(text: str) -> str | dict[str, str]:
+    """Return the order of scores, or that of each run, by its name."""
+    by_run = [each.rpartition("=") for each in text.split(",")]
+    return {run: order for run, _, order in by_run} if all(run for run, *_ in by_run) else text
+
+
 def _number(text: str) -> float | str:
     numbers = _numbers(text)
     return numbers[0] if isinstance(numbers, list) and len(numbers) == 1 else text
@@ -332,6 +341,7 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "gain": (_numbers, "GAIN"),
     "discount": (_numbers, "DISCOUNT"),
     "zero_division": (_number, "X"),
+    "score_order": (_orders, "SCORE_ORDER"),
     "output": (str, "FORMAT"),
     "pairs": (str, "WHICH"),
 }

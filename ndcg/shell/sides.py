@@ -68,7 +68,7 @@ class Sides:
         saved: dict[str, dict[str, Any]] = {}
         for name, file in zip(names, files, strict=True):
             try:
-                runs[name] = _columns(args, file, "run")
+                runs[name] = _columns(args, file, "run", _order(args, name))
             except SavedResultError as error:
                 if args.command != "gate" or file != args.baseline:
                     raise
@@ -101,12 +101,18 @@ def scoring(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _columns(args: argparse.Namespace, file: str, kind: str) -> Columns:
+def _order(args: argparse.Namespace, run: str) -> str:
+    """Return the order of the scores of a run."""
+    order = getattr(args, "score_order", None) or "descending"
+    return order if isinstance(order, str) else order.get(run) or "descending"
+
+
+def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "descending") -> Columns:
     """Return the columns of a file, which may have names of their own."""
     given = {"query": args.query, "document": args.document, "score": args.score, "relevance": args.relevance}
     names = {column: name for column, name in given.items() if name is not None and column in NAMES[kind]}
     try:
-        return read_columns(path_of(file), kind, names=names)
+        return read_columns(path_of(file), kind, names=names, score_order=order)
     except UnknownColumnError as error:
         hint = "" if error.column in names else f"; or give its name as --{error.column}"
         raise ValueError(f"{error}{hint}") from None

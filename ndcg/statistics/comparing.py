@@ -8,12 +8,11 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import pyarrow as pa
 
-from ..inputs.reading import Inputs
+from ..inputs.reading import Inputs, settled_systems
 from ..inputs.slices import Slices, slices_of
-from ..inputs.sources import settled
 from ..measure.messages import shown, warn
-from ..measure.options import Cutoffs, Options, QueryOptions
-from ..scores.queries import columns_of, from_file, refuse_negative
+from ..measure.options import Cutoffs, Options, QueryOptions, choice
+from ..scores.queries import columns_of, from_file, from_files, refuse_negative
 from .comparison import SHARED, Comparison
 from .contest import Contest, results_of
 from .measured import PerQuery, Resampling, leave_out_alike, query_columns, query_table, with_slices
@@ -77,6 +76,7 @@ def compare(
         corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
         **options: the options of `compute`, except `use_aggregator` and `engine`. By default a judged query that is
             missing from one system but not from another is an error; `missing="skip"` skips it for all systems.
+            `score_order` may be of single systems, as in `{"l2": "ascending"}`.
 
     Raises:
         ValueError: as in `compute`, with the system's name; or there are fewer than two systems or
@@ -92,17 +92,22 @@ def compare(
     """
     resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
-    parsed = Options.of_method(compare, k, options)
+    order = options.get("score_order")
+    parsed = Options.of_method(compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options)
     names = system_names(systems, baseline)
+    orders = _orders(order, names) if isinstance(order, Mapping) else dict.fromkeys(names, parsed.score_order)
     runs = {_argument(name): systems[name] for name in names}
     shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by)._asdict()
     arguments = columns_of(data, {**runs, **shared})
     runs = {name: arguments.pop(_argument(name)) for name in names}
     inputs = Inputs(**arguments)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
-    columns, unmatched = _columns_of_systems(runs, inputs, parsed, same_queries)
+    by_system = {name: replace(parsed, score_order=each) for name, each in orders.items()}
+    columns, unmatched = _columns_of_systems(runs, inputs, by_system, same_queries)
     if unmatched:
         warn(f"{', '.join(map(_argument, unmatched))}: {next(iter(unmatched.values()))}")
+    said = orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]  # one, or one for each system
+    parsed = replace(parsed, score_order=",".join(said))
     signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
     slices = None
     if inputs.by is not None:
@@ -172,41 +177,55 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str], pai
     return pa.concat_tables(tables)
 
 
+def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+    """Return the order of each system's scores, from those that are given by system.
+
+    Raises:
+        ValueError: a name is not that of a system, or an order is another word.
+    """
+    for name in score_order:
+        choice("a system in score_order", name, names)
+    return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
+
+
 def _argument(system: str) -> str:
     """Return a system's predictions as errors name them."""
     return f"systems[{shown(system)}]"
 
 
 def _columns_of_systems(
-    runs: Mapping[str, Any], inputs: Inputs, options: Options, same_queries: bool
+    runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options], same_queries: bool
 ) -> tuple[dict[str, PerQuery], dict[str, str]]:
     """Return the columns of queries for each system, and `Rankings.unmatched` of some; each input is read once.
 
     Args:
         runs: the predictions of each system.
         inputs: the inputs that all systems share.
-        options: the options.
+        options: the options of each system, which differ in the order of scores only.
         same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
     """
-    sides = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
-    together = {_argument(name): predictions for name, predictions in runs.items()} | sides
-    together = {argument: from_file(argument, side) for argument, side in together.items()}
-    together = dict(zip(together, settled(**together), strict=True))
-    inputs = inputs._replace(**{name: together[name] for name in sides})
-    refuse_negative(inputs.references, inputs.exclude, options)
+    inputs = from_files(inputs)
+    shared, *_ = options.values()
+    refuse_negative(inputs.references, inputs.exclude, shared)
+    orders = [options[name].score_order for name in runs]
+    read = {
+        _argument(name): from_file(_argument(name), side, order)
+        for (name, side), order in zip(runs.items(), orders, strict=True)
+    }
+    systems = settled_systems(read, inputs, orders)
     columns: dict[str, PerQuery] = {}
     unmatched: dict[str, str] = {}
-    for name in runs:
+    for name, system in zip(runs, systems, strict=True):
         try:
-            system = inputs._replace(predictions=together[_argument(name)])
-            columns[name] = query_columns(system, options, partial(unmatched.__setitem__, name))
+            columns[name] = query_columns(system, options[name], partial(unmatched.__setitem__, name))
         except ValueError as error:
-            if str(error).startswith(tuple(f"{side}{end}" for side in (*sides, "sample_weight") for end in ": ")):
+            names = (*inputs.rankings, "sample_weight")
+            if str(error).startswith(tuple(f"{shared_by_all}{end}" for shared_by_all in names for end in ": ")):
                 raise  # all systems share these
             raise ValueError(f"{_argument(name)}: {error}") from None
     if same_queries:
         _refuse_lacking_queries(columns)
-    leave_out_alike(columns, options.names)
+    leave_out_alike(columns, shared.names)
     return columns, unmatched
 
 
