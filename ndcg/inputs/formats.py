@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import nearest, shown, warn
+from ..measure.scoring import in_threads
 from .columns import beyond_2_53, read_flat_column
 from .exclusion import Pairs
 from .hashes import Columns, hashes_of, same_rows
@@ -32,6 +33,7 @@ from .tables import (
     table_records,
 )
 
+HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
 
 
@@ -178,7 +180,9 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
         numbers = numbers.astype(np.float64)
     if column.present is not None and kind == "run":  # not retrieved, as after an outer join
         numbers = np.where(column.present, numbers, np.inf if "rank" in possible["score"] else -np.inf)
-    side = Columns(query.codes, query.distinct, document, numbers, hashes_of(document))
+    starts = range(0, len(document), HASHED)
+    hashes = in_threads(hashes_of, [document[start : start + HASHED] for start in starts] or [document])
+    side = Columns(query.codes, query.distinct, document, numbers, np.concatenate(hashes))
     if column.present is not None and kind == "qrels":  # not judged
         side = side.only(column.present)
     first, again = same_rows(side)

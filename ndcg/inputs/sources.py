@@ -187,7 +187,7 @@ def _masked_rows(values: Any) -> list[Any] | None:
     if str(getattr(values, "dtype", None)).lower() != "object":
         return None
     rows = list(values)
-    return rows if any(isinstance(row, np.ma.MaskedArray) for row in rows) else None
+    return rows if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))) else None
 
 
 def _field_names(values: Any) -> list[str]:
