@@ -4095,7 +4095,7 @@ def logits_hint(argument: str, values: Any) -> str:
     if argument != "predictions" or getattr(values, "ndim", 0) != 2 or values.shape[1] != 2:
         return ""
     way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
-    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/trainer.md)"
+    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
 
 
 def _combined(values: Any) -> Any:
@@ -5048,7 +5048,7 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Id
         rows["document_ids"] = documents.rows
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
-        hint = "first join tables with different rows by query and document, with an outer join (docs/forms.md)"
+        hint = "first join tables with different rows by query and document, with an outer join (docs/inputs.md)"
         raise ValueError(
             "with query_ids, all columns must be flat and have the same length, one row per document; got "
             f"{lengths} rows; {hint}"
@@ -12805,13 +12805,13 @@ class _Columns(NamedTuple):
         """
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
-            raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/trainer.md)")
+            raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/training.md)")
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
             given, known = (shown(side[row : row + 1].tolist()[0]) for side in (labels, self.labels))
             problem = f"row {row} has the label {given}, but in references {known}"
-            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/trainer.md)"
+            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/training.md)"
             raise ValueError(f"query_ids: {problem}; {hint}")
         return self.ids
 

@@ -124,7 +124,7 @@ def logits_hint(argument: str, values: Any) -> str:
     if argument != "predictions" or getattr(values, "ndim", 0) != 2 or values.shape[1] != 2:
         return ""
     way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
-    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/trainer.md)"
+    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
 
 
 def _combined(values: Any) -> Any:

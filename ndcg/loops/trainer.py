@@ -162,13 +162,13 @@ class _Columns(NamedTuple):
         """
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
-            raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/trainer.md)")
+            raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/training.md)")
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
             given, known = (shown(side[row : row + 1].tolist()[0]) for side in (labels, self.labels))
             problem = f"row {row} has the label {given}, but in references {known}"
-            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/trainer.md)"
+            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/training.md)"
             raise ValueError(f"query_ids: {problem}; {hint}")
         return self.ids
 
