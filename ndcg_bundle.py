@@ -390,32 +390,32 @@ def convention_notes() -> str:
     )
 
 
-# ndcg/measure/messages.py: Values, and the errors of other libraries, as error messages show them.
+# ndcg/measure/messages.py: Format values, and the errors of other libraries, for error messages.
 
 _BRIEF = reprlib.Repr()
 _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 102  # 100 characters in quotes
 
 
 def shown(value: Any) -> str:
-    """Return a value as error messages show it: in one line, and shortened if it is long.
+    """Return a value as error messages show it: on one line, and shortened if it is long.
 
     >>> shown("d1"), shown([*range(9)])
     ("'d1'", '[0, 1, 2, 3, 4, 5, ...]')
     """
     try:
         text = _BRIEF.repr(value)
-    except ValueError:  # Python prints integers up to a number of digits only
+    except ValueError:  # Python refuses to print integers with too many digits
         text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     return " ".join(text.splitlines())
 
 
 def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
-    """Return an error in the words of an entry point.
+    """Return an error message with the names that an entry point uses for arguments and options.
 
     Args:
-        names: the words of the entry point for arguments and options.
+        names: the entry point's name for each argument and option.
         problem: the error.
-        setting: how the entry point sets an option to a value.
+        setting: how the entry point writes an option with its value.
 
     >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
     '-k must be positive; --ties last needs k'
@@ -426,7 +426,7 @@ def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") 
 
 
 def visible(text: str) -> str:
-    r"""Return text with every character that does not print escaped, so that no id moves a terminal's cursor.
+    r"""Return text with nonprinting characters escaped, so that no id can move a terminal's cursor.
 
     >>> visible("naïve"), visible("a\x1b[31m\n")
     ('naïve', 'a\\x1b[31m\\n')
@@ -437,7 +437,7 @@ def visible(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is close to a wrong one or is the only one to begin with it, or an empty string.
+    """Return the known name that resembles a wrong one, or the only one that begins with it; else an empty string.
 
     >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
     ('measures', 'exponential')
@@ -450,7 +450,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def missing_library(feature: str, library: str, packages: str) -> ImportError:
-    """Return the error for a library that a feature needs and that is not installed, with the packages to install.
+    """Return the error for a missing library that a feature needs, with the packages to install.
 
     >>> missing_library("plot", "Matplotlib", "matplotlib")
     ImportError('plot needs Matplotlib: pip install matplotlib')
@@ -459,7 +459,7 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
 
 
 def warn(problem: str) -> None:
-    """Warn about rankings, at the line that called this package, itself or through evaluate."""
+    """Warn about rankings, and point at the line that called this package, directly or through evaluate."""
     own = {__name__.partition(".")[0], "evaluate"}
     level, frame = 2, sys._getframe(1)
     while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
@@ -468,12 +468,12 @@ def warn(problem: str) -> None:
 
 
 def in_short(error: BaseException) -> str:
-    """Return the message of a library's error, in one line of at most 200 characters."""
+    """Return the message of a library's error, on one line of at most 200 characters."""
     return " ".join(str(error).split())[:200].rstrip(".")
 
 
 def raise_unless_of_values(error: BaseException) -> None:
-    """Raise an error again unless it is about values; a panic in a Rust library is not an Exception."""
+    """Re-raise an error unless it concerns values; a panic in a Rust library is not an Exception."""
     of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
     if isinstance(error, MemoryError) or not of_values:
         raise error
@@ -481,7 +481,7 @@ def raise_unless_of_values(error: BaseException) -> None:
 
 # ndcg/measure/arguments.py: Every argument and option of the public functions, described once.
 
-Door = TypeVar("Door", bound=Callable[..., Any])
+Described = TypeVar("Described", bound=Callable[..., Any])
 
 WIDTH = 108  # the width of lines in docstrings
 
@@ -506,9 +506,9 @@ class Option(NamedTuple):
         words: the words it accepts, each with its meaning.
         others: the other values it accepts.
         default: the default in Python; None if the convention chooses the value.
-        usual: the value that None means, if no convention chooses it.
-        said_as: its name in the signature of a score; empty if it is not part of the signature.
-        unsaid: the values that the signature omits.
+        usual: what None means, if no convention sets the option.
+        said_as: its name in the signature of a score; empty if the signature omits it.
+        unsaid: the values at which the signature omits it.
     """
 
     meaning: str
@@ -525,7 +525,7 @@ class Option(NamedTuple):
         return isinstance(self.default, bool)
 
 
-# Settings of other libraries, as hints in the errors for options that do not exist.
+# What settings of other libraries are called here: hints for errors about unknown options.
 OF_LIBRARIES = {
     "label_gain": 'LightGBM\'s label_gain is gain=[0, 1, 3, 7, ...], by label; its default is gain="exponential"',
     **dict.fromkeys(
@@ -718,7 +718,7 @@ def text_of(name: str) -> str:
 
 
 def lines_of(*names: str, indent: str = "    ") -> str:
-    """Return a paragraph for each argument or option, as docstrings have them under `Args:`."""
+    """Return a paragraph for each argument or option, formatted for the section `Args:` of a docstring."""
     return "\n".join(
         textwrap.fill(
             f"{name}{' (`bool`)' * (name in OPTIONS and OPTIONS[name].is_flag)}: {text_of(name)}",
@@ -732,14 +732,14 @@ def lines_of(*names: str, indent: str = "    ") -> str:
     )
 
 
-def describes_arguments(door: Door) -> Door:
-    """Replace each line `name: {name}` in the docstring of a function by the description of that argument."""
+def describes_arguments(function: Described) -> Described:
+    """Replace each line `name: {name}` in a function's docstring with the description of that argument."""
 
     def text(line: re.Match[str]) -> str:
         return lines_of(line[2], indent=line[1])
 
-    door.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, door.__doc__ or "", flags=re.MULTILINE)
-    return door
+    function.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, function.__doc__ or "", flags=re.MULTILINE)
+    return function
 
 
 # ndcg/measure/ties.py: Compute the gains at the first ranks of every query, exactly for ties, from arrays of float scores and gains.
@@ -770,7 +770,9 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     beyond = ordered.shape[1] - ranks
     single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
     if single is not None and (single is ordered or (single == ordered).all()):
-        single.view(np.int32).sort(axis=1)  # as grades are; their bits sort in the same order, and faster
+        single.view(np.int32).sort(
+            axis=1
+        )  # exact for grades; as integers, their bits sort in the same order, and faster
         ordered = single
     else:
         ordered.sort(axis=1)
@@ -778,16 +780,16 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
 
 
 def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
-    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score without its last bits.
+    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score, except for its last bits.
 
-    One more document than ``ranks`` is found, to see whether a tie crosses the cutoff.
+    One document more than ``ranks`` is found, to see whether a tie crosses the cutoff.
 
     Args:
         score: shape ``(queries, documents)``; ``-inf`` for a document without a rank.
         gains: shape ``(queries, documents)``.
         ranks: the number of ranks, at most the number of documents.
-        ties: ``"average"``: each of equal scores has the mean gain of all (McSherry & Najork, ECIR
-            2008); or the one that ranks first: the ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
+        ties: ``"average"``: documents with equal scores share their mean gain (McSherry & Najork, ECIR 2008); or which
+            of them ranks first: ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
 
     Returns:
         The gains, shape ``(queries, ranks)``, in memory from the last rank to the first.
@@ -803,15 +805,15 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
         return np.zeros((len(score), 0)), -np.inf
     keys, numbers, low_bits = _highest_scores(score, count, ties == "average")
     unretrieved = np.empty(0, np.intp)
-    lacking = keys[:, 0] < LOWEST / 2  # fewer than count were retrieved, unless some scores are that low
+    lacking = keys[:, 0] < LOWEST / 2  # fewer than count were retrieved, or some scores are extremely low
     if lacking.any():
         unretrieved = np.flatnonzero(keys < LOWEST / 2)
         if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
             unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
     bits = keys.view(np.int64).ravel()
-    near = np.zeros(keys.shape, bool)  # near to the next rank: equal in all the bits that keys keep
+    near = np.zeros(keys.shape, bool)  # nearly tied with the next rank: equal in all bits that keys keep
     np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
-    near[:, :1] = False  # another query's
+    near[:, :1] = False  # the next rank belongs to another query
     near.put(unretrieved, False)
     if near.any():
         ranked = _settled_gains(score, gains, numbers, near, ranks, ties == "average")
@@ -833,19 +835,18 @@ def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, 
     """Find the ``count`` highest scores of each query.
 
     Returns:
-        Their keys, ascending; the numbers of their documents; the bits of a key that hold a number.
+        Their keys, ascending; the numbers of their documents; the mask of the bits that hold these numbers.
 
-    Values are sorted rather than indices, which SIMD does several times faster: the lowest bits
-    of each score, as many as it takes to number the documents of the block, make way for the
-    document's number. Only neighbors that agree in all the bits kept can be tied or out of order.
+    The lowest bits of each score, as many as it takes to number the documents of the block, are replaced with the
+    document's number. Only neighbors that agree in all other bits can be tied or out of order.
     """
     height = grid_height(score.shape[1], count) if averaged else 0
     shortlist = _shortlist(score, count, height) if height > 1 else None
     numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
     keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
-    np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
-    # A negative float falls as its bits grow. This does not matter if ties are averaged; otherwise
-    # the numbers are inverted, with a spare bit that keeps the result from being -0.0.
+    np.maximum(keys, LOWEST, out=keys)  # the bits of -inf cannot hold a number
+    # The bits of a negative float grow as it falls. If ties are not averaged, their order matters, so the numbers are
+    # inverted, with a spare bit that keeps the result from being -0.0.
     turned = not averaged and np.signbit(keys).any()
     low_bits = _low_bits(2 * score.size if turned else score.size)
     bits = keys.view(np.int64)
@@ -867,7 +868,7 @@ def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, 
 def _settled_gains(
     score: Floats, gains: Floats, numbers: NDArray[np.int64], near: Mask, ranks: int, averaged: bool
 ) -> Floats:
-    """Return the gains of the documents numbered, the best last, some of which have equal or nearly equal scores.
+    """Return the gains of the numbered documents, the best last, with equal and nearly equal scores resolved.
 
     ``near`` marks those with nearly the same score as the one before.
     """
@@ -882,7 +883,7 @@ def _settled_gains(
         mean, above = _group_at_cutoff(score[rows], gains[rows], near_scores[:, 0])
         if averaged:
             ranked[rows, 1:] = np.where(near_scores == near_scores[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
-        missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
+        missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]  # near ties split in the wrong place
         if missed.size:
             whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], "average" if averaged else "last")
             ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
@@ -890,14 +891,14 @@ def _settled_gains(
 
 
 def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[slice | NDArray[np.intp], Mask]:
-    """Put the numbers of documents of nearly equal scores in the order of their scores; overwrites both arrays.
+    """Sort the numbers of documents with nearly equal scores by their exact scores; overwrite both arrays.
 
     Returns:
-        The places in the flat array of documents that are near to a neighbor; which of these have exactly the
-        score of the one before.
+        The positions, in the flat array, of documents that are nearly tied with a neighbor; which of these have exactly
+        the score of the one before.
     """
     tied = near.ravel()
-    member = tied.copy()  # in a run of near neighbors: each of these and the one before
+    member = tied.copy()  # every document in a run of near ties, including the first
     member[:-1] |= tied[1:]
     members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
     exact, tied = score.take(numbers.ravel()[members]), tied[members]
@@ -917,7 +918,7 @@ def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[s
 
 def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
     """Return for each document the mean gain of its group; ``first`` marks the starts of groups."""
-    group = np.cumsum(first.astype(np.intp))  # from 1; for a mask, NumPy would block other threads
+    group = np.cumsum(first.astype(np.intp))  # numbered from 1; on a mask, cumsum would block other threads
     sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
     return np.asarray((np.bincount(group, gains) / sizes).take(group))
 
@@ -929,7 +930,7 @@ def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats
     level = score.take(reached) == last.take(row)
     above = np.bincount(row[~level], minlength=len(last))
     row, reached = row[level], reached[level]
-    if (last < 0).any():  # added in the order of their keys, so that the sum is equal to the last bit
+    if (last < 0).any():  # added in the order of their keys, so that sums agree to the last bit
         falling = last.take(row) < 0
         turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
         row, reached = row[turned], reached[turned]
@@ -943,16 +944,16 @@ def _low_bits(documents: int) -> int:
 
 
 def grid_height(documents: int, count: int) -> int:
-    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are searched."""
+    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are sought."""
     return math.isqrt(documents // (4 * count)) if count else 0
 
 
 def _shortlist(values: Floats, count: int, height: int, exact: bool = False) -> NDArray[np.int64] | None:
     """Return numbers of documents that include the ``count`` highest values of each row; None if this is uncertain.
 
-    Seen as a grid of some height, a row's ``count`` highest values lie in the ``count`` columns with the
-    highest maxima: each of these has a value at least as high as any elsewhere. Any of equal
-    maxima will do; nearly equal ones can be mistaken for equal, unless ``exact``.
+    If a row is laid out as a grid, its ``count`` highest values lie in the ``count`` columns with the highest maxima,
+    because each of these columns has a value at least as high as any elsewhere. It does not matter which of several
+    equal maxima is taken. Nearly equal ones can be mistaken for equal, unless ``exact``.
     """
     queries, documents = values.shape
     width = documents // height
@@ -981,12 +982,12 @@ Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], 
 
 Output = TypeVar("Output")
 
-# Scores in one block: enough to make NumPy's call overhead and the handing over of the
-# interpreter's lock negligible, few enough for the last level of cache.
+# Scores per block: enough to make the cost of NumPy calls and of switching threads negligible, few enough to fit into
+# the last-level cache.
 SCORES_AT_A_TIME = 1 << 18
-PADDING = 1 << 13  # documents that may be padded to save a block
-# Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
-# size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
+PADDING = 1 << 13  # padding documents that are worth accepting for one block fewer
+# Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory instead of faulting
+# it in page by page.
 np.empty(31 << 17)
 IS_NEGATIVE = (
     'the relevance {value} is negative; negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, '
@@ -1016,7 +1017,7 @@ class _Definition(NamedTuple):
 
     measures: Sequence[str]
     cutoffs: Sequence[int | None]
-    weight: Floats  # the discount of each rank, in memory from the last rank to the first
+    weight: Floats  # the discount of each rank, stored from the last rank to the first
     gain: Gain
     ideal: str
     ties: str
@@ -1024,14 +1025,14 @@ class _Definition(NamedTuple):
     negative_relevance: str
 
     def needs(self, *measures: str) -> bool:
-        """Return whether one of these measures is to be computed."""
+        """Return whether any of these measures was requested."""
         return not set(measures).isdisjoint(self.measures)
 
 
 class _Block(NamedTuple):
     """Queries of the same length, or padded to it: every array is (queries, documents)."""
 
-    queries: slice | NDArray[np.intp]  # the places of their results
+    queries: slice | NDArray[np.intp]  # where their results go
     relevance: NDArray[Any]  # 0 if not judged
     score: NDArray[Any]  # -inf if not retrieved
     judged: Mask | None  # None: all of them
@@ -1157,12 +1158,12 @@ def score_queries(
     shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
     scores = {measure: np.empty(shape) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
-    # in memory from the last rank to the first, like sorted documents
+    # stored from the last rank to the first, like sorted documents
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
     definition = _Definition(measures, cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
     score_block = partial(_score_block, into=scores, definition=definition)
-    # Little more of a grid is read than the maxima of its columns, so a block can be larger.
+    # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
     if score.size > 2 * size:
@@ -1194,7 +1195,7 @@ def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], defi
 
 
 def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
-    """Return integers that float64 distinguishes: beyond 2**53 their ranks, with their signs.
+    """Return integers that float64 can tell apart: if any is beyond 2**53, their ranks, with their signs.
 
     Signs are kept because they determine the order in which tied gains are summed.
     """
@@ -1205,7 +1206,7 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
 
 
 def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
-    """Return the result of a function for each item, computed in as many threads as the process may use, or as given.
+    """Return the result of a function for each item, computed in as many threads as the process may use.
 
     >>> in_threads(pow, [2, 3], [3, 2])
     [8, 9]
@@ -1234,9 +1235,9 @@ def check_queries(
     gain: Gain = "linear",
     negative_relevance: str = "keep",
 ) -> None:
-    """Raise the error of ``score_queries`` for documents that it cannot score, whatever else is in their queries.
+    """Raise the error of ``score_queries`` for documents that are invalid whatever else their query contains.
 
-    By default these are the documents that no choice of options could score.
+    By default, these are the documents that no combination of options could score.
 
     >>> try:
     ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
@@ -1258,7 +1259,7 @@ def _blocks(
     retrieved: Mask | None,
     size: int = SCORES_AT_A_TIME,
 ) -> Iterator[Callable[[], _Block]]:
-    """Cut queries into blocks of about ``size`` scores, ragged ones by falling length; yield functions to read them."""
+    """Cut queries into blocks of about ``size`` scores, ragged ones longest first; yield a function to read each."""
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
         documents = int(lengths[0]) if len(lengths) else 0
@@ -1280,7 +1281,7 @@ def _blocks(
     while start < len(order):
         documents = int(lengths[start])
         rows = slice(start, start + max(1, size // max(documents, 1)))
-        # As many queries as fit without much padding: less than an eighth, or less than another block would cost.
+        # Take as many queries as fit with little padding: less than an eighth, or less than another block would cost.
         cells = documents * np.arange(1, len(lengths[rows]) + 1)
         within = cells - np.cumsum(lengths[rows]) <= np.maximum(cells // 8, PADDING)
         start += len(within) if within.all() else int(np.argmin(within))
@@ -1310,13 +1311,13 @@ def _padded(
     judged: Mask | None,
     retrieved: Mask | None,
 ) -> _Block:
-    """Pad queries to the length of the first, the longest, with documents neither judged nor retrieved."""
+    """Pad queries to the length of the first, the longest, with documents that are neither judged nor retrieved."""
     longest = int(lengths[0])
-    narrow = np.min_scalar_type(longest)  # compared faster
+    narrow = np.min_scalar_type(longest)  # faster to compare
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     last = len(score) - longest
     first = np.minimum(starts, last)
-    late = np.flatnonzero(first < starts)  # so many documents do not follow
+    late = np.flatnonzero(first < starts)  # queries too close to the end to be read as rows of this length
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
         whole = np.ascontiguousarray(values)
@@ -1339,7 +1340,7 @@ def _gains_at_ranks(
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
-    If no measure needs one of the two, it has no ranks.
+    Gains that no measure needs are returned without ranks.
 
     Args:
         block: the queries.
@@ -1348,7 +1349,7 @@ def _gains_at_ranks(
         lowest: the lowest gain.
         definition: the measures, which are sums of these gains.
     """
-    # float32 is read twice as fast, and loses nothing here
+    # float32 is read twice as fast, without loss
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
     ideal = ranked = gains[:, :0]
     if needs_ideal := definition.needs("nDCG", "IDCG"):
@@ -1360,20 +1361,20 @@ def _gains_at_ranks(
     whole = needs_ideal and definition.ideal not in ("retrieved", "truncated")
     most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
     if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, definition.gain)  # NaN and infinity are at the top, so these checks find them
+        _refuse(block, score, gains, definition.gain)  # NaN and infinity sort first, so these checks find them
     return ranked, ideal
 
 
 def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, of: str) -> Floats:
     """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
-    counted = block.judged if lowest < 0 else None  # other documents have gain 0, the lowest
+    counted = block.judged if lowest < 0 else None  # otherwise unjudged documents have the lowest gain, 0
     if of == "retrieved":
         counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
     if counted is None:
         ideal = ideal_gains(gains, ranks, lowest)
     else:
         ideal = ideal_gains(np.where(counted, gains, -np.inf), ranks, -np.inf)
-        ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
+        ideal[ideal == -np.inf] = 0  # fewer documents than ranks
     if of == "truncated":
         ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
     return ideal
@@ -1394,7 +1395,7 @@ def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
 
 
 def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
-    """Raise the error for a query with a sum beyond all floats, if there is one."""
+    """Raise the error for a query whose sum overflows, if there is one."""
     for name, values in sums.items():
         if not np.isfinite(values).all():
             query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
@@ -1402,12 +1403,12 @@ def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
 
 
 def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
-    """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
+    """Return the gain of every document, 0 for unjudged ones and padding, and the lowest gain.
 
     NaN marks relevances without a gain.
     """
     is_linear = isinstance(gain, str) and gain == "linear"
-    is_single = is_linear and block.relevance.dtype == np.float32  # read and sorted twice as fast
+    is_single = is_linear and block.relevance.dtype == np.float32  # twice as fast to read and sort
     relevance = block.relevance if is_single else block.relevance.astype(np.float64, copy=False)
     lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:
@@ -1436,7 +1437,7 @@ def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -
 
 
 def _exponential(relevance: Floats) -> Floats:
-    """Return 2**r - 1, with all digits also for a small r."""
+    """Return 2**r - 1, without losing digits for small r."""
     gains = np.exp2(relevance) - 1
     low = (np.abs(relevance) < 0.5) & (relevance != 0)
     if low.any():
@@ -1452,7 +1453,7 @@ GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
 
 
 def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
-    """Return the results of an option's function for an array, one for each value."""
+    """Return what the user's function for an option returns for an array: one number for each value."""
     if not values.size:
         return values.astype(np.float64)
     answer = function(values)
@@ -1497,8 +1498,7 @@ def sign(discount: Floats) -> float:
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
 
-    The ideal DCG does not show this: a truncated ideal is empty if nothing was retrieved, although there was something
-    to find.
+    The ideal DCG cannot tell: if nothing was retrieved, a truncated ideal is empty even if there was something to find.
     """
     return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
 
@@ -1512,7 +1512,7 @@ def ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division:
 
 
 def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum for each query, with the same gain at all ranks, added as in ``_sums``."""
+    """Return the weighted sum of a gain that is the same at all ranks, for each query, added as in ``_sums``."""
     step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
     return np.concatenate(
@@ -1521,10 +1521,10 @@ def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
 
 
 def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
-    """Return the weighted sums of each query's gains up to each cutoff, one rank added after the other.
+    """Return the weighted sums of each query's gains up to each cutoff, added rank by rank.
 
-    Then zeros at the end of a padded list do not change the rounding. ``einsum`` adds in this order if both arrays are
-    in memory from the last rank to the first, except for a single query, which is therefore added twice.
+    In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it if both arrays are
+    stored from the last rank to the first, except for a single query, which is therefore passed twice.
     """
     sums, rows = np.empty((len(cutoffs), len(gains))), gains
     if len(gains) == 1:
@@ -1546,19 +1546,19 @@ Computed = TypeVar("Computed")
 
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
-# Options are not checked again if they were used before, as in a loop that scores batch after batch.
+# Checked options are remembered, for loops that score batch after batch.
 MOST_REMEMBERED = 256
 _REMEMBERED_TYPES = (str, int, bool, type(None))
 _REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
-# Arguments that people expect of all methods.
+# Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
     **dict.fromkeys(("by", "confidence"), "report and compare have it"),
     **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"),
     **dict.fromkeys(("got", "between"), "explain has it"),
     **OF_LIBRARIES,
 }
-# Options that methods with an aggregation of their own do not accept.
+# Options that methods with their own aggregation do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
 
@@ -1603,16 +1603,16 @@ class ComputeOptions(QueryOptions, total=False):
 
 
 class Derived(Generic[Computed]):
-    """A property that is computed when it is first asked for, without the lock of `cached_property` in Python 3.11.
+    """A property that is computed on first access, like `cached_property`, but without its lock in Python 3.11.
 
-    Spark sends this class to its workers, and a lock cannot be sent.
+    Spark pickles this class for its workers, and a lock cannot be pickled.
     """
 
     def __init__(self, compute: Callable[[Any], Computed]) -> None:
         self.compute, self.__doc__ = compute, compute.__doc__
 
     def __get__(self, owner: Any, kind: type) -> Computed:
-        """Return the value, which then hides this property; of the class, the property itself."""
+        """Return the value, and store it under the property's name; on the class, return the property itself."""
         value: Any = self
         if owner is not None:
             value = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
@@ -1646,7 +1646,7 @@ class Options:
             ValueError: a value is not allowed; names the option, the value and the allowed values.
             TypeError: an option does not exist.
         """
-        # no floats, since 0.0 and -0.0 would be the same key, and nothing that may change
+        # only hashable, immutable values; floats are excluded because 0.0 == -0.0
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
         key = tuple((name, type(value), value) for name, value in given.items())
@@ -1665,7 +1665,7 @@ class Options:
 
         Raises:
             ValueError: as in `parse`.
-            TypeError: the method does not have an option; names the nearest, or all that it has.
+            TypeError: the method does not have an option; names the nearest one, or all options.
         """
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
@@ -1721,7 +1721,7 @@ class Options:
 
 
 def _parsed_options(given: Mapping[str, Any]) -> Options:
-    """Check options: the convention, each option by itself in the order of the table, then all together."""
+    """Check options: first the convention, then each option by itself, in the order of the table, then all together."""
     if unknown := [name for name in given if name not in OPTIONS]:
         raise TypeError(f"unknown option {unknown[0][:100]}; the options are {', '.join(OPTIONS)}")
     values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
@@ -1764,7 +1764,7 @@ OF_COMPUTE = tuple(OPTIONS)  # the names of all options
 def signature(
     k: Cutoffs = None, *, sample_weight: Any = None, exclude: Any = None, **options: Unpack[ComputeOptions]
 ) -> str:
-    """Return every option that a score depends on, in one line: scores with other signatures are not comparable.
+    """Return every option that a score depends on, in one line; only equal signatures are comparable.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
@@ -1812,10 +1812,10 @@ def measure_of(name: str) -> str:
 
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return a value that is one of several words.
+    """Return a value if it is one of several words.
 
     Raises:
-        ValueError: it is not one of them; names the nearest.
+        ValueError: it is none of them; names the nearest one.
     """
     if not isinstance(value, str) or value not in choices:
         near = nearest(value, choices) if isinstance(value, str) else ""
@@ -1848,10 +1848,10 @@ def between_0_and_1(name: str, value: Any, example: float) -> float:
 
 
 def in_units(name: str, value: Any) -> float:
-    """Return an amount in units of the measure.
+    """Return an amount in units of the measure, if it is valid.
 
     Raises:
-        ValueError: it is not a finite number, at least 0.
+        ValueError: it is negative, infinite or not a number.
     """
     if not is_real(value) or not 0 <= float(value) < math.inf:
         raise ValueError(f"{name} must be a finite number, at least 0, in units of the measure; got {shown(value)}")
@@ -1862,7 +1862,7 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return an integer.
 
     Raises:
-        ValueError: it is not an integer from the least to the most.
+        ValueError: it is not an integer between `least` and `most`.
     """
     if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
         upper = "" if most == math.inf else f" and at most {most:,}"
@@ -1871,7 +1871,7 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
-    """Raise an error for cutoffs for which an ideal of k documents has no end or takes too much memory."""
+    """Raise an error for cutoffs at which an ideal of k documents would be infinite or take too much memory."""
     if None in cutoffs:
         raise ValueError(f"k must be given for {option}, since its ideal has k documents of the highest gain")
     if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
@@ -1881,7 +1881,7 @@ def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
 
 
 def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
-    """Raise a TypeError for an option that a method does not have; it names the nearest, or all that it has."""
+    """Raise a TypeError for an option that a method does not have; it names the nearest one, or all options."""
     for name in options:
         if name not in OF_COMPUTE or name in lacks:
             raise _unknown_option(name, method, lacks)
@@ -1908,7 +1908,7 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Check one value or each of a sequence; return them without repeats."""
+    """Check a single value or every value of a sequence; return them without duplicates."""
     if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
         return (check(value),)
     if not len(value):
@@ -1955,7 +1955,7 @@ def _log_base(value: Any) -> float:
 
 
 def _refuse_base(base: float, discount: Any) -> None:
-    """Raise an error for a base of the logarithm that a discount cannot have."""
+    """Raise an error for a logarithm base that a discount does not allow."""
     above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
     if above is not None and base <= above:
         raise ValueError(f'log_base must be above {above:g} for discount="{discount}"; got {shown(base)}')
@@ -2035,7 +2035,7 @@ RANKS = np.array([*range(1, 33), 100, 1000])
 
 
 def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -> str:
-    """Return a name that equal gains or discounts share; a function is named by its results for some values."""
+    """Return the name of gains or discounts in a signature: of a function, a hash of its results for some values."""
     if isinstance(value, str):
         return value
     if not callable(value):
@@ -6634,17 +6634,17 @@ def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float
     return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
 
 
-# ndcg/measure/interrupts.py: Ctrl-C and other signals during calls of code that may raise, or catch, the same errors.
+# ndcg/measure/interrupts.py: Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise.
 
 INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no alarm
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise at the end what the handler of a signal has raised, such as KeyboardInterrupt on Ctrl-C.
+    """Raise, at the end of the block, the error that a signal handler raised in it, such as KeyboardInterrupt.
 
-    It replaces any other outcome: the code that was interrupted may catch every error, or raise one of its own. NumPy,
-    for example, raises an ImportError with advice on how to install it.
+    It takes precedence over every other outcome, because the interrupted code may catch the error or raise another.
+    NumPy, for example, raises an ImportError with advice on how to install it.
     """
     raised: list[BaseException] = []
     before: dict[int, tuple[Any, Any]] = {}
@@ -6660,7 +6660,7 @@ def interruptible() -> Iterator[None]:
         return watch
 
     try:
-        with suppress(ValueError):  # in another thread than the main one, which no signal reaches
+        with suppress(ValueError):  # signals only reach the main thread
             for number in map(signal.Signals.__getitem__, INTERRUPTS):
                 if callable(handler := signal.getsignal(number)):
                     before[number] = watched(handler), handler
