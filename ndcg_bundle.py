@@ -5866,10 +5866,10 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
         raise ValueError(f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges") from None
 
 
-# ndcg/scores/queries.py: Compute the value of every query, and their mean.
+# ndcg/scores/queries.py: Compute the value of every query, and the mean.
 
 Values = dict[str, NDArray[np.float64]]
-Notify = Callable[[str], None]  # is called with `Rankings.unmatched` if no document was both retrieved and judged
+Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
 
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
@@ -5924,13 +5924,13 @@ def describe_queries(
     piece: int,
     notify: Notify,
 ) -> dict[str, NDArray[Any]]:
-    """Return columns, by name, with a row for each query: the results of a function for pieces of the rankings.
+    """Return the columns that a function computes from pieces of the rankings, by name, with a row for each query.
 
     Args:
         describe: the function.
         inputs: the rankings.
         options: the options with which they are read and scored.
-        piece: the approximate number of documents in a call of the function.
+        piece: the approximate number of documents per call of the function.
         notify: a function that is called if no document was both retrieved and judged.
     """
 
@@ -5983,7 +5983,7 @@ def counted_parts(
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-    if first := min(unmatched, default=""):  # empty if a part has a document in common
+    if first := min(unmatched, default=""):  # empty if any part has such a document
         notify(first)
 
 
@@ -5991,7 +5991,7 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     """Raise an error for a file with a negative relevance, unless the options allow it.
 
     Raises:
-        ValueError: names the first line, whatever documents a run has.
+        ValueError: names the first such line, even if the run does not have its document.
     """
     if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
         return
@@ -6027,7 +6027,7 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
 
 
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
-    """Return inputs with the columns of a DataFrame in place of their names.
+    """Return inputs, with names of columns replaced by the columns of a DataFrame.
 
     Raises:
         ValueError: as in `columns_of`.
@@ -6036,12 +6036,12 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
 
 
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments with the columns of a DataFrame in place of their names.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame.
 
     Args:
         data: the DataFrame.
-        arguments: names of columns, or other values. A column of `sample_weight` or `by` has a value for each row: the
-            value of the query of this row.
+        arguments: names of columns, or other values. In a column of `sample_weight` or `by`, each row has the value of
+            its query.
 
     Raises:
         ValueError: as in `named_columns`; or rows of a query have different weights or slices.
@@ -6056,7 +6056,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return documents to exclude; for a DataFrame, its columns with the names of `query_ids` and `document_ids`."""
+    """Return the documents to exclude; of a DataFrame, the columns with the names of `query_ids` and `document_ids`."""
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
     if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # not a DataFrame
         return exclude
@@ -6127,7 +6127,7 @@ def _is_path(side: Any) -> bool:
 
 
 def from_file(argument: str, side: Any) -> Any:
-    """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
+    """Return the contents of a file if an argument is its path; the ids of rows are never read from a file."""
     if not _is_path(side) or argument in ("query_ids", "document_ids"):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
@@ -6143,7 +6143,7 @@ def from_file(argument: str, side: Any) -> Any:
 
 
 def check_rows(inputs: Inputs, options: Options) -> None:
-    """Check flat rows of queries that may have other rows elsewhere: raise only errors that no other row could correct.
+    """Check flat rows of queries that may have more rows elsewhere; raise only errors that no other row could correct.
 
     Raises:
         ValueError: a row is invalid; names the argument, query and row.
@@ -6154,7 +6154,7 @@ def check_rows(inputs: Inputs, options: Options) -> None:
 
 
 class UserTerms:
-    """A context in which errors of the kernel are raised in the user's terms.
+    """A context that rewrites errors of the kernel with the user's names for queries and arguments.
 
     Args:
         rankings: the rankings that are scored.
@@ -6179,9 +6179,9 @@ class UserTerms:
 
 
 def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
-    """Return a weight for each query, or None if none are given.
+    """Return a weight for each query, or None without weights.
 
-    Weights are divided by a power of two so that they are at most 1 and no sum of them overflows.
+    Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
     """
     if sample_weight is None:
         return None
@@ -6214,7 +6214,7 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     Raises:
         ValueError: no query has a value, or their sum overflows.
     """
-    if weight is None and values.size:  # nearly always sufficient
+    if weight is None and values.size:  # nearly always accurate enough
         with np.errstate(over="ignore"):
             value = float(values.mean())
         if math.isfinite(value):
@@ -6233,13 +6233,13 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
-    """Return a progress bar for work of over two seconds: on a terminal, unless datasets shows none."""
+    """Return a progress bar for work that takes over two seconds, on a terminal, unless datasets has disabled them."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
         return nullcontext(SimpleNamespace(update=lambda done: None))
     datasets = sys.modules.get("datasets")
-    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None: on a terminal only
+    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None shows it on a terminal only
     return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
 
 
@@ -6270,7 +6270,7 @@ def _scores_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | li
 def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
 
-    Some formats keep excluded documents in their places in this way.
+    Some formats leave excluded documents in place like this.
 
     Raises:
         ValueError: scikit-learn does not support these rankings.
@@ -6302,12 +6302,12 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
                 f'engine="sklearn": scikit-learn needs lists of the same length, not empty; {lengths_text}'
             )
         relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
-    return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
+    return relevance, score.astype(np.int8) if score.dtype == bool else score  # scikit-learn negates the scores
 
 
-# ndcg/show/tables.py: Tables, remarks and a signature as a person reads them: text, Markdown, HTML, LaTeX, a terminal's tables; and TSV.
+# ndcg/show/tables.py: Format tables, remarks and a signature for people, as text, Markdown, HTML, LaTeX or in a terminal, and as TSV.
 
-LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
+LARGE = 1e15  # larger numbers are shown by their first digits: float64 does not hold all digits before the point
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
 TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
 LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
@@ -6315,8 +6315,8 @@ LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\t
 Table = list[list[str]]  # the header first
 
 
-FOLDED = 8  # characters to which the first column of a terminal's table may be folded
-RICH_PADDING = 3  # characters next to a column of Rich
+FOLDED = 8  # the least width of a terminal table's first column, in characters
+RICH_PADDING = 3  # padding of a Rich column, in characters
 
 
 class Readable:
@@ -6377,7 +6377,7 @@ def _plain(table: Table) -> str:
 
 
 def _records(table: Table) -> str:
-    """Return each row of a table as lines of a heading and a cell, below the name of the row.
+    """Return each row of a table as its name and, below it, a line with the heading and value of each cell.
 
     >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
     run: bm25
@@ -6394,12 +6394,12 @@ def _records(table: Table) -> str:
 
 
 def _widths(table: Table) -> list[int]:
-    """Return the number of characters of each column."""
+    """Return the width of each column in characters."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
 
 
 def latex_of(result: Readable) -> str:
-    """Return a tabular for each table, after remarks and signature as comments."""
+    """Return a LaTeX tabular for each table, after comments with the remarks and the signature."""
     lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
     for table in result.tables():
         lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
@@ -6407,14 +6407,14 @@ def latex_of(result: Readable) -> str:
 
 
 def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a LaTeX tabular, from the kinds of its columns and rows of LaTeX, the header first."""
+    """Return the lines of a LaTeX tabular, from its column types and its rows in LaTeX, the header first."""
     header, *body = (" & ".join(row) + " \\\\" for row in rows)
     begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
     return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
 
 
 def rich_of(result: Readable) -> str:
-    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text or in records.
+    """Return tables that fit the terminal; a table that would lose digits is plain text, or one value per line.
 
     Raises:
         ImportError: Rich is missing.
@@ -6440,14 +6440,14 @@ def rich_of(result: Readable) -> str:
                 table.add_row(*map(Text, row))
             console.print(table)
         for sentence in _sentences(result):
-            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # a line to copy stays one line
+            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # do not wrap lines to copy
     return captured.get().rstrip("\n")
 
 
 def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
-    r"""Return a line for each row, after one with the names of all columns.
+    r"""Return a line with the names of all columns, then a line for each row.
 
-    Control characters are escaped, so that `cut` and `sort` see the columns.
+    Control characters are escaped, so that `cut` and `sort` find the columns.
 
     >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
     ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
@@ -6493,7 +6493,7 @@ def level_text(confidence: float) -> str:
 
 
 def count_text(value: float | None) -> str:
-    """Return a number of queries or documents as tables show it: it may be an expectation.
+    """Return a number of queries or documents as tables show it; an expected number has decimals.
 
     >>> count_text(1234567), count_text(12.25), count_text(None)
     ('1,234,567', '12.25', '–')
@@ -6522,7 +6522,7 @@ def p_text(value: float) -> str:
 
 
 def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
-    """Return the cell of a number, or of an id, which may also be a number.
+    """Return the cell of a number or an id; an id may also be a number.
 
     >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
     ('q7', '7', '0.50', '–')
@@ -6540,7 +6540,7 @@ def letter_text(index: int) -> str:
 
 
 def latex_text(text: str) -> str:
-    r"""Return text that LaTeX shows as it is.
+    r"""Escape text for LaTeX.
 
     >>> print(latex_text("50%_of $x$"))
     50\%\_of \$x\$
@@ -6549,7 +6549,7 @@ def latex_text(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    r"""Return text that Markdown shows as it is.
+    r"""Escape text for Markdown.
 
     >>> print(markdown_text("<b>|_&"))
     \<b\>\|\_\&
@@ -8122,7 +8122,7 @@ class Mark(NamedTuple):
     """A value in a plot: a dot on the line of its interval.
 
     Attributes:
-        value: the place of the dot.
+        value: the position of the dot.
         low: the lower end of the interval; nan if there is none.
         high: the upper end.
         filled: whether the dot is filled.
@@ -8137,18 +8137,18 @@ class Mark(NamedTuple):
 def figure_of(
     panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
 ) -> tuple[Any, list[Any]]:
-    """Return a figure without a window, with its axes in rows of four; or the axes that are given, with their figure.
+    """Return a figure without a window, with its axes in rows of four; or the user's axes with their figure.
 
     Args:
         panels: the number of panels to draw.
         height: the height of each panel in inches.
         width: its width in inches.
         ax: axes to draw the first panels into.
-        figsize: width and height in inches, in place of those above.
+        figsize: width and height of the whole figure in inches, instead of those of panels.
 
     Raises:
         ImportError: Matplotlib is missing.
-        ValueError: ``ax`` or ``figsize`` is something else, or both are given.
+        ValueError: ``ax`` or ``figsize`` has the wrong type, or both are set.
     """
     try:
         from matplotlib.axes import Axes
@@ -8179,7 +8179,7 @@ def figure_of(
 
 
 def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
-    """Draw a value with its interval at a height, or if it is upright, at a place of the other axis."""
+    """Draw a value with its interval at a height, or upright, at a position of the other axis."""
     line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
     if upright:
         line, dot = line[::-1], dot[::-1]
@@ -8192,7 +8192,7 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
 
     Args:
         axes: the axes to draw into.
-        rows: the name of each row with its values, which are close to each other and have different colors.
+        rows: the name of each row with its values, which are drawn close together in different colors.
         labels: the names of the values of a row in a legend.
     """
     for at, (_, marks) in enumerate(rows):
@@ -8204,7 +8204,7 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
 
 
 def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
-    """Name rows as they are, also with dollars, the first on top."""
+    """Label the rows, the first on top; a dollar sign is not math."""
     heights = range(len(names)) if heights is None else heights
     axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():
@@ -12908,19 +12908,19 @@ def _array(values: Any) -> NDArray[Any]:
     return np.asanyarray(plain("outputs", values) if hasattr(values, "detach") else values)
 
 
-# ndcg/scores/batch_file.py: Store tables in a file or in memory: each is added whole or not at all, whatever interrupts it.
+# ndcg/scores/batch_file.py: Store tables in a file or in memory. A table is added completely or not at all, even if something interrupts it.
 
 MARK = 8  # bytes at the beginning: the length of the whole file, or 0
-END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # the end of an Arrow stream that another one follows
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # the end of an Arrow stream, before the next one
 TOGETHER = 1000  # rows that were added one by one and are written as one batch
 
 
 class Contents(NamedTuple):
-    """The contents of a store; never changed, only replaced.
+    """The contents of a store, which are replaced and never modified.
 
     Attributes:
         rows: the number of rows of all tables.
-        end: the end of the bytes of the file that count.
+        end: the end of the valid bytes of the file.
         schema: the schema of the last stream in the file.
         pending: tables that are not yet in the file.
         kept: tables in memory, if the store has no file.
@@ -12937,9 +12937,9 @@ class Store:
     """A store of tables.
 
     Args:
-        path: a file for another process, which is emptied.
-        folder: the folder of a file without a name, for this process alone; without path and folder, tables are kept
-            in memory.
+        path: a file for another process; it is emptied first.
+        folder: the folder of a nameless file, for this process alone. Without path and folder, tables are kept in
+            memory.
     """
 
     def __init__(self, path: str | None = None, folder: str | None = None) -> None:
@@ -12965,7 +12965,7 @@ class Store:
         return self._written(contents) if table.num_rows > 1 or len(contents.pending) >= TOGETHER else contents
 
     def tables(self, contents: Contents) -> list[pa.Table]:
-        """Return its tables, memory-mapped if they are in the file: one for each change of types.
+        """Return its tables, memory-mapped if they are in the file: one table for each Arrow stream.
 
         Raises:
             ValueError: the file was removed, replaced or cut off.
@@ -12977,7 +12977,7 @@ class Store:
         return [*_mapped(self._file, contents.end), *contents.pending]
 
     def finish(self, contents: Contents) -> None:
-        """Write the pending tables, then the mark that shows another process that the file is whole.
+        """Write the pending tables, then the mark that tells another process that the file is complete.
 
         Raises:
             OSError: the table does not fit into the file; the tables before it are kept.
@@ -12986,12 +12986,12 @@ class Store:
         self._mark(self._append(self._written(contents), []))
 
     def reopen(self) -> None:
-        """Remove the mark, before more is added."""
+        """Remove the mark, so that more can be added."""
         if self._file is not None and _marked_end(self._file):
             self._mark(0)
 
     def is_whole(self, contents: Contents) -> bool:
-        """Return whether the open file has all bytes that count, and its path, if it has one, still leads to it."""
+        """Return whether the open file still has all valid bytes, and its path, if it has one, still leads to it."""
         if self._file is None:
             return True
         opened = os.fstat(self._file.fileno())
@@ -13016,7 +13016,7 @@ class Store:
         return contents._replace(end=end, schema=table.schema, pending=())
 
     def _append(self, contents: Contents, messages: list[Any]) -> int:
-        """Write messages after the bytes that count; return their end."""
+        """Write messages after the valid bytes; return their end."""
         if self._file is None or not self.is_whole(contents):
             raise self._lost()
         self._file.truncate(contents.end)
@@ -13044,7 +13044,7 @@ class Store:
             self._file.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_file"):  # if the file could be opened
+        if hasattr(self, "_file"):  # unset if the file could not be opened
             self.close()
 
 
@@ -13058,7 +13058,7 @@ def is_finished(path: str) -> bool:
 
 
 def read_finished(path: str, process: int) -> list[pa.Table]:
-    """Return the tables that another process has written, memory-mapped: one for each change of types.
+    """Return the tables that another process has written, memory-mapped: one for each Arrow stream.
 
     Raises:
         ValueError: the file is gone, or the process did not finish it.
@@ -13076,14 +13076,14 @@ def read_finished(path: str, process: int) -> list[pa.Table]:
 
 
 def _marked_end(file: io.FileIO) -> int | None:
-    """Return the end of a file that has the mark, else None; a mark that is written in part names another end."""
+    """Return the end of a file with a mark, else None; if the mark was only partly written, it names another end."""
     file.seek(0)
     end = int.from_bytes(file.read(MARK), "little")
     return end if end and end == os.fstat(file.fileno()).st_size else None
 
 
 def _mapped(file: io.FileIO, end: int) -> list[pa.Table]:
-    """Return the tables of the streams in the first bytes of a file; they stay valid when it is closed or removed."""
+    """Return the tables of the streams in the first bytes of a file; they stay valid after it is closed or removed."""
     if end == MARK:
         return []
     source = pa.BufferReader(pa.py_buffer(mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ)).slice(MARK))
@@ -13094,13 +13094,13 @@ def _mapped(file: io.FileIO, end: int) -> list[pa.Table]:
     return tables
 
 
-# ndcg/scores/batches.py: Batches that a metric keeps until `compute` scores them, in this process and in others.
+# ndcg/scores/batches.py: Keep batches until `compute` scores them, in this process and in others.
 
 Result = TypeVar("Result")
 
 SIDES = ["predictions", "references"]
 NO_QUERIES = pa.table({side: pa.array([], pa.list_(pa.float64())) for side in SIDES})
-LOOK_AGAIN = 0.02  # seconds between two checks of another process
+LOOK_AGAIN = 0.02  # seconds between checks of another process
 
 
 class Batch(NamedTuple):
@@ -13109,7 +13109,7 @@ class Batch(NamedTuple):
     Attributes:
         table: Arrow lists of scores and relevances, and the ids of the queries.
         ids: these ids, if the queries have any.
-        unmatched: the error if `exclude` has none of these queries; empty if it has some; None without `exclude`.
+        unmatched: the error if `exclude` has none of these queries; empty if it has any; None without `exclude`.
         unmatched_ids: `unmatched` of their rankings.
     """
 
@@ -13131,15 +13131,15 @@ class BatchState(NamedTuple):
 
     Attributes:
         pid: the process that added the batches.
-        files: the cache files of the round that several processes have begun: in process 0 those of all processes,
-            its own first; else only its own.
+        files: the cache files of the current round of several processes: in process 0 those of all processes, its own
+            first; in the others only their own.
         store: the store of the batches; None before the first.
         contents: the contents of the store.
-        ids: the ids of the queries that were added, in sets of falling size.
-        unmatched: as in `Batch`, of all batches together.
+        ids: the ids of the queries that were added, in sets of decreasing size.
+        unmatched: as in `Batch`, for all batches together.
         unmatched_ids: as in `Batch`, of the first batch that has any.
         added: batches of this process that a `compute` has read but not yet scored.
-        rest: these batches of each other process.
+        rest: the same batches of each other process.
         read: the files that they were read from.
         handed_over: the file of the last round, which process 0 removes once it is scored.
     """
@@ -13177,7 +13177,7 @@ class BatchState(NamedTuple):
 
 
 class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
-    """A lock that only its own process releases; a fork has a copy, which older versions of filelock would release."""
+    """A lock that only the process that made it can release; older versions of filelock also release it in a fork."""
 
     maker = 0  # the process that made it
 
@@ -13190,10 +13190,11 @@ class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
 class Batches:
     """The part of a metric that stores batches and communicates with other processes.
 
-    evaluate also has a protocol for several processes. It is not used, since it scores the part that a killed process
-    had written as if it were complete (`test_evaluates_own_processes_score_the_batches_of_a_killed_one`).
+    evaluate also has a protocol for several processes. It is not used, because it scores what a killed process had
+    written as if it were complete (`test_evaluates_own_processes_score_the_batches_of_a_killed_one`).
 
-    A round of several processes. Each has a lock of its own and, except for process 0, a file that the lock protects:
+    A round of several processes works as follows. Each process has a lock and, except for process 0, a file that it
+    protects:
 
     1. Process 0 takes the rendez-vous lock and waits until all others have locked their files.
        Then it locks its own file and releases the rendez-vous lock.
@@ -13214,7 +13215,7 @@ class Batches:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # nothing here is random; evaluate has drawn a seed, by which equal metrics would differ between processes
+        # nothing here is random, and the seed that evaluate draws would make equal metrics differ between processes
         self.seed = kwargs.get("seed") or 0
         for name in ("compute", "add_batch", "add"):
             # evaluate copies these methods to add to their docstrings, and datasets cannot hash the copies
@@ -13258,10 +13259,10 @@ class Batches:
         return batch
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
-        """Run a step, keep the state with which it ends, and return its result.
+        """Run a step, keep the state that it leads to, and return its result.
 
-        Python may run a signal handler at any call, including the one that releases the lock. If the
-        caller does not get the result, the metric still has the batches it was computed from.
+        Python may run a signal handler at any call, including the one that releases the lock. If the caller does not
+        get the result, the metric still has the batches that it came from.
 
         Raises:
             RuntimeError: another thread uses the metric, or another process has added its batches.
@@ -13289,7 +13290,7 @@ class Batches:
         return self._lock
 
     def _add(self, read: Callable[[], Batch]) -> None:
-        """Add the batch that a function reads, whole or not at all."""
+        """Add the batch that a function reads, completely or not at all."""
 
         def step() -> tuple[BatchState, None]:
             self._settle()
@@ -13309,7 +13310,8 @@ class Batches:
 
         Args:
             read: a function that returns the queries of this call; None if there are none.
-            check: a function that rejects queries that cannot be scored, before they join those of other processes.
+            check: a function that rejects queries that cannot be scored, before they are combined with those of other
+                processes.
             score: a function that scores all queries together.
             ignore_index: the reference of padding, compared in the type of each batch.
         """
@@ -13327,7 +13329,7 @@ class Batches:
                 raise ValueError("there is nothing to score: give predictions and references, or add batches before")
             state = self._collect()
             _check_distinct([*state.ids, batch.ids], state.rest)
-            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # else others may have them
+            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # other processes may have them
                 hint = "reload the metric and add the batches again, with ids that match"
                 raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
             queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
@@ -13336,12 +13338,12 @@ class Batches:
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
-                if not state.queries or type(error) is not ValueError:  # a subclass of ValueError comes from a subclass
+                if not state.queries or type(error) is not ValueError:  # a subclass of the metric raised another type
                     raise
                 kept = f"{state.queries} queries added before, which count from 0, are kept"
                 raise ValueError(f"{error} ({kept}; to do without them, reload the metric)") from None
             for file in state.read:
-                if file.lock.is_locked:  # else an interrupted call removed it, and a new one may have its name
+                if file.lock.is_locked:  # if not, an interrupted call has removed it, and a new file may have its name
                     Path(file.path).unlink(missing_ok=True)
                     file.lock.release(force=True)
             return BatchState(), result
@@ -13363,18 +13365,18 @@ class Batches:
         end = time.monotonic() + self.timeout
         if state.handed_over is not None:
             self._await_scored(state.handed_over, end)
-        if not state.files:  # stored before they are locked, so that the same locks are known after an interrupt
+        if not state.files:  # stored before locking, so that an interrupt does not lose the locks
             files = tuple(map(self._file, range(self.num_process) if self.process_id == 0 else [self.process_id]))
             self._state = state = state._replace(pid=os.getpid(), files=files, handed_over=None)
         self._state = state = state._replace(store=self._begin(state.files, end))
         return state
 
     def _begin(self, files: Sequence[CacheFile], end: float) -> Store:
-        """Return a store of this process, in processes other than 0 in its file, once all have begun."""
+        """Return the store of this process, once all processes have begun; it has a named file except in process 0."""
         own, *others = files
         rendez_vous = self._file(f"{self.num_process}-rdv").lock
         try:
-            if self.process_id == 0 and not own.lock.is_locked:  # if locked, it met the others in an interrupted call
+            if self.process_id == 0 and not own.lock.is_locked:  # if locked, an interrupted call has met the others
                 problem = f"another process 0 waits for the others at {rendez_vous.lock_file}"
                 _acquire(rendez_vous, end, f"{problem}; give each evaluation an experiment_id of its own")
                 for process, file in enumerate(others, 1):
@@ -13393,7 +13395,7 @@ class Batches:
         try:
             rendez_vous.acquire(timeout=0)
             return _is_locked(self._file(0))
-        except Timeout:  # process 0 holds it while it waits for others, or another process checks it
+        except Timeout:  # process 0 is waiting for others, or another process is checking
             return False
         finally:
             rendez_vous.release(force=True)
@@ -13415,16 +13417,17 @@ class Batches:
             time.sleep(LOOK_AGAIN)
 
     def _hand_over(self, batch: Batch) -> BatchState:
-        """Hand the batches, with a last one, over to process 0."""
+        """Hand the batches, including a last one, over to process 0."""
         state = self._open().with_batch(batch)
         state.store.finish(state.contents)
         state.files[0].lock.release(force=True)
         return BatchState(handed_over=state.files[0].path)
 
     def _settle(self) -> bool:
-        """Return whether process 0 has this process's file, although the call that handed it over was interrupted.
+        """Return whether process 0 has this process's file although the call that handed it over was interrupted.
 
-        Otherwise this process takes the file back and removes the mark: if it dies now, its next batches are missing.
+        If not, this process takes the file back and removes the mark, because it may die before its next batches are
+        written.
         """
         state = self._state
         if self.process_id == 0 or state.store is None:
@@ -13437,11 +13440,11 @@ class Batches:
         return False
 
     def _has_again(self, state: BatchState) -> bool:
-        """Return whether this process has its lock again, before process 0 has read its file."""
+        """Return whether this process got its lock back before process 0 read its file."""
         lock = state.files[0].lock
         try:
             lock.acquire(timeout=0)
-        except Timeout:  # process 0 reads the file
+        except Timeout:  # process 0 is reading the file
             return False
         if not state.store.is_whole(state.contents):
             lock.release(force=True)
@@ -13479,7 +13482,7 @@ class Batches:
         return state
 
     def _file(self, process: int | str) -> CacheFile:
-        """Return the cache file of a process, or of another name."""
+        """Return the cache file of a process, or the one with a name."""
         name = f"{self.num_process}-{process}" if isinstance(process, int) else process
         path = os.path.join(self.data_dir, f"{self.experiment_id}-{name}.arrow")
         lock = OwnLock(f"{path}.lock", thread_local=False)
@@ -13497,7 +13500,7 @@ def _acquire(lock: Any, end: float, problem: str) -> None:
 
 
 def _has_begun(file: CacheFile) -> bool:
-    """Return whether another process has locked its file and emptied it of the remains of a killed run."""
+    """Return whether another process has locked its file and removed what a killed run left in it."""
     return _is_locked(file) and not is_finished(file.path)
 
 
@@ -13513,10 +13516,10 @@ def _is_locked(file: CacheFile) -> bool:
 
 
 def _spelled(query: Any) -> bytes:
-    """Return an id as bytes that are equal if ids are: hexadecimal digits, or text after a mark for its kind."""
+    """Return an id as bytes, which are equal if the ids are: hexadecimal digits, or text after a mark for its type."""
     kind = id_kind(type(query))
     if kind == "text":
-        text: bytes = query.encode("utf-8", "surrogatepass")  # str() would drop NUL from the end of NumPy's text
+        text: bytes = query.encode("utf-8", "surrogatepass")  # str() would drop a NUL at the end of NumPy's text
         return b"'" + text
     if kind == "integers":
         return b"%x" % int(query)
@@ -13535,7 +13538,7 @@ def _readable_id(spelled: bytes) -> str:
 
 
 def _unmatched(*batches: Batch | BatchState) -> str | None:
-    """Return the error in their exclusions; empty if one of them has a query of `exclude`."""
+    """Return the error if `exclude` has no query of any batch; empty if it has one; None without `exclude`."""
     return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
 
 
@@ -13559,7 +13562,7 @@ def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.
 
 
 def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
-    """Concatenate the two sides of tables; if the types differ, in the wider type, without padding."""
+    """Concatenate predictions and references of tables, without padding; if their types differ, in the wider one."""
     filled = [table.select(SIDES) for table in tables if table.num_rows] or [NO_QUERIES]
     schema = pa.schema([(side, _widest({table[side].type for table in filled})) for side in SIDES])
     return pa.concat_tables(
@@ -13592,10 +13595,10 @@ def compute_spark(
 ) -> Any:
     """Score a Spark DataFrame on its executors, as `compute` scores rankings in memory.
 
-    A row is a document, with the id of its query, or, if `prediction` and `reference` are
-    arrays, a query. A null prediction marks a document that was not retrieved, a null
-    reference a document that was not judged. So the full outer join of a run and qrels can be
-    scored directly; a query that only the run has then has no relevant documents. The executors
+    Each row is a document with the id of its query or, if `prediction` and `reference` are arrays, a query. A null
+    prediction marks a document that was not retrieved, a null
+    reference a document that was not judged. So the full outer join of a run and qrels can be scored directly; a query
+    that is only in the run then has no relevant documents. The executors
     need only NumPy and pyarrow. It works in classic and Spark Connect sessions.
 
     Args:
@@ -13619,7 +13622,7 @@ def compute_spark(
 
     Raises:
         ValueError: as in `compute`, with the id of the query; or a column is missing or has a wrong
-            type. For a DataFrame of values, when it is used, as an error of Spark.
+            type. For a DataFrame of values, Spark raises the error when the DataFrame is used.
         ImportError: PySpark is missing.
 
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
@@ -13675,8 +13678,8 @@ def by_query(frame: Any, options: Options) -> Any:
 def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
     """Return the columns that the executors read, with a row for each query.
 
-    If a row was a document, `missing` has a number for each document of the query: bit i is set if the i-th column
-    of lists was null, since Spark's lists omit nulls.
+    If a row was a document, `missing` has a number for each document of the query, because Spark's lists omit nulls:
+    bit i is set if the i-th column of lists was null.
 
     Args:
         frame: the DataFrame.
@@ -13723,7 +13726,7 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: A
 
 
 def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
-    """Return the documents to exclude: the id of their query, their own, and a column that is true."""
+    """Return the documents to exclude: the ids of query and document, and a column of true."""
     from pyspark.sql import functions
 
     if not hasattr(exclude, "mapInArrow"):
@@ -13784,7 +13787,7 @@ QUERY_TYPES = ("tinyint", "smallint", "int", "bigint", "string")
 
 
 def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
-    """Return a function that Spark pickles with the modules it needs, since executors do not have the package."""
+    """Return a function that Spark pickles with the modules it needs, because executors do not have the package."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__.removesuffix(".scores.spark")])
@@ -13803,7 +13806,7 @@ def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
 
 
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Sum over queries, with weights of at most 1 and their scale; yield errors as sentences."""
+    """Yield sums over queries, with weights of at most 1 and their scale, and errors as text."""
     for table in _tables(batches):
         row: dict[str, Any] = {
             "queries": 0,
@@ -13917,7 +13920,7 @@ def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
-    """Raise an error for a query without a list on one side, or with lists of different lengths."""
+    """Raise an error for a query that lacks one of its lists, or has lists of different lengths."""
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
             query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
@@ -13932,7 +13935,7 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
 
 
 def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]) -> NDArray[np.float64]:
-    """Return a weight for each query, which all of its rows must have."""
+    """Return the weight of each query, which must be the same in all of its rows."""
     values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN if missing
     lengths = np.diff(np.append(begins, len(values)))
     weights = np.asarray(values[begins])
@@ -13962,7 +13965,7 @@ def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.i
             raise ValueError(f"document: query {shown(query)}: document {shown(documents[row].as_py())} {problem}")
 
 
-# ndcg/scores/compute.py: The function `compute` of the package: rankings in memory, in files, in DataFrames or on Spark.
+# ndcg/scores/compute.py: The function `compute` of the package, for rankings in memory, in files, in DataFrames or on Spark.
 
 @shows_options
 @describes_arguments
@@ -14014,7 +14017,7 @@ def compute(
     return scores(from_frame(data, inputs), parsed)
 
 
-# ndcg/scores/documents.py: The documents of a query with their ranks, and what each adds to DCG.
+# ndcg/scores/documents.py: List the documents of a query with their ranks and what each adds to DCG.
 
 def documents(
     *,
@@ -14030,10 +14033,10 @@ def documents(
 ) -> pa.Table:
     """Return the documents of queries in the order of their ranks, then those that were not retrieved.
 
-    The columns are ``query``; ``document``, its id, or its position or row without ids; its ``relevance``, null if it
-    was not judged; the ``rank`` that it has, null if it was not retrieved; the ``last_rank``, another one if documents
-    with equal scores share their ranks; its ``gain``; and its ``discount``, the mean of its ranks, which is 0 beyond
-    the cutoff. DCG@k is the sum of gain times discount.
+    The columns are ``query``; ``document``: its id, or its position without ids; ``relevance``: null if it was not
+    judged; ``rank``: null if it was not retrieved; ``last_rank``: the last of the ranks that it shares with documents
+    of equal score; ``gain``; and ``discount``: the mean over its ranks, 0 beyond the cutoff. DCG@k is the sum of gain
+    times discount.
 
     Args:
         predictions: as in `compute`.
@@ -14086,7 +14089,7 @@ def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.T
     judged = np.ones(stop - start, bool) if part.judged is None else part.judged[rows]
     gain = _scores_documents_gains(part, rows, judged, options)
     order = _scores_documents_ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
-    first, last = np.arange(len(order)), np.arange(1, len(order) + 1)  # ranks from 0, and those after them
+    first, last = np.arange(len(order)), np.arange(1, len(order) + 1)  # each document's rank from 0, and the next rank
     if options.ties == "average":
         new = np.ones(len(order), bool)
         new[1:] = score[order][1:] != score[order][:-1]
@@ -14115,7 +14118,7 @@ def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.T
 
 
 def _scores_documents_gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Floats:
-    """Return the gain of each document: the CG of a query that has no other."""
+    """Return the gain of each document, as the CG of a query with this document alone."""
     count = rows.stop - rows.start
     alone = part.relevance[rows], np.zeros(count), np.arange(count + 1)
     gain, negative = options.gain, options.negative_relevance
