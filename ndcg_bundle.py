@@ -9682,10 +9682,10 @@ def _enumerated(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-# ndcg/statistics/parts.py: Queries in parts, such as slices: figures are computed for many parts at once.
+# ndcg/statistics/parts.py: Divide queries into parts, such as slices, and compute figures for many parts at once.
 
 class Block(NamedTuple):
-    """Parts with the same number of queries that count.
+    """Parts in which the same number of queries count.
 
     Attributes:
         parts: the indices of the parts.
@@ -9701,8 +9701,8 @@ class Block(NamedTuple):
 class Parts:
     """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
 
-    Figures that are computed for many parts at once equal those of each part alone to the last bit: parts of the same
-    size are the rows of an array.
+    Figures for many parts at once equal those of each part alone, to the last bit, because parts of the same size
+    become the rows of an array.
 
     Args:
         sizes: the number of queries in each part, at least one.
@@ -9734,14 +9734,14 @@ class Parts:
         return np.repeat(figures, self.sizes, axis=-1)
 
     def blocks(self, counted: NDArray[np.bool_]) -> list[Block]:
-        """Return all parts, in blocks of parts with the same number of queries that count."""
+        """Return all parts, in blocks in which the same number of queries count."""
         key = counted.tobytes()
         if key not in self._blocks:
             self._blocks[key] = list(self._blocks_of(counted))
         return self._blocks[key]
 
     def _blocks_of(self, counted: NDArray[np.bool_]) -> Iterator[Block]:
-        if self.number == 1 and counted.all():  # nothing to pick
+        if self.number == 1 and counted.all():  # no queries to select
             yield Block(np.zeros(1, np.intp), np.s_[np.newaxis, :], len(counted))
             return
         sizes, queries = self.sums(counted), np.flatnonzero(counted)
@@ -9753,9 +9753,9 @@ class Parts:
 
 # ndcg/statistics/significance.py: Confidence intervals of means over queries, and paired tests of the difference of two means.
 
-# A difference, relative to the values, that may be only rounding.
+# Smaller differences, relative to the values, may be due to rounding.
 ROUNDING = 1e-12
-# Weights further apart than this leave the lighter queries without digits.
+# The least ratio of two weights; below it, the lighter query would be lost in rounding.
 LIGHTEST = 1e-12
 # With fewer queries, intervals cover less often than their level (benchmarks/SIMULATIONS.md).
 FEW = 10
@@ -9764,12 +9764,12 @@ FEW = 10
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
-SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])  # of a bit of one word (row) and a bit of another (column)
+SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])  # for a bit of one word (row) and a bit of another (column)
 SIGNS_OF_BITS = {1: SIGNS, 2: np.kron(SIGNS, SIGNS), 3: np.kron(SIGNS, np.kron(SIGNS, SIGNS))}
 # The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
-MOST_NEEDED = 2.0**40  # more queries than this count as infinitely many
+MOST_NEEDED = 2.0**40  # a larger number counts as infinite
 
 
 class Intervals(NamedTuple):
@@ -9797,7 +9797,7 @@ class Power(NamedTuple):
 
 
 def differences(one: Floats, other: Floats) -> Floats:
-    """Return ``one - other``, with 0 for differences that may be only rounding.
+    """Return ``one - other``, with 0 for differences that may be due to rounding.
 
     >>> differences(np.array([.1 + .2, .5]), np.array([.3, .25])).tolist()
     [0.0, 0.25]
@@ -9817,9 +9817,9 @@ def intervals(
 ) -> Intervals:
     """Return the intervals of the mean of each row, and of the differences of some of them.
 
-    The interval of a difference is Student's t, as in the paired t-test. In the interval of a mean, the
-    variance changes with the mean: it shrinks towards 0 and the greatest value, as for 0/1 values
-    (Wilson, 1927), or changes with the skewness of the values; each end is the outer one of the two.
+    The interval of a difference is Student's t, as in the paired t-test. For the interval of a mean, the variance
+    depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1 values (Wilson, 1927), or changes with
+    the skewness of the values. Each end is the outer one that these two models give.
 
     Args:
         values: shape ``(rows, queries)``; nan for a query without a value, the same queries in both rows
@@ -9827,7 +9827,7 @@ def intervals(
         weight: one weight per query, not negative; None: all equal.
         pairs: for each difference, the row and the row that is subtracted from it.
         greatest: the greatest value that a query can have, in all rows or in each; inf: no bound.
-            The least is 0. A row with values outside these bounds is not bounded on that side.
+            The least is 0. A row with values outside these bounds has no bound on that side.
         confidence: the confidence level, between 0 and 1.
         parts: parts of the queries to compute figures for, instead of all queries together.
 
@@ -9879,16 +9879,16 @@ def _interval(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the ends of the interval of each row's mean and its standard error.
 
-    The interval contains each mean that is not further away than Student's t times its standard error. The
+    The interval contains every mean within Student's t times its standard error of the observed one. The
     square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
     """
     (mean, error, slope), heaviness = _moments(value, share), (share**2).sum(axis=1)
-    with np.errstate(all="ignore"):  # values that are not finite here are not used below
-        # all values are the same: the proportion at a bound is at most that of Wilson's interval for none
+    with np.errstate(all="ignore"):  # values that are not finite are discarded below
+        # if all values are equal, the share of others at a bound is at most the end of Wilson's interval for 0 of n
         odds = student(math.inf, (1 + confidence) / 2) ** 2 * heaviness
         same = [np.where(np.isfinite(end), mean + (end - mean) * odds / (1 + odds), mean) for end in bounds]
         gaps = (mean - bounds[0], bounds[1] - mean) if of_mean else (np.full(len(mean), np.inf),) * 2
-        most = gaps[0] * gaps[1] * heaviness  # the squared error if all values were at a bound, as 0/1 values are
+        most = gaps[0] * gaps[1] * heaviness  # the squared error if every value were at a bound, like 0/1 values
         square = np.fmin(error**2, most)
         freedom = (value.shape[1] - 1) / np.maximum(1 - square / most, ROUNDING)
         reach = student(freedom, (1 + confidence) / 2) ** 2 * square
@@ -9958,8 +9958,8 @@ def paired_tests(
 ) -> Tests:
     """Test whether the means of two rows differ, for each pair of rows.
 
-    The randomization test exchanges the scores of the two systems, query by query, and counts how
-    often the means then differ at least as much. With up to 32 queries that differ, it tries all
+    The randomization test exchanges the scores of the two systems in some of the queries, and counts how often the
+    means then differ at least as much. With up to 32 queries that differ, it tries all
     permutations, and the p-value is exact. Otherwise it tries a random group of 1,048,576. The t-test
     uses the contribution of each query to the difference of the (weighted) means.
 
@@ -10018,7 +10018,7 @@ def _tests_of_few(shares: Floats, two_sided: bool) -> Tests:
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row the proportion of all permutations with a sum at least as far from 0, or at least as great.
+    """Return, for each row, the share of all permutations with a sum at least as extreme as the observed one.
 
     Each permutation combines one of the first half of the queries with one of the second half.
     """
@@ -10038,20 +10038,20 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
         halves.append(np.sort(sums, axis=1))
     bounds = least[:, np.newaxis] - halves[0]
     as_great = [(sums.size - np.searchsorted(sums, bound)).sum() for sums, bound in zip(halves[1], bounds, strict=True)]
-    p_values: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
+    p_values: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # by symmetry, as many are as far below 0
     return np.minimum(1.0, p_values)
 
 
 def _sampled_p(rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, seed: int) -> Floats:
-    """Return the proportion of a random group of permutations with a sum at least as far from 0, or at least as great.
+    """Return the share of a random group of permutations with a sum at least as extreme as the observed one.
 
-    Each query draws a word of SAMPLED bits, and each permutation of the group is also a word: it
-    exchanges the scores of the queries with words that have an odd number of bits in common with it.
-    Permutations that differ only in the last bits are summed at once.
+    Each query gets a random word of SAMPLED bits. Each permutation of the group is also a word: it exchanges the scores
+    of those queries whose words have an odd number of bits in common with it. The sums of permutations that differ only
+    in the last bits are computed together.
 
-    The proportion is a valid p-value without a correction, since the group contains the scores as they
-    are and looks the same from each of its permutations (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
-    Biometrika 2024). Any two permutations are independent, so that its variance is that of a sample.
+    The share is a valid p-value without a correction, because the permutations form a group, which contains the
+    identity (Hemerik & Goeman, TEST 2018; Koning & Hemerik, Biometrika 2024). Any two permutations are independent, so
+    its variance is that of a random sample.
 
     Args:
         rows: the rows of weighted values; the last row has the weights.
@@ -10083,9 +10083,9 @@ def _sampled_p(rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided:
 
 
 def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
-    """Return all signed sums of cells, in any order; the sign is the parity of the bits common to a cell and a sum.
+    """Return all signed sums of cells, in any order; the sign depends on the bits that cell and sum share.
 
-    Each product with the signs of three bits sums along these bits, and brings the next three to the front.
+    Each product with the signs of three bits adds along these bits and moves the next three to the front.
     """
     bits = int(cells.size).bit_length() - 1
     for at in range(0, bits, 3):
@@ -10095,7 +10095,7 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
 
 
 def _t_test(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row the probability of a mean at least as far from 0, or at least as great, by chance.
+    """Return, for each row, the probability that chance gives a mean at least as extreme.
 
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
@@ -10147,7 +10147,7 @@ def power(
             away = (difference - mean[at, own][:, np.newaxis]) ** 2
             deviation[at, own] = np.sqrt((away * weights).sum(axis=1) / total)
     effective[effective < 2] = np.nan
-    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # equal differences say nothing about others
+    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # their variance is unknown
     two_sided = alternative == "two-sided"
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))
@@ -10163,7 +10163,7 @@ def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
     """Return the number of queries with which the t-test detects a mean of `effect` standard deviations."""
     special = scipy_special()
     needed = np.ceil(((special.ndtri(1 - LEVEL / (1 + two_sided)) + special.ndtri(POWER)) / effect) ** 2)
-    needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # for a z-test
+    needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # estimated by a z-test
     searched = np.isfinite(needed)
     while searched.any():
         searched[searched] = effect[searched] * np.sqrt(needed[searched]) < detectable_t(needed[searched], two_sided)
@@ -10176,13 +10176,13 @@ def detectable_t(queries: Floats, two_sided: bool) -> Floats:
     special = scipy_special()
     distinct, at = np.unique(
         queries, return_inverse=True
-    )  # parts have few distinct numbers of queries, and each takes long
+    )  # there are few distinct numbers of queries, and each takes long to compute
     critical = special.stdtrit(distinct - 1, 1 - LEVEL / (1 + two_sided))
     return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
 
 
 def falls_beyond(difference: float, max_drop: float) -> bool:
-    """Return whether a mean drops by more than `max_drop`, beyond rounding."""
+    """Return whether a mean drops by more than `max_drop`, apart from rounding."""
     return -difference > max_drop + ROUNDING
 
 
@@ -10219,7 +10219,7 @@ def holm(p_values: Floats) -> Floats:
 
 
 def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tuple[Floats, Floats]:
-    """Return rows of values, divided so that no sum or square of them overflows, and the divisors.
+    """Return rows of values, divided so that no sum or square overflows, and the divisors.
 
     A divisor is a power of two near the largest value of a part, the same in rows that are compared, so no digit is
     lost. The shape of the divisors is ``(rows, parts)``.
@@ -10233,7 +10233,7 @@ def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tu
 
 
 def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Floats) -> Floats:
-    """Return the margin of each pair in each part, divided like their values."""
+    """Return the margin of each pair in each part, divided like the values."""
     margins = np.broadcast_to(margin, len(pairs))
     return np.asarray(margins[:, np.newaxis] / scale[[one for one, _ in pairs]])
 
@@ -10244,7 +10244,7 @@ def _prepared(
     """Return the parts (by default all queries), the rows and blocks that count, the scaled values and their divisors.
 
     Raises:
-        ImportError: SciPy is missing, also if no figure needs it.
+        ImportError: SciPy is missing, even if no figure needs it.
     """
     scipy_special()
     split = Parts([values.shape[1]]) if parts is None else parts
@@ -10260,7 +10260,7 @@ def _relative(weight: Floats | None, block: Block) -> Floats:
 
 
 def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
-    """Return groups of rows with values for the same queries, with each block of parts that has two or more of these.
+    """Return groups of rows with values for the same queries, and each block of parts with at least two such queries.
 
     Raises:
         ValueError: fewer than two queries have a value, and there are no parts.
@@ -10281,22 +10281,22 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
 
 @cache
 def scipy_special() -> Any:
-    """Return SciPy's special functions, which take a third of the time of its statistics to import."""
+    """Return SciPy's special functions, which are imported in a third of the time of scipy.stats."""
     try:
         return import_module("scipy.special")
     except ImportError:
         raise missing_library("a confidence interval or a test", "SciPy", "scipy") from None
 
 
-# ndcg/statistics/measured.py: The columns of each query of one or several systems, and the scores computed from them.
+# ndcg/statistics/measured.py: Compute columns with a row per query, for one or several systems, and scores from these columns.
 
 COUNTS = ("retrieved", "judged", "relevant")
-# Up to this number, documents are sorted in less time than they are scored in the worst and the best order.
+# Up to this many documents, sorting them is faster than scoring them in the worst and the best order.
 SORTED = 2_000
 EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, with `exclude`
 SHOWN = 50  # the most slices in tables and plots
-PIECE = 1 << 19  # documents that are described at a time: few, so that their memory is used again
-SLICED = 1 << 14  # about the number of queries in slices that are computed at a time: their arrays stay small
+PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
+SLICED = 1 << 14  # approximate number of queries in slices that are computed together, so that arrays stay small
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
@@ -10313,7 +10313,7 @@ class Score(NamedTuple):
         best: the mean under the best order of all ties.
         tied: the number of queries with a value that depends on the order of ties.
         ranked: the number of documents within the cutoff, over all queries.
-        unjudged: the number of these that were not judged; an expected value if ties make it uncertain.
+        unjudged: the number of these that were not judged; an expected number if it depends on the order of ties.
         random_order: the expected mean of a random order of the same documents.
         queries: the number of queries in the mean; None in a result that an earlier version saved.
 
@@ -10357,9 +10357,9 @@ class Score(NamedTuple):
 
 
 def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4) -> list[list[list[str]]]:
-    """Return the cells of means and their intervals, a list for each measure of a row, their headings first.
+    """Return the cells of means and their intervals: first the headings, then a list for each row.
 
-    Each mean follows the number of its queries; only the first one if all measures of a row have the same number.
+    Before each mean is the number of its queries; if all measures of a row have the same number, only before the first.
 
     Args:
         rows: scores by name, each with the number of queries.
@@ -10382,7 +10382,7 @@ def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, plac
 def mean_table(
     names: Sequence[Sequence[str]], rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
 ) -> Table:
-    """Return a table of means and their intervals: the cells of `mean_cells` after names, their headings first."""
+    """Return a table of means and their intervals: names, then the cells of `mean_cells`, the headings first."""
     cells = mean_cells(rows, level, places)
     return [[*name, *chain.from_iterable(row)] for name, row in zip(names, cells, strict=True)]
 
@@ -10400,7 +10400,7 @@ class Slice(NamedTuple):
 
 
 class Resampling(NamedTuple):
-    """The confidence of intervals, and how a comparison's randomization test is made; a report has no test.
+    """The confidence of the intervals, and the settings of a comparison's randomization test; a report has no test.
 
     Attributes:
         confidence: the confidence level of the intervals.
@@ -10469,7 +10469,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
     ideal = scored["IDCG"]
-    if options.ideal != "judged" or options.missing == "skip":  # it may be 0 although there are relevant documents
+    if options.ideal != "judged" or options.missing == "skip":  # may be 0 although documents are relevant
         how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
@@ -10480,26 +10480,26 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
         return np.zeros((len(options.cutoffs), part.queries))
-    # the CG if each of them has a gain of 1 and the others have none
+    # computed as the CG with gain 1 for unjudged documents and 0 for the others
     arrays = {**part.arrays(), "relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
     ties = options.scoring["ties"]
-    # in the best order, unjudged documents, which have no gain, come last among tied ones
+    # in the best order, unjudged documents rank last among tied ones, since they have no gain
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
     how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
     return np.asarray(score_queries(**arrays, **how)["CG"])
 
 
 def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
-    """Return a mask of queries with documents, if all that were retrieved or judged are relevant."""
+    """Return a mask of queries that have documents, all of which are relevant."""
     is_judged = counts["retrieved and judged"] == counts["retrieved"]
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
-    """Exclude a query without a value for one system from the means of all systems, so that they have the same queries.
+    """Exclude queries that have no value for some system from the means of all, so that all have the same queries.
 
-    A query has no value for a system if it is missing from it and missing queries are skipped, or if the system
-    retrieved nothing for it and the ideal depends on the retrieved documents.
+    A query has no value for a system if the system lacks it and missing queries are skipped, or if the system retrieved
+    nothing for it and the ideal depends on the retrieved documents.
     """
     for name in names:
         lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
@@ -10525,7 +10525,7 @@ def query_table(columns: PerQuery) -> pa.Table:
 
 
 def _saved_ids(ids: NDArray[Any]) -> pa.Array:
-    """Return ids as 64-bit integers if all are, else as text, in which invalid Unicode is escaped."""
+    """Return ids as 64-bit integers if all of them are, else as text with invalid Unicode escaped."""
     values = ids.tolist()
     kinds = set(map(type, values))
     with suppress(OverflowError, UnicodeError, pa.ArrowException):
@@ -10539,7 +10539,7 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
 def scored(
     columns: PerQuery, options: Options, confidence: float, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name, for each part of the queries, or for all queries as the only part.
+    """Return the scores of a system by name for each part of the queries; by default, all queries are one part.
 
     A single query has a score without an interval.
 
@@ -10572,7 +10572,7 @@ def scores_of(
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
 
-    The scores belong to each part of the queries, or to all queries as the only part.
+    There are scores for each part of the queries; by default, all queries are one part.
     """
     queries, weight = len(columns["ideal"]), columns.get("weight")
     parts = Parts([queries]) if parts is None else parts
@@ -10613,7 +10613,7 @@ def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> N
 def _means(
     name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None, counted: NDArray[np.bool_], parts: Parts
 ) -> NDArray[np.float64]:
-    """Return the mean of each part over the queries that have a value; nan if none of these is counted.
+    """Return the mean of each part over the queries that have a value; nan if there are none.
 
     Raises:
         ValueError: the sum of a part overflows.
@@ -10657,7 +10657,7 @@ class Piece(NamedTuple):
 
 
 def in_pieces(slices: Slices) -> Iterator[Piece]:
-    """Yield slices with their queries, several slices at a time if they have few queries.
+    """Yield slices with their queries; small slices are yielded several at a time.
 
     >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
     >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
@@ -10673,18 +10673,18 @@ def in_pieces(slices: Slices) -> Iterator[Piece]:
 
 
 def plain_list(figures: NDArray[Any], missing: float | None = math.nan) -> list[Any]:
-    """Return figures as Python numbers, with the same object for each nan, so that equal figures compare equal."""
+    """Return figures as Python numbers, with a single nan object, so that lists with nan compare equal."""
     return [missing if each != each else each for each in figures.tolist()]
 
 
 # ndcg/statistics/model_cards.py: Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers.
 
-# The slice, or None for all queries; the number of queries; the scores.
+# The value of the slice, None for all queries; its number of queries; its scores.
 ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]
 
 
 def flat_scores(parts: ScoresByPart) -> dict[str, float]:
-    """Return scores with the ends of their intervals, each under a name of its own, as trackers log them.
+    """Return scores and the ends of their intervals under separate names, as trackers log them.
 
     Raises:
         ValueError: two values would have the same name.
@@ -10773,7 +10773,7 @@ def eval_results(
 # ndcg/statistics/pairs.py: How two systems differ, pair by pair and measure by measure: intervals, tests and their correction.
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names
+COLUMNS = {"query", "difference"}  # columns of tables that also have one per system, so no system can have these names
 
 
 class Testing(NamedTuple):
@@ -10843,9 +10843,9 @@ class Testing(NamedTuple):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the ends of Student's t intervals at the level at which Holm's correction compares p of each pair.
 
-        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on up to the first
-        that is not below; the others are compared with the same as this one. Where t and the randomization test
-        disagree about the difference that is tested, the end next to it is moved to that difference.
+        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on, up to the first
+        that is not lower; the remaining pairs get the level of that one. Where the t-test and the randomization test
+        disagree about the tested difference, the nearest end of the interval is moved to it.
         """
         p_values = np.array([pair.p for pair in pairs])
         tests = np.ones(len(pairs))
@@ -10860,7 +10860,7 @@ class Testing(NamedTuple):
         low, high = at_level(difference, ends, error, freedom, (1 - confidence) / 2, beyond)
         low, high = np.maximum(low, least), np.minimum(high, greatest)
         tested = self.tested
-        if self.alternative != "less":  # a significant difference lies above
+        if self.alternative != "less":  # a significant difference is above it
             above = significant & (difference > tested)
             low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
         if self.alternative != "greater":
@@ -10875,7 +10875,7 @@ class Testing(NamedTuple):
 
     @property
     def tested(self) -> float:
-        """The difference that is tested: is it smaller, greater, or another one?"""
+        """The hypothetical difference that the test compares with."""
         return {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
 
     @property
@@ -10915,8 +10915,8 @@ class Pair(NamedTuple):
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
         p_t: the p-value of the paired t-test, or of Welch's.
         p_t_holm: the same, corrected.
-        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher; None, as the
-            next two, if queries are not paired.
+        wins: the number of queries on which ``system`` scores higher, without those of weight 0; like the next two,
+            None if queries are not paired.
         ties: the number on which both score the same, up to rounding.
         losses: the number on which ``system`` scores lower.
         exact: whether the randomization test tried all permutations.
@@ -10924,7 +10924,7 @@ class Pair(NamedTuple):
         min_detectable: the smallest difference, from 0 or from the margin, that a t-test of these queries detects at
             the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
         queries_needed: the number of queries with which such a test would detect the observed difference; None if no
-            number would do, or if queries are not paired.
+            number is enough, or if queries are not paired.
     """
 
     measure: str
@@ -10951,7 +10951,7 @@ class Pair(NamedTuple):
 
     @property
     def p_error(self) -> float:
-        """The standard error of `p`, since only some of the permutations were tried."""
+        """The standard error of `p`; it is 0 if all permutations were tried."""
         return 0.0 if self.exact or not self.permutations else math.sqrt(self.p * (1 - self.p) / self.permutations)
 
     @property
@@ -10975,7 +10975,7 @@ class Pair(NamedTuple):
         return f"{self.system} – {self.other}"
 
     def turned(self) -> "Pair":
-        """Return the same with the difference as the second system minus the first; p-values remain."""
+        """Return the same pair with the systems exchanged; p-values stay the same."""
         return self._replace(
             system=self.other,
             other=self.system,
@@ -11021,7 +11021,7 @@ def system_names(systems: Any, baseline: Any, argument: str = "systems", content
     return list(systems)
 
 
-# ndcg/statistics/notes.py: Notes: sentences with facts for the reader of a report or a comparison, in addition to its figures.
+# ndcg/statistics/notes.py: Notes: sentences that help the reader of a report or a comparison to interpret its figures.
 
 def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
     """Return notes on cutoffs without effect, only relevant documents, and few queries."""
@@ -11058,7 +11058,7 @@ def _few_queries(systems: Sequence[PerQuery], options: Options) -> tuple[str, ..
 
 
 def _counted_as(weight: NDArray[np.float64]) -> float:
-    """Return the effective number of queries: of equal weight, with the same precision (Kish, 1965)."""
+    """Return the effective number of queries: how many of equal weight would be as precise (Kish, 1965)."""
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
@@ -11091,7 +11091,7 @@ def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
 
 
 def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
-    """Return a sentence if no document was both retrieved and judged: with ids of both sides if `unmatched` has them.
+    """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known.
 
     Args:
         columns: the columns of each query.
@@ -11141,7 +11141,7 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     sentences = []
     for name, score in scores.items():
         differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
-        if score.low <= score.random_order and differs.any():  # else the order decides nothing
+        if score.low <= score.random_order and differs.any():  # otherwise the order does not matter
             expected = f"the mean of all orders of the same documents is {number_text(score.random_order)}"
             below = f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
             near = f"{name} may be no better than a random order: {expected}."
@@ -11169,7 +11169,7 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
-    """Return the lowest corrected p-value that each pair could have with its number of differing queries."""
+    """Return the lowest corrected p-value that each pair could have, from its number of differing queries."""
     if not testing.paired:
         return [0.0] * len(pairs)
     sides = 2 if testing.alternative == "two-sided" else 1
@@ -11188,7 +11188,7 @@ def differing_text(least: int, most: int | None = None) -> str:
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Return notes on pairs that cannot be significant, have too few queries, or have p-values close to the level."""
+    """Return notes on pairs that cannot be significant, have too few queries, or have p-values close to 0.05."""
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
     least = least_p_values(pairs, testing)
@@ -11240,9 +11240,9 @@ def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slic
     return sentences
 
 
-# ndcg/statistics/saved.py: Results as JSON, and back: whatever follows from the values of the queries is computed again.
+# ndcg/statistics/saved.py: Convert results to JSON and back; what follows from the values of the queries is computed again.
 
-# The names of figures in 1.1.
+# Names that version 1.1 gave to figures.
 RENAMED = {"chance": "random_order", "exchanges": "permutations", "detectable": "min_detectable"}
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 OF_DOCUMENTS = ("worst", "best", "random_order", "tied", "ranked", "unjudged")
@@ -11250,7 +11250,7 @@ OF_DOCUMENTS = ("worst", "best", "random_order", "tied", "ranked", "unjudged")
 
 @contextmanager
 def as_saved(kind: str) -> Iterator[None]:
-    """Reject values that are not a result of `to_dict`, always with a ValueError."""
+    """Raise a ValueError, never another error, for values that `to_dict` did not return."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
@@ -11297,7 +11297,7 @@ def with_figures_of_documents(scores: Mapping[str, Score], saved: Mapping[str, M
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """Return a table of queries from plain lists: text and counts as they are, values as float64."""
+    """Return a table of queries from plain lists, with values as float64, and text and counts unchanged."""
     arrays = {}
     for name, values in columns.items():
         place = f"queries: {name}"
@@ -11369,13 +11369,13 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
 
 
 def lacks_weights(signature: str, table: pa.Table) -> bool:
-    """Return whether a result has weights that were not saved, as in versions 1.0 to 1.2: then its figures are kept."""
+    """Return whether a result has weights that were not saved, as by versions 1.0 to 1.2; its figures are kept."""
     return "|weights:given" in signature and "weight" not in table.column_names
 
 
 # ndcg/statistics/report.py: The report on one system: its scores, their intervals, and the counts and notes that a reader needs to judge them.
 
-# The rows of a report's table of queries.
+# The rows of a report's table that counts queries.
 COUNTED = {
     "queries": "all",
     "nothing_relevant": "no relevant documents",
@@ -11390,7 +11390,7 @@ class Report(Readable):
     """The scores of one system, their intervals, and the counts and notes that a reader needs to judge them.
 
     Attributes:
-        signature: every choice that the scores depend on.
+        signature: every option that the scores depend on.
         scores: the scores by name, such as ``"nDCG@10"``.
         counts: the number of ``queries``, and how many of them have no relevant documents (``nothing_relevant``),
             only relevant documents (``all_relevant``: everything that was retrieved or judged is relevant), no
@@ -11437,7 +11437,7 @@ class Report(Readable):
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report in JSON types."""
+        """Return the report as a dict of JSON types."""
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
@@ -11456,9 +11456,9 @@ class Report(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
         """Return the report that `to_dict` was called on, in this version or an earlier one.
 
-        Means, intervals and slices are computed again from the values of the queries; the signature, the notes, and
-        how many queries have no relevant or only relevant documents are read. A weighted report of 1.0 to 1.2 keeps
-        its figures, since these versions did not save the weights.
+        Means, intervals and slices are computed again from the values of the queries. The signature, the notes, and the
+        numbers of queries with no relevant or only relevant documents are read. A weighted report of 1.0 to 1.2 keeps
+        its figures, because these versions did not save the weights.
 
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
@@ -11487,8 +11487,8 @@ class Report(Readable):
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
         """Return the queries with the lowest values: ``query``, the value, and the numbers of documents.
 
-        The lowest comes first. Queries without a value or without relevant documents, which no ranking could improve,
-        are left out. `documents` lists their documents with their ranks.
+        The lowest comes first. Queries without a value or without relevant documents are left out, because no ranking
+        could improve them. `documents` lists their documents with their ranks.
 
         Args:
             n: the number of queries; None for all.
@@ -11581,7 +11581,7 @@ class Report(Readable):
         panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
         figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
+        for draw, each in zip(panels, axes, strict=False):  # with fewer axes, only the first panels are drawn
             draw(each, names)
         return figure
 
@@ -11670,7 +11670,7 @@ def report(
     confidence: float = 0.95,
     **options: Unpack[QueryOptions],
 ) -> Report:
-    """Score as `compute` does, with confidence intervals and the figures that help to judge the scores.
+    """Score like `compute`, with confidence intervals and figures that help to judge the scores.
 
     A single query has a score without an interval.
 
@@ -11717,7 +11717,7 @@ def report_on(inputs: Inputs, *, options: Options, resampling: Resampling, notif
 def report_of(
     columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str, unmatched: str = ""
 ) -> Report:
-    """Return the report on queries from their columns, which may be values without rankings."""
+    """Return the report on queries from their columns, which may come without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
     scores, slices = _scores_and_slices(columns, parts, options, resampling)
@@ -11775,16 +11775,16 @@ def _saved_slice(saved: Mapping[str, Any]) -> Slice:
 Run = dict[Any, dict[Any, float]]
 
 NOT_IN_FILE_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # on any system
-TIED = 1000  # documents of each query that are kept beyond its depth, as they tie with the last one there
+TIED = 1000  # the most documents per query that are kept because they tie with the last one
 
 
 class Calls(NamedTuple):
-    """The arguments for calls of a model and its similarity.
+    """The arguments for calling a model and its similarity.
 
     Attributes:
-        query: the model's arguments for queries, and for pairs.
+        query: the model's arguments for queries and for pairs.
         document: the model's arguments for documents.
-        embedding: more arguments, for both as embeddings.
+        embedding: further arguments of embedding models, for queries and documents.
         chunk: the number of documents, or pairs, that are encoded and scored at a time.
         score_function: a function of the embeddings of queries and of documents; None for the model's own.
     """
@@ -11797,7 +11797,7 @@ class Calls(NamedTuple):
 
 
 class Search:
-    """The ranking of a corpus by a model, for each query."""
+    """Rank a corpus for each query with a model."""
 
     def __init__(
         self,
@@ -11809,15 +11809,15 @@ class Search:
         score_dtype: str,
         calls: Calls,
     ) -> None:
-        """Keep the queries and the documents to rank.
+        """Store the queries and the documents to rank.
 
         Args:
             queries: the text of each query, by its id.
             corpus: the text of each document, by its id.
             candidates: the documents to rank for each query; None for the whole corpus.
             depth: the number of documents to keep for each query; None for all.
-            judged: documents to keep for each query at any rank; None for none.
-            score_dtype: the type in which scores are compared, so that documents tie.
+            judged: documents to keep for each query at any rank, if there are any.
+            score_dtype: the type in which scores are compared, which decides which documents are tied.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
@@ -11917,8 +11917,8 @@ def _loops_evaluator_ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
 def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
     """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
 
-    Up to `TIED` scores that tie with the k-th, in the type in which scores are compared, are also returned, since they
-    share its rank. Rows with fewer are padded with -inf.
+    Up to `TIED` more scores are returned if they tie with the k-th in the type in which scores are compared, because
+    they share its rank. Shorter rows are padded with -inf.
     """
     import torch
 
@@ -11931,7 +11931,7 @@ def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tenso
     width = int(reach.max())
     if width > k:
         columns = compared.topk(width, dim=1).indices
-        tied = reach[:, 0] > k  # topk returns any of them
+        tied = reach[:, 0] > k  # topk returns an arbitrary choice of them
         columns[tied] = compared[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
     columns = columns.gather(1, compared.gather(1, columns).argsort(dim=1, descending=True, stable=True))
@@ -11968,24 +11968,24 @@ def sentence_transformers_evaluator(
     """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
     The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
-    reranks the `candidates`. A call returns floats by name, such as `nDCG@10` with the ends of its interval,
-    `nDCG@10_low` and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The
-    evaluator keeps the `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those
+    reranks the `candidates`. A call returns floats by name: `nDCG@10`, the ends of its interval as `nDCG@10/low` and
+    `nDCG@10/high`, and `nDCG@10/slice=en` for each slice. The first name is `primary_metric`. The evaluator keeps the
+    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those
     of `compute` on the whole ranking of each query: in addition to its k best documents, the run contains up to 1,000
     documents that tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
     set, all judged documents.
 
-    Only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and these documents
-    of each query are in memory; with `k=None` all documents.
+    Memory holds only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and
+    these documents of each query; with `k=None`, all documents.
 
     Args:
         queries: the text of each query, by its id.
         corpus: the text of each document, by its id.
-        relevant_docs: the relevance of documents, `{query: {document: grade}}`; it is 1 for ids without grades. Queries
-            that are not in it are skipped.
+        relevant_docs: the relevance of documents, `{query: {document: grade}}`, or `{query: ids}`, with relevance 1.
+            Queries that are not in it are skipped.
         k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
         candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
-            A query that is not in it has no ranking; see `missing`.
+            A query without candidates has no ranking; see `missing`.
         exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
         by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
@@ -11996,7 +11996,7 @@ def sentence_transformers_evaluator(
         score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
             similarity.
         truncate_dim: the number of dimensions of a dense embedding; None for all.
-        max_active_dims: the number of dimensions of a sparse embedding that are not 0; None for no limit.
+        max_active_dims: the most nonzero dimensions of a sparse embedding; None for no limit.
         query_prompt: a prefix of each query, or of each pair in a reranker.
         query_prompt_name: the name of such a prompt in the model.
         corpus_prompt: a prefix of each document.
@@ -12061,7 +12061,7 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
 
 
 def _given(**arguments: Any) -> dict[str, Any]:
-    """Return the arguments that are not None."""
+    """Return the arguments that are set."""
     return {argument: value for argument, value in arguments.items() if value is not None}
 
 
@@ -12075,7 +12075,7 @@ def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
 
 
 def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
-    """Return the function with a name in sentence-transformers, and any other value unchanged."""
+    """Return the function that sentence-transformers has under a name, and any other value unchanged."""
     if not isinstance(score_function, str):
         return score_function
     from sentence_transformers import SimilarityFunction
@@ -12085,7 +12085,7 @@ def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> 
 
 
 def _candidates(candidates: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
-    """Return the documents to rank for each query that was judged, each once."""
+    """Return the documents to rank for each judged query, without duplicates."""
     _check_in_corpus("candidates", candidates, corpus)
     if unknown := [query for query in candidates if query not in queries]:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
@@ -12098,10 +12098,10 @@ def _candidates(candidates: Any, queries: Any, corpus: Any, references: Run) -> 
 def _kept(
     options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
 ) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
-    """Return the number of documents to keep for a query, None for all, and those to keep at any rank.
+    """Return the number of documents to keep per query, None for all, and the documents to keep at any rank.
 
-    Documents that are excluded or ignored have no rank. Judged documents at any rank are in the condensed list, or
-    in the ideal.
+    Excluded and ignored documents have no rank. Judged documents count at any rank if they are in the condensed list or
+    the ideal.
     """
     if None in options.cutoffs:
         return None, None
@@ -12132,7 +12132,7 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
 
 
 def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callable[[Run], Report]:
-    """Return the function that reports on a run; an error in the judgments is raised here, before any training."""
+    """Return the function that reports on a run. Errors in the judgments are raised here, before any training."""
     report_of = partial(_report_of, inputs, options, resampling)
     try:
         report_of({query: dict.fromkeys(each, 0.0) for query, each in inputs.references.items()})
@@ -12142,7 +12142,7 @@ def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callab
 
 
 def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
-    """Return the report on a run, without a warning if it has no judged document, since all ids are of one corpus."""
+    """Return the report on a run. It does not warn if no document was judged, because all ids come from one corpus."""
     inputs = inputs._replace(predictions=run)
     return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)
 
@@ -12155,7 +12155,7 @@ class NDCGEvaluator:
         report: the report on that ranking.
     """
 
-    prefix_name_to_metrics: Callable[..., Any]  # of the base
+    prefix_name_to_metrics: Callable[..., Any]  # expected by the base class
     store_metrics_in_model_card_data: Callable[..., None]
 
     def __init__(
@@ -12177,7 +12177,7 @@ class NDCGEvaluator:
         self.prefix_name_to_metrics({}, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle: the evaluator is sent to other processes with a model that has the results in its card."""
+        """Support pickling: the evaluator is sent to other processes with the model, whose card has its results."""
         return _blank_evaluator, (), self.__dict__
 
     def __call__(
@@ -12194,7 +12194,7 @@ class NDCGEvaluator:
         return metrics
 
     def _write(self, folder: str, row: Mapping[str, float]) -> None:
-        """Append a row to the first file, by number, that has its columns: other evaluators may have the same name."""
+        """Append a row to the first numbered file with its columns, because other evaluators may have the same name."""
         os.makedirs(folder, exist_ok=True)
         stem, extension = os.path.splitext(os.path.join(folder, self.csv_file))
         for number in count(1):
@@ -12227,7 +12227,7 @@ def _evaluator_class() -> Callable[..., Any]:
 
 
 def _blank_evaluator() -> Any:
-    """Return an evaluator without its attributes, which are restored next."""
+    """Return an evaluator without attributes, for unpickling."""
     made: Any = _evaluator_class()
     return made.__new__(made)
 
@@ -12235,7 +12235,7 @@ def _blank_evaluator() -> Any:
 # ndcg/loops/meter.py: The metric for a PyTorch loop: batch by batch, in one process or in several.
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
-Sums = dict[str, tuple[int, list[float]]]  # of each result: how many queries have it, and the parts of its sum
+Sums = dict[str, tuple[int, list[float]]]  # by result: the number of queries with a value, and the parts of their sum
 
 
 class MeterState(NamedTuple):
@@ -12249,7 +12249,7 @@ class Meter:
     """The mean over queries that come in batches."""
 
     def __init__(self, options: Options) -> None:
-        """Keep how to score."""
+        """Store the options."""
         self.options = options
         self.reset()
 
@@ -12265,13 +12265,13 @@ class Meter:
                 score per document. Tensors on any device and with any float type, arrays, or lists, which may differ in
                 length.
             labels: the `references` of `compute`, in the same shape.
-            mask: True or 1 for a document, False or 0 for padding, in the shape of the scores.
+            mask: True or 1 for a document, False or 0 for padding, with the shape of the scores.
             query_ids: the query of each document. Its other documents may be in other batches, and in other processes
                 unless `ties` depends on their order. All rows are then kept. Conditions on all rows of a query, such as
                 `missing="raise"`, are checked by `compute`.
 
         Raises:
-            ValueError: as in `compute`; or a mask has another shape or other values.
+            ValueError: as in `compute`; or the mask has the wrong shape or values.
         """
         scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
         if query_ids is not None:
@@ -12287,7 +12287,7 @@ class Meter:
                 shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
                 raise ValueError(f"query_ids and mask must have the same shape, with one id per document; got {shapes}")
         if _is_empty(scores) and _is_empty(labels):
-            return  # such as the last batch of a process
+            return  # for example the last batch of a process
         sums, rows = self._state
         if query_ids is None:
             self._state = MeterState(
@@ -12297,7 +12297,7 @@ class Meter:
             columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
             batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
             check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
-            if rows and _types(rows[-1]) != _types(batch):  # the types must fit those of the batches before
+            if rows and _types(rows[-1]) != _types(batch):  # its types must fit those of earlier batches
                 check_rows(Inputs(*concatenated([*rows, batch])), self.options)
             self._state = MeterState(sums, (*rows, batch))
 
@@ -12324,7 +12324,7 @@ class Meter:
 
     def _of_all_processes(self) -> list[MeterState]:
         """Return the states of all processes, or of this one if there are no others."""
-        distributed = sys.modules.get("torch.distributed")  # whoever has other processes has imported it
+        distributed = sys.modules.get("torch.distributed")  # imported in every program that has several processes
         if distributed is None or not (distributed.is_available() and distributed.is_initialized()):
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
@@ -12340,7 +12340,7 @@ class Meter:
         return list(states)
 
     def _signature(self) -> str:
-        """Return the signature, which shows processes that they score by the same options.
+        """Return the signature, by which processes check that they have the same options.
 
         Raises:
             ValueError: a function cannot be named in it.
@@ -12352,7 +12352,7 @@ class Meter:
             raise ValueError(f"{error}: {hint}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
-        """Return all rows of all processes, in an order that is the same however they are split."""
+        """Return the rows of all processes, in an order that does not depend on how they were split."""
         rows = concatenated(list(chain.from_iterable(processes)))
         if self.options.ties not in ("first", "last"):
             order = np.lexsort([_sortable(column) for column in rows[1::-1]])
@@ -12387,13 +12387,13 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
-    """Return a few numbers with exactly the same sum as many.
+    """Return a few numbers that have exactly the same sum as the given ones.
 
     >>> exact_parts([1e30, 1.0, 1.0, 1e30])
     [2e+30, 2.0]
     """
     rest, parts = list(numbers), []
-    while part := math.fsum(rest):  # rounded once
+    while part := math.fsum(rest):  # correctly rounded
         parts.append(part)
         rest.append(-part)
     return parts
@@ -12406,7 +12406,7 @@ def _exact_sums(values: Values) -> Sums:
 
 
 def _added(*several: Sums) -> Sums:
-    """Return sums as one, in few parts."""
+    """Add sums, and return them in few parts."""
     filled = [sums for sums in several if sums]
     total: Sums = {}
     for name in filled[0] if filled else ():
@@ -12457,12 +12457,12 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _types(rows: MeterRows) -> list[Any]:
-    """Return the type of each column, of objects the types that are among them."""
+    """Return the type of each column; for a column of objects, the types of these."""
     return [set(map(type, each.tolist())) if each.dtype == object else each.dtype.kind for each in rows]
 
 
 def _sortable(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column that can be sorted: in place of objects, which may be None, the ordinals of their values."""
+    """Return a column that can be sorted: objects, which may include None, are replaced with their ranks."""
     if column.dtype != object:
         return column
     values = sorted(set(column.tolist()), key=lambda each: (each is not None, each))
@@ -12471,7 +12471,7 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
-    """Return copies of the columns of documents, one row per document, so that no batch is kept as a whole.
+    """Return copies of the columns of documents, one row per document, so that batches can be freed.
 
     Raises:
         ValueError: a column has more than one value per document, another length, or masked values.
@@ -12490,7 +12490,7 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
 
 
 def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
-    """Return labels in float64 if they are floats, with padding found in their own type, as batches may differ."""
+    """Return float labels as float64, with padding found in their own type, because types of batches may differ."""
     padding = is_padding(labels, ignore_index)
     if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:
         return labels
@@ -12500,7 +12500,7 @@ def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
 
 
 def concatenated(batches: Sequence[MeterRows]) -> MeterRows:
-    """Return rows as one; columns of several types as objects, since a common type would change ids and scores."""
+    """Concatenate rows; columns of several types become objects, since a common type would change ids and scores."""
     return tuple(map(_as_one, zip(*batches, strict=True)))
 
 
@@ -12509,7 +12509,7 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
 
 
-# ndcg/loops/scorer.py: The metric as scikit-learn, LightGBM and XGBoost call it, to select models and to stop training early.
+# ndcg/loops/scorer.py: The metric for scikit-learn, LightGBM and XGBoost, to select models and to stop training early.
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     """Return a scikit-learn scorer, for `scoring=` in `cross_validate` and `GridSearchCV`.
@@ -12541,7 +12541,7 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
 
 
 def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
-    """Return the only result of a model's scores, with the arguments of a scorer.
+    """Return the result for a model's scores; the arguments are those of a scorer.
 
     Raises:
         ValueError: rows without groups, several scores for a row, or as in `compute`.
@@ -12557,7 +12557,7 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
         raise ValueError(f"predictions: {problem}; {hint}")
     inputs = Inputs(predicted, labels, sample_weight=sample_weight)
     if groups is not None:
-        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # which keeps the types of ids
+        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # ids keep their types
         frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": sample_weight}
         weight = None if sample_weight is None else "sample_weight"
         inputs = from_frame(frame, Inputs("y_score", "y_true", "groups", sample_weight=weight))
@@ -12591,8 +12591,8 @@ def lightgbm_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Calla
 def _for_lightgbm(
     options: Options, labels: Any, predictions: Any, weight: Any = None, group: Any = None
 ) -> list[tuple[str, float, bool]]:
-    """Return each result with its name, and that more is better."""
-    if hasattr(predictions, "get_group"):  # lightgbm.train gives the scores first, then the Dataset
+    """Return each result with its name, and True because higher is better."""
+    if hasattr(predictions, "get_group"):  # lightgbm.train passes the scores first, then the Dataset
         data, predictions = predictions, labels
         labels, weight, group = data.get_label(), data.get_weight(), data.get_group()
     if group is None:
@@ -12660,22 +12660,21 @@ def _results(
     return scores(Inputs(*lists)._replace(sample_weight=weight), options)
 
 
-# ndcg/loops/trainer.py: The metric as `transformers.Trainer(compute_metrics=...)` calls it.
+# ndcg/loops/trainer.py: The metric for `transformers.Trainer(compute_metrics=...)`.
 
 class TrainerMetrics:
     """A function of a Trainer's predictions and labels, for a whole set or batch by batch.
 
-    Without ``query_ids`` every row of the predictions is a query, its columns the documents.
-    With it every row is a document with one score, and ``query_ids`` is a column of the evaluation
-    set, or a function from the model's inputs to the query of each row. For the function,
-    ``TrainingArguments(include_for_metrics=["inputs"])`` passes the inputs on.
+    Without ``query_ids``, every row of the predictions is a query and its columns are the documents. With it, every row
+    is a document with one score, and ``query_ids`` is a column of the evaluation set, or a function from the model's
+    inputs to the query of each row, which needs ``TrainingArguments(include_for_metrics=["inputs"])``.
 
-    Batch by batch, only the results of queries are kept, or one score, label and id per document.
-    After an interrupted batch-wise evaluation, ``reset`` drops its batches.
+    In a batch-wise evaluation, only the results of queries are kept, or one score, label and id per document. If it is
+    interrupted, ``reset`` drops its batches.
     """
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
-        """Keep the options, and the queries of documents.
+        """Store the options and the queries of documents.
 
         Raises:
             ValueError: ``query_ids`` is neither a function nor a column with a column of references, or ``main_input``
@@ -12693,7 +12692,7 @@ class TrainerMetrics:
         self._rows = 0
 
     def reset(self) -> None:
-        """Forget the batches of an evaluation that broke off."""
+        """Drop the batches of an evaluation that was interrupted."""
         self._batches, self._rows = [], 0
 
     def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
@@ -12705,7 +12704,7 @@ class TrainerMetrics:
                 (`batch_eval_metrics=True`); None for a whole set.
 
         Raises:
-            ValueError: predictions, labels and query ids that do not belong together.
+            ValueError: predictions, labels and query ids do not match.
         """
         if compute_result is None:
             self.reset()
@@ -12731,7 +12730,7 @@ class TrainerMetrics:
         return result
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
-        """Keep the needed values of a batch."""
+        """Store the values of a batch that the result needs."""
         scores, labels = _first("predictions", predictions), _first("labels", label_ids)
         if self.query_ids is None:
             if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
@@ -12740,7 +12739,7 @@ class TrainerMetrics:
                 shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
                 problem = "one row per query and one column per document on both sides, or query_ids="
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
-            if len(scores):  # a batch may be empty, such as a process's last one
+            if len(scores):  # a batch may be empty, for example the last one of a process
                 self._batches.append(query_values(Inputs(scores, labels), self.options, self._rows))
                 self._rows += len(scores)
             return
@@ -12755,7 +12754,7 @@ class TrainerMetrics:
         """Return the model's main input."""
         if inputs is None:
             raise ValueError('query_ids need the inputs: set TrainingArguments(include_for_metrics=["inputs"])')
-        if isinstance(inputs, Mapping):  # batch by batch the Trainer passes them all
+        if isinstance(inputs, Mapping):  # in batch-wise evaluations the Trainer passes all inputs
             if self.main_input not in inputs:
                 raise ValueError(f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}")
             inputs = inputs[self.main_input]
@@ -12768,7 +12767,7 @@ class _Columns(NamedTuple):
     Attributes:
         ids: the query of each row.
         labels: the label of each row, in the type of the column.
-        known: False for a row without a label.
+        known: whether each row has a label.
     """
 
     ids: pa.Array
@@ -12777,7 +12776,7 @@ class _Columns(NamedTuple):
 
     @classmethod
     def read(cls, query_ids: Any, references: Any) -> "_Columns":
-        """Read columns of any library.
+        """Read columns of any supported library.
 
         Raises:
             ValueError: a column is missing or cannot be read, or their lengths differ.
@@ -12817,7 +12816,7 @@ class _Columns(NamedTuple):
 
 
 def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
-    """Return a mask of labels that a model did not get from these: equal ones, or floats rounded to 32 or 16 bits.
+    """Return a mask of labels that cannot come from these: neither equal nor equal after rounding to 32 or 16 bits.
 
     >>> _differ(np.array([200, 200]), np.array([200, 201])).tolist()
     [False, True]
@@ -12835,7 +12834,7 @@ def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
     return np.asarray(differ & (given != single) & (given != half) & (given != bfloat16))
 
 
-NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # each row of a model's output is there
+NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # every row of the output has labels
 
 
 def trainer_metrics(
@@ -12849,8 +12848,8 @@ def trainer_metrics(
 ) -> TrainerMetrics:
     """Return the function for `transformers.Trainer(compute_metrics=...)`.
 
-    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch by
-    batch, which keeps no predictions. The Trainer reports the results as `eval_nDCG@10`.
+    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch by batch, without
+    keeping the predictions. The Trainer reports the results as `eval_nDCG@10`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
@@ -12862,8 +12861,7 @@ def trainer_metrics(
         references: with such a column, the column of the labels in the same order. An evaluation with
             different labels, for example on another set or with shuffled rows, is rejected.
         main_input: the name of the model's main input.
-        ignore_index: the label that marks padding, which the Trainer itself uses to make batches of equal
-            width.
+        ignore_index: the label that marks padding; the Trainer also uses it to pad batches to equal width.
         **options: the options of `compute`, except `sample_weight`, `missing`, `use_aggregator` and `engine`.
 
     Raises:
@@ -12888,7 +12886,7 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
     if not any(isinstance(side, list) for side in sides.values()):
         return [(predictions, labels, inputs)]
-    # lists of batches, by eval_do_concat_batches=False
+    # lists of batches, because of eval_do_concat_batches=False
     counts = {name: len(side) if isinstance(side, list) else None for name, side in sides.items()}
     if len(set(counts.values())) > 1 or not predictions:
         counted = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
@@ -12897,14 +12895,14 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
 
 
 def _first(argument: str, outputs: Any) -> NDArray[Any]:
-    """Return the first of a model's outputs, off the accelerator."""
+    """Return the first of a model's outputs, on the CPU."""
     if isinstance(outputs, tuple) and not outputs:
         raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
     return _array(outputs[0] if isinstance(outputs, tuple) else outputs)
 
 
 def _array(values: Any) -> NDArray[Any]:
-    """Return an array, off the accelerator, of a tensor or of anything that NumPy can read."""
+    """Return a tensor, or anything that NumPy can read, as an array on the CPU."""
     return np.asanyarray(plain("outputs", values) if hasattr(values, "detach") else values)
 
 
@@ -14144,9 +14142,9 @@ def welch(
 ) -> dict[str, Any]:
     """Return the interval of the difference of two means, and the test of it.
 
-    The same as `scipy.stats.ttest_ind` with ``equal_var=False``, except if the values of each sample are all equal:
-    they have no variance. Then p is that of the permutation test, and the interval follows from those of the means
-    (Newcombe, Statistics in Medicine 1998).
+    The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither sample has any variance.
+    Then p is that of the permutation test, and the interval follows from those of the means (Newcombe, Statistics in
+    Medicine 1998).
 
     Args:
         samples: the values of each of two samples, at least two of each.
@@ -14164,7 +14162,7 @@ def welch(
     {'difference': 0.45, 'low': 0.0904, 'high': 0.8096, 'p': 0.025}
     """
     student, two_sided = scipy_special(), alternative == "two-sided"
-    size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # so that no square overflows
+    size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # no square overflows
     means = [float((each / size).mean()) for each in samples]
     variances = [float((each / size).var(ddof=1)) / len(each) for each in samples]
     difference, error = means[0] - means[1], math.sqrt(sum(variances))
@@ -14189,7 +14187,7 @@ def welch(
     return {**scaled, "degrees_of_freedom": freedom, "p": p}
 
 
-# ndcg/statistics/contest.py: The scores and pairs of several systems, of all queries and of slices.
+# ndcg/statistics/contest.py: Compute the scores and pairs of several systems, for all queries and for slices.
 
 ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by system and name, and pairs
 
@@ -14209,7 +14207,7 @@ class ComparedSlice(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """How to compare systems: the options, the baseline, the intervals and the tests."""
+    """The settings of a comparison: options, baseline, intervals and tests."""
 
     options: Options
     baseline: str | None
@@ -14217,7 +14215,7 @@ class Contest(NamedTuple):
     testing: Testing
 
     def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
-        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
+        """Return the scores and pairs for each part of the queries, or for all queries, before Holm's correction."""
         weight = next(iter(columns.values())).get("weight")
         names = self.options.names
         values = np.stack([each[name] for each in columns.values() for name in names])
@@ -14295,7 +14293,7 @@ class Contest(NamedTuple):
         ends: Intervals,
         parts: Parts | None,
     ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
+        """Yield, for each pair of rows, the fields of a `Pair` that depend on the values, for each part."""
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
         tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
         powers = power(values, weight, pairs, **how)
@@ -14343,7 +14341,7 @@ def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: 
 
 
 def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
-    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
+    """Return the comparison of each slice in which every system has at least two values of each measure."""
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     weight = next(iter(columns.values())).get("weight")
     with progress(len(slices.values), "Comparing", " slices") as bar:
@@ -14366,7 +14364,7 @@ def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, Per
 def corrected_slices(
     by_slice: Mapping[Value, tuple[int, ScoresAndPairs]], testing: Testing, confidence: float
 ) -> dict[Value, ComparedSlice]:
-    """Return slices with their p-values and intervals corrected together, from their queries, scores and pairs."""
+    """Return slices, from their queries, scores and pairs, with p-values and intervals corrected together."""
     corrected = iter(testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs], confidence))
     return {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
@@ -14376,7 +14374,7 @@ def corrected_slices(
 
 # ndcg/statistics/plots.py: Draw comparisons: the means of systems beside the best or a baseline, slices, and the difference of each query.
 
-EXTREMES = 5  # queries at either end of the differences that have a row and a name
+EXTREMES = 5  # queries with the greatest gains, and with the greatest losses, that have a labeled row
 
 
 def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str, Pair]:
@@ -14429,7 +14427,7 @@ def plot_means(
 
 
 def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice], reference: str, measure: str) -> None:
-    """Draw a row for each slice: how systems differ from the reference there; without marks if it has no interval."""
+    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals."""
     rows: list[tuple[str, list[Mark]]] = []
     systems: list[str] = []
     for value, size in list(zip(slices.values, np.bincount(slices.code).tolist(), strict=True))[:SHOWN]:
@@ -14448,20 +14446,20 @@ def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice]
 
 
 def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
-    """Draw the difference of each query, the greatest on top; those at either end have a row and a name.
+    """Draw the difference of each query, the greatest on top; the most extreme ones have labeled rows.
 
     Args:
         axes: the Matplotlib Axes.
         ids: the ids of the queries.
-        difference: their differences; nan is left out.
-        label: what they are the differences of.
+        difference: their differences; those that are nan are omitted.
+        label: what the differences are.
     """
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
     difference, names = difference[order], [str(ids[at]) for at in order.tolist()]
     middle = slice(EXTREMES, -EXTREMES) if len(names) > 3 * EXTREMES else slice(0, 0)
     height = np.arange(len(names), dtype=float)
     between = len(names[middle])
-    if between:  # in as many rows as those at an end
+    if between:  # they share as many rows as the queries at one end
         height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
         height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
     named = np.delete(np.arange(len(names)), middle)
@@ -14485,7 +14483,7 @@ def _is_significant(pair: Pair) -> bool:
 # ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
 
 SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
-PLACES = 16  # at most: float64 holds no more digits
+PLACES = 16  # the most decimal places, since float64 holds no more digits
 ONE_SIDED = (
     "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
     "interval."
@@ -14499,10 +14497,10 @@ INDEPENDENT = (
 
 @dataclass(frozen=True)
 class Comparison(Readable):
-    """Several systems compared, on the same queries or on different ones.
+    """A comparison of several systems, on the same queries or on different ones.
 
     Attributes:
-        signature: every choice that the scores depend on.
+        signature: every option that the scores depend on.
         scores: the scores by system, then by name.
         pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
@@ -14527,7 +14525,7 @@ class Comparison(Readable):
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of queries of each system, in the means or not."""
+        """The number of queries of each system, including those without a value."""
         return {each["values"]: each["counts"] for each in pc.value_counts(self.queries["system"]).to_pylist()}
 
     @property
@@ -14536,7 +14534,7 @@ class Comparison(Readable):
         return list(next(iter(self.scores.values())))
 
     def _require_pairs(self, what: str) -> None:
-        """Raise an error for a comparison of different queries, which cannot be compared one by one."""
+        """Raise an error if the systems have different queries, which cannot be compared one by one."""
         if not self.testing.paired:
             raise ValueError(f"{what}: the systems have different queries, which cannot be compared one by one")
 
@@ -14564,7 +14562,7 @@ class Comparison(Readable):
             only: "losses", the queries on which the first system scores lower, or "gains", on which it scores higher.
 
         Raises:
-            ValueError: a system or measure is unknown, `n` is negative, or `only` is another word; the systems have
+            ValueError: a system or measure is unknown, `n` is negative, `only` has another value, or the systems have
                 different queries.
         """
         self._require_pairs("differences")
@@ -14697,7 +14695,7 @@ class Comparison(Readable):
         return f"\\caption{{{what} {marks} ({self.testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison in JSON types."""
+        """Return the comparison as a dict of JSON types."""
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
@@ -14723,9 +14721,9 @@ class Comparison(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
         """Return the comparison that `to_dict` was called on, in this version or an earlier one.
 
-        Means, pairs and slices are computed again from the values of the queries; the signature, the notes, and the
+        Means, pairs and slices are computed again from the values of the queries. The signature, the notes, and the
         figures of a score that depend on documents are read. A weighted comparison of 1.0 to 1.2 keeps its figures,
-        since these versions did not save the weights.
+        because these versions did not save the weights.
 
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
@@ -14762,13 +14760,13 @@ class Comparison(Readable):
     ) -> Any:
         """Return a Matplotlib figure of the systems' means, with intervals of their differences from the baseline.
 
-        Without a baseline, the differences are from the system with the highest mean. Means and intervals have a panel
-        for each cutoff; slices follow in the last panel, at the first cutoff. The intervals agree with `p_holm`.
+        Without a baseline, the differences are from the system with the highest mean. There is a panel for each cutoff,
+        and a last one for the slices, at the first cutoff. The intervals agree with `p_holm`.
 
         Args:
             measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as ``"nDCG@10"``; by default
                 the first measure.
-            queries: show instead how much each system differs on each query, in a panel for each system, at the first
+            queries: instead, show how much each system differs on each query, in a panel per system, at the first
                 cutoff.
             ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a new figure has all
                 panels.
@@ -14785,12 +14783,12 @@ class Comparison(Readable):
         rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
         width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
         figure, axes = figure_of(len(panels), 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
+        for draw, each in zip(panels, axes, strict=False):  # with fewer axes, only the first panels are drawn
             draw(each)
         return figure
 
     def _mean_panels(self, names: Sequence[str]) -> list[Callable[[Any], None]]:
-        """Return the functions that draw the means of each result, in the order of the first, and the slices."""
+        """Return the functions that draw the means of each result, with systems sorted by the first, and the slices."""
         ordered = sorted(self.scores.items(), key=lambda each: -each[1][names[0]].value)
         panels: list[Callable[[Any], None]] = []
         for name in names:
@@ -14816,7 +14814,7 @@ class Comparison(Readable):
         return panels
 
     def _reference(self, name: str) -> str:
-        """Return the system from which plots show the differences: the baseline, or else the best."""
+        """Return the system from which plots show differences: the baseline, else the best system."""
         return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
 
 
@@ -14829,7 +14827,7 @@ def query_rows(
 
 
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
-    """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
+    """Return the tables of queries that lost most, and that gained most, in the first measure, if there are any."""
     sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
     if n == 0 or not comparison.testing.paired:
         return []
@@ -14845,7 +14843,7 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
 
 
 def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
-    """Return a table of pairs with some columns, and a name for the first one."""
+    """Return a table of pairs with some of their columns, and a name for the first column."""
     cells = ((pair, pair.cells(level)) for pair in pairs)
     rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
     return [[name, "measure", *columns], *rows]
@@ -14868,7 +14866,7 @@ def _saved_columns(
 
 
 def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return results with the saved figures that the values of the queries do not determine."""
+    """Return results with those saved figures that the values of the queries do not determine."""
 
     def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
         return {
@@ -14885,7 +14883,7 @@ def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]
 
 
 def _saved_results(saved: Mapping[str, Any], resampling: Resampling, testing: Testing) -> dict[str, Any]:
-    """Return the saved figures of a weighted comparison of 1.0 to 1.2; intervals that these lacked are computed."""
+    """Return the saved figures of a weighted comparison of 1.0 to 1.2, and compute the intervals that these lacked."""
     exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
     of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
 
@@ -15109,8 +15107,8 @@ def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
 
 # ndcg/statistics/comparing_reports.py: Compare reports: query by query, or of different queries as independent samples.
 
-NAMED_QUERIES = 5  # in a message
-SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}  # in signatures
+NAMED_QUERIES = 5  # named in a message
+SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}  # names in signatures
 
 
 class OtherQueriesError(ValueError):
@@ -15131,11 +15129,11 @@ def compare_reports(
     """Compare reports as `compare` compares systems, without their rankings.
 
     Args:
-        reports: for each system its report, what `to_dict` of a report returned, or the path of a JSON file of that.
+        reports: for each system its report, the result of the report's `to_dict`, or the path of a JSON file with that.
         baseline: the system to compare all others with; None for every pair.
-        paired: whether the reports have the same queries. If not, their queries are two independent samples, such as
-            the sessions before and after a release: the interval and the test are Welch's t. Then only large
-            differences can be found, since the difficulty of the queries differs, too.
+        paired: whether the reports have the same queries. If not, their queries are independent samples, such as the
+            sessions before and after a release, and the interval and the test are Welch's. Only large differences can
+            be found then, because the difficulty of the queries varies as well.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed of the paired test, as in `compare`.
         alternative: the hypothesis of the tests, as in `compare`.
@@ -15178,7 +15176,7 @@ def compare_reports(
 
 
 def _report(name: str, report: Any) -> Report:
-    """Return a report, from itself, its JSON types or a file of these.
+    """Return a report that was passed as a report, as its dict, or as a JSON file.
 
     Raises:
         ValueError: it is something else; names the system and the file.
@@ -15189,7 +15187,7 @@ def _report(name: str, report: Any) -> Report:
         place = f"{place}: {path}"
         with naming_file(path):
             values = parse_json(read_content(path))
-    elif hasattr(report, "to_dict"):  # also of another copy of this package
+    elif hasattr(report, "to_dict"):  # also a report from another copy of this package
         values = report.to_dict()
     if not isinstance(values, Mapping):
         problem = "must be a report, what to_dict of one returned, or the path of a file of that"
@@ -15209,7 +15207,7 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
     """Return the signature of all reports.
 
     Raises:
-        ValueError: they have different ones; names the options.
+        ValueError: the signatures differ; names the options.
     """
     (first, signature), *others = ((name, report.signature) for name, report in reports.items())
     one = _choices(signature)
@@ -15224,7 +15222,7 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
 
 
 def _choices(signature: str) -> dict[str, str]:
-    """Return the options in a signature, by the words that it has for them."""
+    """Return the options in a signature by the names that it uses."""
     measures, *options = signature.split("|")
     return {"measures": measures, **dict(each.split(":", 1) for each in options)}
 
@@ -15267,7 +15265,7 @@ def _columns(table: pa.Table, options: Options) -> PerQuery:
 
 
 def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
-    """Return the notes of reports, those that all have without their names, and notes on what differs."""
+    """Return the notes of reports, those that all share without names, and notes on what differs."""
     notes: list[str] = []
     first, first_report = next(iter(tables.values())), next(iter(reports.values()))
     if paired and "judged" in first.column_names:
@@ -15287,7 +15285,7 @@ def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired
 
 
 def some_of(names: Collection[Any], noun: str) -> str:
-    """Return how many queries or systems there are, and the first of them.
+    """Return text with the number of queries or systems, and the first of them.
 
     >>> some_of(["q2", "q1"], "query"), some_of([], "system")
     ("2 queries ('q1', 'q2')", 'no system')
