@@ -36,7 +36,7 @@ class Sides:
         qrels: the relevance judgments.
         names: the names of all runs.
         runs: the scores of each run, by its name.
-        saved: the saved result that is the baseline of a gate, by its name; else empty.
+        saved: the saved result that a gate compares with, by its name; otherwise empty.
         exclude: the documents to remove from rankings and ideals.
         by: the slice of each query.
     """
@@ -96,13 +96,13 @@ class Sides:
 
 
 def scoring(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of `compute` that are given."""
+    """Return the options of `compute` that are set."""
     given = {name: getattr(args, name, None) for name in OF_COMPUTE}
     return {name: value for name, value in given.items() if value is not None}
 
 
 def _columns(args: argparse.Namespace, file: str, kind: str) -> Columns:
-    """Return the columns of a file, which may have names of their own."""
+    """Return the columns of a file, which the user may name."""
     given = {"query": args.query, "document": args.document, "score": args.score, "relevance": args.relevance}
     names = {column: name for column, name in given.items() if name is not None and column in NAMES[kind]}
     try:
@@ -122,7 +122,7 @@ def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: C
 
 
 def names_of(files: Sequence[str]) -> list[str]:
-    """Return the names of runs: the names of their files, or their paths if a name would appear twice or is taken."""
+    """Return the names of runs: the names of their files, or their paths if names repeat or are taken."""
     names = list(map(_name_of, files))
     if len(set(names)) < len(names) or not COLUMNS.isdisjoint(names):
         names = [os.path.join(".", file) if file in COLUMNS else file for file in files]
