@@ -101,7 +101,7 @@ OPTIONS: dict[str, Option] = {
     "measures": Option(
         "one or several measures to compute",
         dict.fromkeys(MEASURES, ""),
-        'each also with a cutoff of its own, such as `"nDCG@10"`',
+        'each may have its own cutoff, such as `"nDCG@10"`',
         default="nDCG",
     ),
     "convention": Option(
