@@ -1,4 +1,4 @@
-"""Rows with ids, as read from a file; rows with the same query and document are found by sorting hashes."""
+"""Rows with ids, as read from a file. Sorting hashes finds rows with the same query and document."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..measure.scoring import in_threads
 from .ids import Order, RowNumbers, grouped
 
-HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for a processor's cache
+HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -98,7 +98,7 @@ def _rows_of_one_hash(
 def digest_of(columns: Columns) -> str:
     """Return a digest of the rows of one side that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
-    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # 0.0 for -0.0
+    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # turns -0.0 into 0.0
     for _ in range(2):
         mixed *= ODD
         mixed ^= mixed >> np.uint64(32)
@@ -106,7 +106,7 @@ def digest_of(columns: Columns) -> str:
 
 
 def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each id, of its bytes alone: the mixed sum of its words of eight bytes."""
+    """Return a 64-bit hash of each id's bytes: the mixed sum of its eight-byte words."""
     hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
     for chunk in filter(len, ids.chunks):
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
