@@ -2142,7 +2142,7 @@ def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
 
 # ndcg/files/content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
 
-CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
+CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
@@ -2454,7 +2454,7 @@ def parse_json(text: bytes) -> Any:
         raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
     except (json.JSONDecodeError, _RepeatedNameError):
         raise
-    except ValueError:  # a hook for integers would do without this, but takes half as long again
+    except ValueError:  # a hook for integers would avoid this, but takes 1.5 times as long
         raise _long_integer(text) from None
 
 
@@ -3117,9 +3117,9 @@ def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
     return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))
 
 
-# ndcg/inputs/hashes.py: Rows with ids, as read from a file; rows with the same query and document are found by sorting hashes.
+# ndcg/inputs/hashes.py: Rows with ids, as read from a file. Sorting hashes finds rows with the same query and document.
 
-HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for a processor's cache
+HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -3205,7 +3205,7 @@ def _rows_of_one_hash(
 def digest_of(columns: Columns) -> str:
     """Return a digest of the rows of one side that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
-    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # 0.0 for -0.0
+    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # turns -0.0 into 0.0
     for _ in range(2):
         mixed *= ODD
         mixed ^= mixed >> np.uint64(32)
@@ -3213,7 +3213,7 @@ def digest_of(columns: Columns) -> str:
 
 
 def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each id, of its bytes alone: the mixed sum of its words of eight bytes."""
+    """Return a 64-bit hash of each id's bytes: the mixed sum of its eight-byte words."""
     hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
     for chunk in filter(len, ids.chunks):
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
@@ -3993,20 +3993,20 @@ def _file_parts(
     return from_lines(stream, path, request, pool)
 
 
-# ndcg/inputs/columns.py: Read one side of the rankings from any library: its values, the start of each query, missing values and padding.
+# ndcg/inputs/columns.py: Read predictions or references from any library: values, the start of each query, missing values and padding.
 
-# words for a query, by its index, and a document in it, by its position or None
+# describes a query, by its index, and a document in it, by its position or None
 Place = Callable[[int, int | None], str]
 
 
 class Column(NamedTuple):
-    """One side of the rankings, query after query.
+    """Predictions or references, query after query.
 
     Attributes:
         values: the values of the documents.
         offsets: the start of each query, from 0, and the end of the last one.
         present: False for a missing value; None if none is missing.
-        padding: True for a value that marks padding; None if none can.
+        padding: True for a value that marks padding; None if no value can.
     """
 
     values: NDArray[Any]
@@ -4020,7 +4020,7 @@ class Column(NamedTuple):
         return Column(self.values[order], offsets, present, padding)
 
     def only(self, present: Mask) -> "Column":
-        """Return the same values, with those for which a mask is False also missing."""
+        """Return the same values, but those for which a mask is False are missing."""
         present = present if self.present is None else present & self.present
         return self._replace(present=None if present.all() else present)
 
@@ -4036,11 +4036,11 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
-# Formats of one side
+# Formats
 
 
 def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
-    """Read one side in which each row is a query.
+    """Read values in which each row is a query.
 
     >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
     [False, False, False, True]
@@ -4067,9 +4067,9 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
 
 
 def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
-    """Read one side in which each row is a document, as if all belonged to the same query."""
+    """Read values in which each row is a document, as if all belonged to one query."""
     values = _combined(values)
-    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # a head of one logit
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
         values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
         return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index)
@@ -4133,7 +4133,7 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
         shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
         raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {shape}")
     offsets = np.arange(len(values) + 1) * values.shape[1]
-    values = np.ravel(values)  # copied only if its rows do not follow each other
+    values = np.ravel(values)  # copied only if rows are not adjacent in memory
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
     return Column(_numeric(argument, values), offsets, present, is_padding(values, ignore_index))
 
@@ -4141,11 +4141,11 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
 def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
     """Read one 1-D array per query."""
     types_of_rows = list(map(DTYPE, rows))
-    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashes of types are slow
+    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashing types is slow
     first = {
         dtype: types_of_rows.index(dtype)
         for dtype in ([types_of_rows[0]] if are_alike else dict.fromkeys(types_of_rows))
-    }  # their queries
+    }  # the queries of these rows
     if np.dtype(object) in first:
         return _from_lists(argument, rows, ignore_index)
     if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
@@ -4163,14 +4163,14 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
         return _from_lists(argument, rows, ignore_index)
     if ignore_index is None or (set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))):
         padding = is_padding(values, ignore_index)
-    else:  # values are of another type than a row was given in
+    else:  # the values have another type than the row
         padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
     return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
 
 
 def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Concatenate arrays; if they have the same type, by their bytes, which is faster for short ones."""
-    with suppress(TypeError, BufferError):  # for an array with strides
+    """Concatenate arrays; arrays of the same type by their bytes, which is faster if they are short."""
+    with suppress(TypeError, BufferError):  # raised for arrays with strides
         if are_alike:
             return np.frombuffer(b"".join(arrays), arrays[0].dtype)
     return np.concatenate(arrays)
@@ -4191,7 +4191,7 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
         raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
-    if pa.types.is_null(values.type):  # each value is missing
+    if pa.types.is_null(values.type):  # all values are missing
         values = values.cast(pa.float64())
     if not _is_numeric(values.type):
         kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
@@ -4243,12 +4243,12 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
 # Numbers
 
 
-MANY = 1 << 9  # numbers; fewer are read faster one by one
-OWN: dict[type, type] = {np.int64: int, np.float64: float}  # Python's names for NumPy's numbers
+MANY = 1 << 9  # fewer numbers are read faster one by one
+OWN: dict[type, type] = {np.int64: int, np.float64: float}  # Python types that equal NumPy types
 
 
 def numbered(query: int, position: int | None) -> str:
-    """Return words for a place in rankings that have no ids."""
+    """Describe a place in rankings that have no ids."""
     return f"query {query}, position {position}"
 
 
@@ -4266,7 +4266,7 @@ def read_numbers(
         argument: the name of the argument in errors.
         rows: the numbers.
         offsets: the start of each query.
-        place: a function that returns words for a place.
+        place: a function that describes a place.
         ignore_index: the reference that marks padding.
         kinds: the types of all numbers, if they are known.
 
@@ -4291,9 +4291,9 @@ def read_numbers(
 def _plain_numbers(
     rows: Sequence[Sequence[Any]], offsets: NDArray[np.int64], ignore_index: float | None, kinds: Set[type] | None
 ) -> Column | None:
-    """Return plain numbers and None, read all at once; None if some are others, or would be rounded.
+    """Return plain numbers and None, read all at once; None if some have other types or would be rounded.
 
-    Numbers of NumPy are plain among None, of which NumPy makes objects.
+    NumPy's numbers count as plain among None, since NumPy makes objects of such lists.
     """
     head = list(islice(chain.from_iterable(rows), MANY))
     first = next((value for value in head if value is not None), None)
@@ -4302,13 +4302,13 @@ def _plain_numbers(
     try:
         with np.errstate(all="ignore"):
             try:
-                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type makes the sum one of that
-            except TypeError:  # of None
+                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type changes the type of the sum
+            except TypeError:  # because of a None
                 found = set(map(type, chain.from_iterable(rows)))
         if kinds or NoneType in found:
             found = {OWN.get(kind, kind) for kind in found}
         if found == {int}:
-            with suppress(ValueError):  # integers that take more than a byte
+            with suppress(ValueError):  # integers that do not fit into a byte
                 array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
                 return Column(array, offsets, padding=is_padding(array, ignore_index))
         if found <= {int, float, NoneType}:
@@ -4320,12 +4320,12 @@ def _plain_numbers(
 
 
 def _holds_all(array: NDArray[Any]) -> bool:
-    """Return whether NumPy's array of numbers, of several types perhaps, holds each of them as it is."""
+    """Return whether NumPy stored all numbers exactly, although they may have several types."""
     if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         return False
     if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
         return True
-    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy makes NaN of a masked number
+    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy turns masked numbers into NaN
 
 
 def _one_by_one(
@@ -4355,7 +4355,7 @@ def _one_by_one(
                 return np.array(values, dtype), mask
     try:
         array = np.array(values, np.float64)
-    except OverflowError:  # an integer beyond all floats is rejected below
+    except OverflowError:  # an integer that is too large is rejected below
         array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
     usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
     for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
@@ -4370,7 +4370,7 @@ def _is_number(kind: type) -> bool:
 
 
 def number(value: Any) -> Any:
-    """Return a number of another library, such as a 0-d tensor, as Python's, None for a masked one; others as they are.
+    """Convert a number of another library, such as a 0-d tensor, to Python's, and a masked one to None.
 
     >>> number(np.ma.masked), number(np.array(0.5)), number("0.5")
     (None, 0.5, '0.5')
@@ -4385,7 +4385,7 @@ def number(value: Any) -> Any:
 
 
 def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
-    """Return scores in the type in which they are compared; infinite if they are too large for it.
+    """Return scores in the type in which they are compared; those that are too large for it become infinite.
 
     >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
     [1.0, 1.0, inf]
@@ -4397,8 +4397,8 @@ def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
 
 
 def beyond_2_53(values: NDArray[Any]) -> Mask:
-    """Return a mask of integers that float64 may not distinguish from their neighbors."""
-    if values.dtype.kind == "f":  # of narrower floats none was rounded
+    """Return a mask of integers that float64 may not tell apart from their neighbors."""
+    if values.dtype.kind == "f":  # narrower floats were not rounded
         size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
         return np.asarray((size >= 2**53) & (size < math.inf))
     return (values >= 2**53) | (values <= -(2**53))
@@ -4413,24 +4413,24 @@ def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 
-# Padding, found in the type that each value is given in
+# Padding, compared in the original type of each value
 
 
 def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
-    """Return a mask of padding: the reference of padding, rounded to the type of the values; None without one.
+    """Return a mask of padding: values equal to `ignore_index`, rounded to their type; None if there is none.
 
     >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
     [False, True]
     """
     if ignore_index is None:
         return None
-    with np.errstate(over="ignore"):  # a float too large for the type is infinite in it
+    with np.errstate(over="ignore"):  # a float that is too large for the type becomes infinite
         if isinstance(values, Widened):
             ignore_index = values.rounded(ignore_index)
         elif _is_narrow(values.dtype):
             ignore_index = float(np.asarray(ignore_index, np.float64).astype(values.dtype))
             values = np.asarray(values).astype(np.float32)
-        elif values.dtype == bool:  # NumPy compares bools with integers of 64 bits only
+        elif values.dtype == bool:  # NumPy compares bools with 64-bit integers only
             values = np.asarray(values).view(np.uint8)
         return np.asarray(np.asarray(values) == ignore_index)
 
@@ -4449,11 +4449,11 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Return whether it is a float type of JAX or TensorFlow with values that float32 represents exactly."""
+    """Return whether it is a float type of JAX or TensorFlow whose values float32 represents exactly."""
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
-# ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from both sides: they have no rank and are in no ideal.
+# ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
 
 IdMapping = Mapping[Any, Mapping[Any, Any]]
 Rows = tuple[Ids, Ids]  # the query and the document of each row
@@ -4476,7 +4476,7 @@ class NothingExcludedError(ValueError):
 
 
 def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Return both sides, mappings or files, without the excluded documents.
+    """Return predictions and references, mappings or files, without the excluded documents.
 
     Args:
         exclude: ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
@@ -4484,8 +4484,8 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
         references: the relevance, by query id and document id.
 
     Raises:
-        ValueError: `exclude` has another format, its ids cannot be read or have another type than the ids of the
-            rankings, or no query is in common.
+        ValueError: `exclude` has the wrong format, its ids cannot be read or have another type than those of the
+            rankings, or none of its queries is in the rankings.
 
     >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
     ({'q': {'b': 0.1}}, {'q': {'b': 1}})
@@ -4506,7 +4506,7 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
 
 
 def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[np.int64]:
-    """Return how many documents `without` removed for each query of the references, a column for each side.
+    """Return how many documents `without` removed for each query: from the predictions, and from the references.
 
     >>> before = {"q": {"a": 0.9}}, {"q": {"a": 1, "b": 1}, "r": {}}
     >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
@@ -4567,7 +4567,7 @@ def _rows_of(columns: Columns) -> Rows:
 
 
 def _are_among(rows: Rows, excluded: Rows) -> Mask:
-    """Return which rows have the query and the document of a row to exclude."""
+    """Return which rows have the same query and document as a row to exclude."""
     (queries, documents), (query, document) = rows, excluded
     of_query = _index_among("queries", query.distinct, queries.distinct)[query.codes]
     of_document = _index_among("documents", document.distinct, documents.distinct)[document.codes]
@@ -4577,7 +4577,7 @@ def _are_among(rows: Rows, excluded: Rows) -> Mask:
 
 
 def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return the index of each id among the ids of the rankings; -1 if it is not among them.
+    """Return the index of each id among the ids of the rankings; -1 if it is not there.
 
     Raises:
         ValueError: the ids have another kind (text, bytes, integers, dates or times) than the ids of the rankings.
@@ -4588,12 +4588,12 @@ def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
 
 
 def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> Rows:
-    """Return the rows of documents to exclude; for a mapping, only ids that columns of the rankings' types can hold."""
+    """Return the rows of documents to exclude; from a mapping, only ids that the rankings' columns can hold."""
     if isinstance(exclude, Columns):
         return _rows_of(exclude)
     if not isinstance(exclude, Pairs):
         exclude = _pairs(_by_query(exclude), queries, documents)
-    # a column without rows may have a type that is not one of ids
+    # an empty column may have a type that ids cannot have
     query, document = (read_ids("exclude", ids if len(ids) else []) for ids in settled(**exclude._asdict()))
     if query.rows != document.rows:
         lengths = f"{query.rows} query ids and {document.rows} document ids"
@@ -4614,7 +4614,7 @@ def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) 
 
 
 def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
-    """Return the ids that a column of a type can hold: ids of its kind, and integers within its range."""
+    """Return the ids that a column of this type can hold: ids of the same kind, and integers within its range."""
     alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
     if id_kind(kind) != "integers":
         return alike
@@ -4696,7 +4696,7 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
 
 
 def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
-    """Raise an error for documents with another kind of ids than in the rankings, the same for any order of a set.
+    """Raise an error for documents with another kind of ids than in the rankings, the same in any order of a set.
 
     Args:
         excluded: the documents to exclude of each query.
@@ -4723,7 +4723,7 @@ def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
     return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give both the same type")
 
 
-# ndcg/inputs/rankings.py: Rankings as the input of the kernel: relevances and scores, query after query, and the names of queries.
+# ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
 
 class Rankings(NamedTuple):
     """Queries and their documents, as the arrays that the kernel accepts.
@@ -4734,11 +4734,11 @@ class Rankings(NamedTuple):
         offsets: the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``.
         judged: False if the relevance is missing; None if none is missing.
         retrieved: False if the score is missing; None if none is missing.
-        place: a function from the index of a query, and the position of a document or None, to words that name them
-            by their ids; None if they have no ids.
+        place: a function that describes a query, by its index, and a document, by its position or None, with their ids;
+            None if they have no ids.
         query_ids: the id of each query; None if they have no ids.
-        answered: True for each query with a ranking in the predictions of which no document is here, such as an empty
-            list by ids; None if there is none.
+        answered: True for each query whose ranking in the predictions leaves no document here, such as an empty list of
+            ids; None if there are none.
         excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
             ``(queries, 2)``; None without `exclude`.
         unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
@@ -4761,7 +4761,7 @@ class Rankings(NamedTuple):
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
-        """Return the rankings of two sides with the same documents, without padding."""
+        """Return the rankings from predictions and references of the same documents, without padding."""
         if relevance.padding is not None and relevance.padding.any():
             kept = ~relevance.padding
             if relevance.present is not None:
@@ -4798,15 +4798,15 @@ class Rankings(NamedTuple):
         return self.missing | self.empty()
 
     def only(self, kept: Mask) -> "Rankings":
-        """Return the same documents; those for which a mask is False are neither judged nor retrieved."""
+        """Return the same documents, but those for which a mask is False are neither judged nor retrieved."""
         judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
         return self._replace(judged=judged, retrieved=retrieved, answered=self._ranked())
 
     def of_judged(self) -> "Rankings":
-        """Return the same documents, retrieved only if they are judged."""
+        """Return the same documents, but unjudged ones count as not retrieved."""
         if self.judged is None:
             return self
-        kept = self.judged | ~(self.score < np.inf)  # a value that is not a score stays, to be rejected
+        kept = self.judged | ~(self.score < np.inf)  # invalid scores are kept, so that they are rejected
         kept = kept if self.retrieved is None else kept & self.retrieved
         return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
@@ -4848,7 +4848,7 @@ class Rankings(NamedTuple):
         }
 
     def queries_of_ties(self) -> NDArray[np.intp]:
-        """Return the query of every two retrieved documents that follow each other and have equal scores.
+        """Return the query of every pair of adjacent retrieved documents with equal scores.
 
         >>> Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3])).queries_of_ties().tolist()
         [0]
@@ -4861,7 +4861,7 @@ class Rankings(NamedTuple):
         return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about so many documents each.
+        """Yield the same queries in pieces of about this many documents.
 
         >>> rankings = Rankings(np.ones(10), np.ones(10), np.arange(6) * 2)
         >>> [piece.queries for piece in rankings.pieces(documents=4)]
@@ -4884,7 +4884,7 @@ class Rankings(NamedTuple):
             )
 
     def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are padding throughout.
+        """Return which queries have no documents at all, such as lists that are all padding.
 
         >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).empty().tolist()
         [False, True]
@@ -4896,12 +4896,12 @@ class Rankings(NamedTuple):
     def matched(self) -> "Rankings":
         """Return the same rankings, with `unmatched`.
 
-        Lists and mappings by ids show nothing unless a query has retrieved and judged documents. In flat columns there
-        may be no such query because the ids of queries differ.
+        In lists and mappings by ids, this is known only if a query has both retrieved and judged documents. In flat
+        columns, there may be no such query because the ids of queries differ.
         """
-        if self.excluded is not None and self.excluded.any(axis=0).all():  # their ids are alike on both sides
+        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
             return self._replace(unmatched="")
-        for rows in (slice(PROBE), slice(None)):  # nearly always one of the first documents is in both
+        for rows in (slice(PROBE), slice(None)):  # almost always, one of the first documents is in both
             retrieved, judged = self._of_sides(rows)
             if (retrieved & judged).any():
                 return self._replace(unmatched="")
@@ -4917,13 +4917,13 @@ class Rankings(NamedTuple):
         return self._replace(unmatched=f"no document was both retrieved and judged; {both}{hint}")
 
     def _place_of(self, row: int) -> str:
-        """Return the words for a document."""
+        """Describe a document."""
         query = int(np.searchsorted(self.offsets, row, side="right")) - 1
         return (self.place or numbered)(query, row - int(self.offsets[query]))
 
     def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
         """Return which of some documents were retrieved, and which were judged."""
-        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan too, which is rejected as such
+        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
         judged = np.ones(len(retrieved), bool) if self.judged is None else self.judged[rows]
         return retrieved if self.retrieved is None else retrieved & self.retrieved[rows], judged
 
@@ -4938,7 +4938,7 @@ class Rankings(NamedTuple):
 
 
 def _later(place: Place, queries: int, query: int, position: int | None) -> str:
-    """Return the words for a place, with queries counted from a later one."""
+    """Describe a place, with queries counted from a later one."""
     return place(queries + query, position)
 
 
@@ -5342,8 +5342,8 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
             their relevances. All ids have the same type, text or integers.
 
     Returns:
-        Both sides by the index of each query. Scores fall by one from rank to rank; a listed document
-        has the relevance 1.
+        Predictions and references by the index of each query. Scores fall by 1 from rank to rank; a listed document has
+        relevance 1.
 
     Raises:
         ValueError: an id is neither text nor an integer, or appears twice in a list; the sides have different
@@ -5376,7 +5376,7 @@ def by_ranked_ids(predictions: Any, references: Any) -> tuple[IdMapping, IdMappi
 
 
 def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
+    """Return predictions and references; mappings of queries to ids become ``{query: {document: value}}``.
 
     Args:
         predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
@@ -5430,13 +5430,13 @@ def _refuse_integers(listed: Mapping[str, Mapping[Any, Any]]) -> None:
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:
-    """Raise an error if the sides have different numbers of queries."""
+    """Raise an error if predictions and references have different numbers of queries."""
     if predicted != referred:
         raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
 
 
 def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
-    """Return the error for ids of several kinds, in sides by the name of their argument."""
+    """Return the error for ids of several kinds, in arguments by their names."""
     examples: dict[str, str] = {}
     for argument, side in sides.items():
         for query, documents in side.items():
@@ -5447,7 +5447,7 @@ def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
 
 
 def _kind_of_ids(side: Any) -> str | None:
-    """Return the content of the first query that is not empty: "mapping" (or a set), "text", "integers" or "numbers".
+    """Return what the first nonempty query contains: "mapping" (or a set), "text", "integers" or "numbers".
 
     None if all queries are empty; "other" if it is not a list.
     """
@@ -5472,7 +5472,7 @@ def _kind_of_ids(side: Any) -> str | None:
 
 
 def _ranked_rows(side: Any) -> list[Any]:
-    """Return the rows of a side as lists, sets and mappings."""
+    """Return the rows of an argument as lists, sets and mappings."""
     if isinstance(side, (pa.Array, pa.ChunkedArray)):
         return list(side.to_pylist())
     rows = side.tolist() if isinstance(side, np.ndarray) else side
@@ -5480,7 +5480,7 @@ def _ranked_rows(side: Any) -> list[Any]:
 
 
 def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
-    """Return a query's documents with their values, from the mapping or by position."""
+    """Return a query's documents with their values, from a mapping or by position."""
     if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
         if isinstance(row, Mapping):
             return row
@@ -5491,7 +5491,7 @@ def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mappin
 
 
 def _problem_of_ids(row: Any) -> str:
-    """Return the error in the ids of a query, after the position if there is one."""
+    """Return the error in the ids of a query, after its position if it has one."""
     if row is None:
         return ": is None; give [] if there is no document"
     if not isinstance(row, (list, tuple, Set, Mapping)):
@@ -6558,10 +6558,10 @@ def markdown_text(text: str) -> str:
     return " ".join(escaped.split())
 
 
-# ndcg/explanations/properties.py: Properties that queries have in common on which two definitions of nDCG differ.
+# ndcg/explanations/properties.py: Find what the queries on which two definitions of nDCG differ have in common.
 
-SHOWN_PROPERTIES = 2  # other properties often go with these
-TELLING = 0.05  # the highest probability that as many would have a property by chance
+SHOWN_PROPERTIES = 2  # other properties often follow from these
+TELLING = 0.05  # the highest probability that so many queries have a property by chance
 
 
 def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
@@ -6599,12 +6599,12 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
 
 
 def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
-    """Yield the properties of those that differ from the nearest definition, in sentences, the most telling first.
+    """Yield sentences on the properties of queries that differ from the nearest definition, the most telling first.
 
     Args:
         properties: for each property, a mask of the queries that have it.
         differing: a mask of the queries that differ.
-        noun: the word for them, such as "queries".
+        noun: what to call them, such as "queries".
         nearest: the nearest definition.
     """
     own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
@@ -6619,7 +6619,7 @@ def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, neares
 
 
 def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
-    """Return the probability that as many of those drawn have a property, if they were drawn at random.
+    """Return the probability that at least as many have a property in a random sample of the same size.
 
     >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
     0.2222
@@ -8217,7 +8217,7 @@ def legend_above(axes: Any) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
 
 
-# ndcg/explanations/combination.py: Options that give reported scores, as few changes of a convention, and as Python and the shell take them.
+# ndcg/explanations/combination.py: Describe options that give reported scores as a few changes of a convention, for Python and the shell.
 
 class Combination(NamedTuple):
     """Options that give the reported scores.
@@ -8226,7 +8226,7 @@ class Combination(NamedTuple):
         convention: the convention that differs in the fewest options.
         changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
         score: the mean under these options.
-        given: the options that were given, and the cutoff, unless they are changed.
+        given: the options that the caller set, and the cutoff, unless they are changed.
     """
 
     convention: str
@@ -8241,7 +8241,7 @@ class Combination(NamedTuple):
 
     @property
     def call(self) -> str:
-        """The options as Python takes them.
+        """The options as Python arguments.
 
         >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
         "convention='rectools', gain='exponential', k=20"
@@ -8250,7 +8250,7 @@ class Combination(NamedTuple):
 
     @property
     def flags(self) -> str:
-        """The options as the shell takes them.
+        """The options as arguments in the shell.
 
         >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
         '--convention rectools --judged-only -k all'
@@ -8272,13 +8272,13 @@ class Combination(NamedTuple):
 def by_convention(
     options: Mapping[str, Any], matter: Set[str], score: float, given: Mapping[str, Any], asked: Sequence[int | None]
 ) -> Combination:
-    """Return a combination as changes of the convention that differs from it in the fewest options that matter.
+    """Return a combination as changes to the convention that differs from it in the fewest relevant options.
 
     Args:
         options: the options, and the cutoff, or all cutoffs that the reported scores have.
-        matter: the options of which another value may change the score.
+        matter: the options that may change the score.
         score: the mean under these options.
-        given: the options that were given.
+        given: the options that the caller set.
         asked: the cutoffs of the reported scores, or of the caller.
     """
     cutoff = {} if options["k"] in (asked, *asked) else {"k": options["k"]}
@@ -8302,11 +8302,11 @@ def _shell_text(value: Any) -> str:
     return "all" if value is None else str(value)
 
 
-# ndcg/explanations/reported_values.py: Read the value of each query as programs write it: from files, text, and mappings.
+# ndcg/explanations/reported_values.py: Read the value of each query in the formats that programs write: files, text and mappings.
 
-WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in text, for a query without a value
-NDCG = re.compile(r"ndcg(?:(?:_cut[_.]|@)([1-9]\d*))?", re.IGNORECASE)  # also as trec_eval writes it
-OTHERS = ("run", "slice", "measure")  # other columns than the queries and their values
+WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
+NDCG = re.compile(r"ndcg(?:(?:_cut[_.]|@)([1-9]\d*))?", re.IGNORECASE)  # including trec_eval's name
+OTHERS = ("run", "slice", "measure")  # columns that contain neither queries nor values
 
 
 class _Row(NamedTuple):
@@ -8328,9 +8328,9 @@ class _Row(NamedTuple):
 def values_in_file(path: str, k: Any) -> tuple[Any, Any]:
     """Return the values of queries in a file, by query or in order, and their cutoff.
 
-    The file may be compressed, or a pipe. It holds lines of `query value`, of `measure query value` as trec_eval -q
-    prints them, or of values alone; or CSV, TSV, JSON or JSON Lines, as ndcg score -q writes them. For a query without
-    a value it has nan, None, null, a dash or nothing.
+    The file may be compressed, or a pipe. It contains lines of `query value`, of `measure query value` as printed by
+    trec_eval -q, or of values alone; or CSV, TSV, JSON or JSON Lines, as written by ndcg score -q. A query without a
+    value has nan, None, null, a dash or nothing.
 
     Args:
         path: the file.
@@ -8364,7 +8364,7 @@ def _chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
     Raises:
         ValueError: there is no such nDCG or several, there are several runs, or two values of a query.
     """
-    ndcgs: dict[str, list[_Row]] = {}  # by their names here; values without a measure by ""
+    ndcgs: dict[str, list[_Row]] = {}  # by the name that the measure has here; "" without a measure
     others: dict[str, None] = {}
     try:
         for row in rows:
@@ -8391,7 +8391,7 @@ def _chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
 
 
 def _ndcg_of(measure: str | None) -> str | None:
-    """Return the name of an nDCG as it is here, empty without a name; None for another measure.
+    """Return the name that an nDCG has here, empty for no name; None for another measure.
 
     >>> _ndcg_of("ndcg_cut_10"), _ndcg_of("ndcg"), _ndcg_of(None), _ndcg_of("map")
     ('nDCG@10', 'nDCG', '', None)
@@ -8515,14 +8515,14 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
         yield _Row(query_id, record[name], measure, record.get("run", run))
 
 
-# ndcg/explanations/search.py: The combinations of options that give reported scores: for papers with their own code.
+# ndcg/explanations/search.py: Search for combinations of options that give reported scores, for papers with their own code.
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
-SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
-OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # and on those that read the rankings
+SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
+OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # as well as the options that change how rankings are read
 AVERAGING = ("zero_division", "missing")
-WIDER = 100  # how many times as wide as the range of a match the window is in which matches by chance are counted
-# The options that are searched, with their values. Where all values mean the same, only the first is tried.
+WIDER = 100  # matches by chance are counted in a window this many times as wide as the range of a match
+# The options that are searched, with their values. If values cannot differ on some rankings, only the first is tried.
 VALUES: dict[str, Sequence[Any]] = {
     "gain": tuple(OPTIONS["gain"].words),
     "discount": tuple(OPTIONS["discount"].words),
@@ -8542,7 +8542,7 @@ class Evidence(NamedTuple):
     Attributes:
         scores: the mean, as an array of one, or the value of each query; nan for a query without one.
         precision: the tolerance of a match.
-        cutoff: the cutoff of the score, as a tuple of one; empty if it is to be found.
+        cutoff: a tuple with the cutoff of the score; empty if it is unknown.
         of_queries: whether these are the values of the queries.
     """
 
@@ -8560,7 +8560,7 @@ class SearchResult(NamedTuple):
         tried: the number of combinations that were tried.
         by_chance: the number that would match by chance, from the scores near the reported one; nan if unknown.
         distinct: the number of matching combinations that differ in the value of some query.
-        nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
+        nearest: the combination that gives most of the reported values of queries, if none gives all of them.
         agreeing: the queries that have the same value under the nearest combination.
         without_score: the options by which the rankings cannot be read, such as `score_dtype=float32`, with the error.
     """
@@ -8571,7 +8571,7 @@ class SearchResult(NamedTuple):
     distinct: int = 0
     nearest: Combination | None = None
     agreeing: Mask | None = None
-    without_score: Mapping[str, str] = {}  # never changed
+    without_score: Mapping[str, str] = {}  # never modified
 
 
 class Searched(NamedTuple):
@@ -8598,7 +8598,7 @@ class Searched(NamedTuple):
 
     @property
     def named_cutoffs(self) -> list[int | None]:
-        """The cutoffs that the reported scores have; none if these are to be found."""
+        """The cutoffs of the reported scores; none if they are unknown."""
         return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
 
     def values_of(self, name: str) -> Sequence[Any]:
@@ -8606,18 +8606,18 @@ class Searched(NamedTuple):
         return (self.given[name],) if name in self.given else VALUES[name]
 
     def reported_of(self, means: Floats, cutoffs: Sequence[int | None]) -> Floats:
-        """Return the means to compare with the evidence, from those at all cutoffs: a row for each combination."""
+        """Select the means to compare with the evidence from those at all cutoffs: a row for each combination."""
         if self.named_cutoffs:
             return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
         return means[:, np.newaxis]
 
     def are_near(self, scores: Floats) -> Mask:
-        """Return which rows of such means match all evidence."""
+        """Return which rows of these means match all evidence."""
         near = [abs(scores[:, at] - each.scores[0]) <= each.precision for at, each in enumerate(self.evidence)]
         return np.asarray(np.all(near, axis=0))
 
     def has_evidence(self, values: Floats) -> bool:
-        """Return whether values of queries, at the named cutoffs or that of the caller, match all evidence."""
+        """Return whether values of queries match all evidence, at its cutoffs or that of the caller."""
         if self.of_queries is not None:
             return bool(_near(values[0], self.of_queries).all())
         means = _means_of(values, self.weight)
@@ -8625,7 +8625,7 @@ class Searched(NamedTuple):
 
 
 def search(searched: Searched) -> SearchResult:
-    """Try the combinations of the options that are not given, one of those that cannot differ on these rankings."""
+    """Try combinations of the options that are unknown, but only one of those that cannot differ on these rankings."""
     readings, without_score = _readings(searched)
     longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
@@ -8640,11 +8640,11 @@ def search(searched: Searched) -> SearchResult:
 
 
 class _Reading(NamedTuple):
-    """One way to read the rankings.
+    """The rankings as some options read them.
 
     Attributes:
         chosen: the options that read them.
-        matter: the options of which another value may change the nDCG of a query.
+        matter: the options that may change the nDCG of a query.
         grid: the values to try of the other options that the DCG depends on.
         rankings: the rankings.
     """
@@ -8660,7 +8660,7 @@ class _Scored(NamedTuple):
 
     Attributes:
         chosen: the options, except those in `AVERAGING`.
-        matter: the options of which another value may change the values.
+        matter: the options that may change the values.
         cutoffs: the cutoff of each row.
         values: the nDCG of each query at each cutoff; nan without an ideal DCG.
         skipped: the queries that `missing="skip"` skips.
@@ -8676,7 +8676,7 @@ class _Scored(NamedTuple):
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the readings of the rankings that differ, and the error of each option by which they cannot be read."""
+    """Return the distinct readings of the rankings, and the error of each option under which they cannot be read."""
     readings: list[_Reading] = []
     without_score: dict[str, str] = {}
 
@@ -8695,7 +8695,7 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
             chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
             if (rankings := read("score_dtype", chosen)) is not None:
                 read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
-        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits only add ties
+        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits can only add ties
         for chosen, rankings, ties in read_as[: 1 if same else None]:
             idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not _has_negative(rankings)}
             matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
@@ -8729,7 +8729,7 @@ def _scored_choices(
         chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
         try:
             options = Options.parse(k=1, **{**searched.given, **chosen})
-        except ValueError:  # a base of the logarithm that this discount cannot have
+        except ValueError:  # this discount does not allow this base of the logarithm
             continue
         ideals = {ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of) for ideal, of in cutoffs.items()}
         if not any(ideals.values()):
@@ -8758,8 +8758,8 @@ def _sums_at(
     rankings = searched.read(options)
     try:
         sums = score_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError as error:  # the results of the conventions have it
-        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # of a document, so at every cutoff
+    except ValueError as error:  # the results of the conventions show the error
+        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # the same error at every cutoff
             return {}
         alone = (_sums_at(searched, chosen, measure, [each]) for each in cutoffs)
         return {cutoff: sums for each in alone for cutoff, sums in each.items()}
@@ -8767,7 +8767,7 @@ def _sums_at(
 
 
 def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
-    """Return which queries are missing, and which count as perfect if they are empty: by what `compute` gives them."""
+    """Return which queries are missing, and which empty ones count as perfect, according to `compute`."""
     how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
     options = Options.parse(k=1, **{**searched.given, **chosen, **how})
     rankings = searched.read(options)
@@ -8776,12 +8776,12 @@ def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple
 
 
 class _Averaging(NamedTuple):
-    """A way in which queries count in their mean.
+    """How empty and missing queries count in the mean.
 
     Attributes:
         zero_division: the value of a query without an ideal DCG.
         missing: how a missing query counts.
-        matter: the options in `AVERAGING` of which another value may change the value of a query.
+        matter: the options in `AVERAGING` that may change the value of a query.
     """
 
     zero_division: float | str
@@ -8790,7 +8790,7 @@ class _Averaging(NamedTuple):
 
 
 def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_Averaging]:
-    """Yield the ways in which queries may count in their mean, one of those that cannot differ.
+    """Yield the possible settings for empty and missing queries, but only one of those that cannot differ.
 
     Args:
         searched: the options that are known.
@@ -8808,19 +8808,19 @@ def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_A
 
 
 class _Matches:
-    """The combinations that match, and the scores of all that were tried; no values of queries are kept."""
+    """The combinations that match, and the scores of all that were tried, without the values of queries."""
 
     def __init__(self, searched: Searched) -> None:
         self.searched = searched
         self.matching: list[Combination] = []
-        self.values: set[int] = set()  # of those that match, as hashes
-        self.scores: list[Floats] = []  # of those that were tried, a column for each evidence
+        self.values: set[int] = set()  # hashes of the values of matching combinations
+        self.scores: list[Floats] = []  # scores of all combinations, a column for each evidence
         self.tried = 0
         self.nearest: Combination | None = None
         self.agreeing: Mask | None = None
 
     def add(self, scored: _Scored) -> None:
-        """Compare values of queries with the reported scores, for each way in which they may count."""
+        """Compare values of queries with the reported scores, for each setting of empty and missing queries."""
         empty = np.isnan(scored.values)
         averagings = _averagings(self.searched, scored, empty)
         if self.searched.of_queries is not None:
@@ -8873,7 +8873,7 @@ class _Matches:
 
 
 def averaged(scored: _Scored, rows: Any, zero_division: float | str, missing: str) -> Floats:
-    """Return the values at some cutoffs as they count in a mean: nan for a query that does not."""
+    """Return the values at some cutoffs that count in the mean: nan for a query that does not count."""
     values = scored.values[rows]
     empty = scored.perfect.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
@@ -8883,7 +8883,7 @@ def averaged(scored: _Scored, rows: Any, zero_division: float | str, missing: st
 
 
 def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[float | str, str], Floats]:
-    """Return a function from a way of averaging to the means at all cutoffs; the sums are computed only once."""
+    """Return a function from how empty and missing queries count to the means at all cutoffs."""
     shares = np.ones(scored.values.shape[1]) if weight is None else weight
     parts = np.stack([shares * ~scored.skipped, shares * scored.skipped], axis=1)
     sums, full = np.where(empty, 0, scored.values) @ parts, (~empty).astype(np.float64) @ parts
@@ -8891,7 +8891,7 @@ def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[
     ones = empty.astype(np.float64) @ (parts * scored.perfect[:, np.newaxis])
 
     def means(zero_division: float | str, missing: str) -> Floats:
-        above, below = sums, full  # of the queries that are not skipped, and of those that are
+        above, below = sums, full  # for the queries that are not skipped, and for those that are
         if isinstance(zero_division, str):
             above, below = above + ones, below + empties
         elif not _is_nan(zero_division):
@@ -8906,7 +8906,7 @@ def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[
 def _agreeing(
     scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence
 ) -> Iterator[tuple[_Averaging, Mask]]:
-    """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
+    """Yield each setting with the queries that agree with the reported values, at each cutoff."""
     near = np.abs(scored.values - evidence.scores) <= evidence.precision
     depending = np.flatnonzero(np.isnan(scored.values).any(axis=0) | scored.skipped)  # on how queries are averaged
     part = scored._replace(
@@ -8956,7 +8956,7 @@ def _means_of(values: Floats, weight: Floats | None) -> Floats:
 
 
 def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
-    """Return how many combinations would match by chance: as many as match other scores near the reported ones.
+    """Estimate how many combinations would match by chance: as many as match other scores near the reported ones.
 
     Scores are counted in a window around the reported ones, without those that match. It is `WIDER` times as wide as
     the range of a match, but at most a standard deviation, since the middle has more scores than the ends; and it is
@@ -8988,7 +8988,7 @@ def _width_between(scores: Floats, score: float, reach: float) -> float:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
-    """Return the cutoffs to try with an ideal: those that are named, or one of those that count the same ranks.
+    """Return the cutoffs to try with an ideal: the known ones, else one of each group that counts the same ranks.
 
     The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
     """
@@ -8996,7 +8996,7 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
     def has_ideal(cutoff: int | None) -> bool:
         try:
             Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
-        except ValueError:  # a full ideal needs a cutoff, not too large
+        except ValueError:  # a full ideal needs a cutoff that is not too large
             return False
         return True
 
@@ -9012,7 +9012,7 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
 
 # ndcg/explanations/reported.py: Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match.
 
-# The tolerance of a score with any number of digits: some libraries compute in 32 bits.
+# The least tolerance, however many digits a score has, because some libraries compute in 32 bits.
 PRECISION = 1e-6
 
 
@@ -9020,7 +9020,7 @@ class Reported(NamedTuple):
     """Scores that somebody reported.
 
     Attributes:
-        words: the scores in words, as they were given.
+        words: the scores as text, as they were reported.
         score: the score, or the first of several; nan for the values of queries.
         percent: whether the score was given in percent.
         scale: 100 if the score was read in percent although it has no percent sign; else 1.
@@ -9075,7 +9075,7 @@ class Reported(NamedTuple):
         return cls(words, scores[0][1], any(percents), scale, tuple(scores), None, scores[0][0][0])
 
     def as_given(self) -> list[Evidence]:
-        """Return scores that were read in percent as they were given: a DCG may be above 1."""
+        """Return the original scores if they were read as percentages, since a DCG may be above 1."""
         return [
             Evidence(np.array([self.scale * score]), self.scale * precision, cutoff)
             for cutoff, score, precision in self.scores
@@ -9085,7 +9085,7 @@ class Reported(NamedTuple):
         """Return the evidence that a combination of options must match.
 
         Raises:
-            ValueError: the values belong to other queries than the rankings.
+            ValueError: the values belong to other queries than those of the rankings.
         """
         if self.values is None:
             return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
@@ -9096,15 +9096,15 @@ class Reported(NamedTuple):
             raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
         known = [(math.nan, None) if value is None else _value_of_query(value) for value in values]
         scores = np.array([score for score, _ in known])
-        # values such as 0.5 have fewer digits than those around them
+        # values such as 0.5 show fewer digits than others
         precision = min((each for _, each in known if each is not None), default=0.0)
         return [Evidence(scores, max(PRECISION, precision), of_queries=True)]
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
-    """Return the values in the order of the queries; None for those that programs leave out if they have no value."""
+    """Return the values in the order of the queries; None for queries that programs omit because they have no value."""
     names = rankings.names()
-    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # of a file
+    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # values from a file
         values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
     may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
     missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
@@ -9135,10 +9135,10 @@ def _is_file(got: Any) -> bool:
 
 
 def _value_of_query(value: Any) -> tuple[float, float | None]:
-    """Return the value of a query, and half a unit of its last digit, if it says how many digits were kept.
+    """Return the value of a query, and half a unit of its last digit if it shows how many digits were kept.
 
-    Numbers such as 1.0 and 0.5 do not: they have as few digits if all are kept. The value may be above 1, but not in
-    percent.
+    Numbers such as 1.0 and 0.5 do not, because they have few digits anyway. The value may be above 1, but is not a
+    percentage.
 
     >>> _value_of_query(0.5), _value_of_query("0.5000")
     ((0.5, None), (0.5, 5.000005e-05))
@@ -9159,8 +9159,8 @@ def _has_sign(got: Any) -> bool:
 
 
 def _decimal(value: Any) -> Decimal:
-    """Return a number with the digits that it was given with; nan if it is not a number."""
-    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # of an array or a tensor
+    """Return a number with all of its original digits; nan if it is not a number."""
+    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # the number in an array or a tensor
     text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
     try:
         return Decimal(text.strip().removesuffix("%"))
@@ -9175,7 +9175,7 @@ def _exponent(value: Any) -> int | None:
 
 
 def _number_and_precision(got: Any) -> tuple[float, float, bool]:
-    """Return a score from 0 to 1, how far from it one with the same digits may be, and whether it is in percent.
+    """Return a score from 0 to 1, the tolerance that its digits imply, and whether it is a percentage.
 
     Raises:
         ValueError: it is not a score.
@@ -9193,8 +9193,8 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_COMBINATIONS = 5
-MOST_DOCUMENTS = 100_000  # for which slips are tried: they are plain Python
-LIKELY = 0.1  # matches by chance from which on a single match is doubtful
+MOST_DOCUMENTS = 100_000  # the most documents for which slips are tried, since these are plain Python
+LIKELY = 0.1  # with this many matches expected by chance, a single match proves little
 SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
@@ -9205,7 +9205,7 @@ class Choice(NamedTuple):
         name: the name of the option.
         before: its value in the first convention.
         after: its value in the second convention.
-        effect: its part of the difference between their scores.
+        effect: its share of the difference between their scores.
     """
 
     name: str
@@ -9220,7 +9220,7 @@ class Explanation(Readable):
 
     Attributes:
         signature: the signature of the first convention or combination that matches, else of the second in `between`.
-            Without a reported score, the signature of the first convention that has one; empty if nothing matches.
+            Without a reported score, the signature of the first convention that has a score; empty if nothing matches.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the score under each convention, by its name; None if it has none.
         errors: why a convention has no score, by its name.
@@ -9231,9 +9231,9 @@ class Explanation(Readable):
         combinations: options that give the reported scores, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
-        without_score: options that were not tried, such as `ties=docid`, since the rankings have no score under them,
-            with the error.
-        distinct: how many of the combinations that match differ in the value of some query.
+        without_score: options that were not tried, such as `ties=docid`, because the rankings have no score under them,
+            each with the error.
+        distinct: how many of the matching combinations give different values to some query.
         by_chance: how many combinations would match by chance; nan if unknown.
         slips: known slips that give the reported scores, if no convention does, each with a convention, and with
             `zero_division` if that differs from the convention's.
@@ -9314,7 +9314,7 @@ class Explanation(Readable):
             none = f"None of {self.tried:,} combinations of options gives it"
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
         for option, error in self.without_score.items():
-            reason = "" if error in self.errors.values() else f": {error}"  # or else the reason stands below
+            reason = "" if error in self.errors.values() else f": {error}"  # otherwise the reason is shown below
             yield f"Combinations with {option} have no score{reason}."
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
@@ -9448,14 +9448,14 @@ def explain(
     explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
     if reported is not None:
         explanation = _with_matches(explanation, scorer, reported)
-    if pair is None and explanation.matches:  # the one that differs in the fewest choices
+    if pair is None and explanation.matches:  # the match that differs in the fewest choices
         pair = (first, min(explanation.matches, key=lambda name: len(scorer.differing(first, name))))
     if pair is None or pair[0] == pair[1]:
         return explanation
     signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
     try:
         choices = scorer.choices(*pair)
-    except ValueError as error:  # of a mixture of their options, such as ties by id among scores in 32 bits
+    except ValueError as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
         if between is None:
             return explanation
         raise ValueError(
@@ -9465,7 +9465,7 @@ def explain(
 
 
 class _Scorer:
-    """The same rankings, read once, under any choices."""
+    """Score the same rankings under different options, and read them only once."""
 
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
@@ -9487,7 +9487,7 @@ class _Scorer:
         return self.options_of(convention).signature(**self.given)
 
     def options_of(self, convention: str, **changed: Any) -> Options:
-        """Return the options of a convention with the options of the caller and those that are changed."""
+        """Return the options of a convention, overridden by those of the caller and by changes."""
         return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
 
     def score(self, options: Options) -> float:
@@ -9525,7 +9525,7 @@ class _Scorer:
         )
 
     def read(self, options: Options) -> Rankings:
-        """Return the rankings as some options read them, once for each way of reading."""
+        """Return the rankings as some options read them; each reading is done once."""
         key = tuple(options.reading.values())
         if key not in self.rankings:
             self.rankings[key] = read(**self.inputs.rankings, **options.reading)
@@ -9543,7 +9543,7 @@ def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[st
 
 
 def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
-    """Return an explanation with the conventions, or else the combinations and slips, that give the reported scores."""
+    """Return an explanation with the conventions that give the reported scores, else with combinations and slips."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
     given = {name: value for name, value in scorer.options.items() if value is not None}
@@ -9552,7 +9552,7 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
     matches = tuple(conventions_with(searched))
     score = reported.score
-    if math.isnan(score):  # values of queries were reported: the table compares their mean
+    if math.isnan(score):  # if values of queries were reported, the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
     explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
@@ -9586,12 +9586,12 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
 def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
     """Yield the slips that give the reported scores, each with a convention.
 
-    Slips that an option of `compute` can make are among the combinations of options.
+    Slips that equal an option of `compute` are covered by the combinations of options.
 
     Args:
         searched: the rankings, the known options and the reported scores.
         inputs: the rankings as the caller passed them.
-        as_given: the scores as the caller passed them, if they were read as percentages.
+        as_given: the scores before they were read as percentages.
     """
     other = searched._replace(evidence=as_given or searched.evidence)
     rankings = searched.read(Options.parse(k=searched.k, **searched.given))
