@@ -6,12 +6,12 @@ MINUTES ?= 10
 OLDEST_PYTHON ?= python3.11
 NEWEST_PYTHON ?= python3.13
 BIN := .venv/bin
-# or else each process of the tests compiles the sources again
+# so that the processes of the tests share compiled sources
 unexport PYTHONDONTWRITEBYTECODE
-# one cache, since all import the same libraries
+# a shared cache, since all targets import the same libraries
 MYPY = $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache
-# as many processes as keep two cores busy, three if browsers and Spark let them wait; threads of PyTorch in each would
-# wait for one another
+# Processes that keep two cores busy: three, because tests often wait for the browser or Spark; two without these. More
+# than one thread of PyTorch per process would only wait for the others.
 PROCESSES = 3
 test: PROCESSES = 2
 PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(<D)/bin/python -m pytest -n $(PROCESSES) --dist loadgroup
@@ -22,26 +22,26 @@ PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(<D)/bin/python -m pytest -n $(PROC
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: .venv/demo.done ## score real rankings: of scikit-learn's digits, and of MovieLens's films
+demo: .venv/demo.done ## score real rankings: scikit-learn's digits and films from MovieLens
 	@$(BIN)/python examples/image_search.py
 	@PYTHONPATH=.venv/movielens $(BIN)/python examples/movies.py
 
 cli: .venv/cli.done ## run the command line: make cli ARGS="score QRELS RUN -m nDCG@10"
 	@$(BIN)/ndcg $(ARGS)
 
-test: .venv/test.done ## run the tests, without other libraries, Spark, the browser and trainings: 2.5 minutes on two cores
+test: .venv/test.done ## run the tests, except those of other libraries, Spark, the browser and training: 2.5 minutes on two cores
 	@$(PYTEST) -m "not (peers or spark or browser or training)"
 
 test-oldest: .venv-oldest/gate.done ## run all tests on Python 3.11 with the oldest libraries that pyproject.toml allows
 	@$(PYTEST)
 
-test-newest: .venv-newest/gate.done ## run them on Python 3.13 with the newest libraries, without PyTorch
+test-newest: .venv-newest/gate.done ## run all tests on Python 3.13 with the newest libraries, without PyTorch
 	@$(PYTEST)
 
-fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
+fuzz: .venv/test.done ## compare random rankings in every format, and files, with a slow reference, for MINUTES=10 each
 	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/*/test_fuzz*.py
 
-faults: .venv/test.done ## plant faults in the package, which tests must catch: 15 minutes
+faults: .venv/test.done ## put faults into the package, which the tests must catch: 15 minutes
 	@HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python scripts/faults.py $(ARGS)
 
 late-answers: .venv/check.done ## test the page in a browser with answers up to 2 seconds late, in any order: 8 minutes
@@ -66,10 +66,10 @@ test-all: .venv/check.done ## run all tests
 bundle: .venv/bin/python ## write ndcg.py and ndcg_bundle.py, which evaluate loads, from the package
 	@$(BIN)/python scripts/bundle.py
 
-bench: .venv/bench.done ## measure speed and memory next to other libraries, into benchmarks/RESULTS.md: 20 to 40 minutes
+bench: .venv/bench.done ## measure speed and memory beside other libraries, into benchmarks/RESULTS.md: 20 to 40 minutes
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/bench.py $(ARGS)
 
-bench-scale: .venv/bench.done ## stream 500 million scores, and 20 million rows through Spark, into benchmarks/SCALE.md
+bench-scale: .venv/bench.done ## score 500 million values in batches, and 20 million rows on Spark, into benchmarks/SCALE.md
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/scale.py
 
 agreement: .venv/check.done .venv/libraries ## run each library beside its convention, into benchmarks/AGREEMENT.md
@@ -82,7 +82,7 @@ simulations: .venv/test.done ## measure how often intervals hold and the gate fa
 explanations: .venv/test.done ## measure how well explain tells options apart, into benchmarks/EXPLANATIONS.md: 15 minutes
 	@$(BIN)/python benchmarks/explanations.py
 
-vectors: .venv/bin/python ## write conformance/vectors.json anew, after a change of conventions.py or of the cases
+vectors: .venv/bin/python ## rewrite conformance/vectors.json after a change of conventions.py or of the cases
 	@$(BIN)/python conformance/make_vectors.py ndcg/measure/conventions.py
 
 conformance: .venv/bench.done ## run libraries and slips against the conformance kit, into the tables of its README
@@ -112,11 +112,11 @@ space: ## build the tree of a Hub Space in dist/space: make space NAME=nDCG
 release: .venv-release/release.done ## build, check and install the sdist and the wheel, and print what to upload
 	@$(<D)/bin/python scripts/release.py $(ARGS)
 
-publish: .venv/demo.done ## upload the Space: make publish SPACE=user/nDCG, with ARGS=--dry-run to list what would go
+publish: .venv/demo.done ## upload the Space: make publish SPACE=user/nDCG; ARGS=--dry-run lists the files
 	@$(MAKE) --no-print-directory space NAME=$(notdir $(SPACE))
 	@$(BIN)/python scripts/publish.py $(ARGS) $(SPACE)
 
-clean: ## remove what the targets made
+clean: ## remove everything that the targets made
 	rm -rf .venv .venv-oldest .venv-newest .venv-release dist build *.egg-info
 
 .venv/bin/python:
@@ -126,19 +126,19 @@ clean: ## remove what the targets made
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
 	@touch $@
 
-# MovieLens is in RecBole's wheel; its own folder keeps pip from asking for libraries that nobody needs here
+# MovieLens is in RecBole's wheel. It goes into a separate folder, so that pip does not install RecBole's dependencies.
 demo test test-all test-oldest test-newest agreement: .venv/movielens
 .venv/movielens: | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --no-deps --target $@ recbole==1.2.1
 
-# the libraries with requirements that clash with the others': their own folder
+# libraries whose requirements clash with those of others go into a separate folder
 test-all: .venv/libraries
 .venv/libraries: tests/conformance/libraries.txt | .venv/bin/python
 	rm -rf $@
 	$(BIN)/python -m pip install --quiet --quiet --no-deps --no-compile --target $@ --requirement $<
 	@touch $@
 
-# each lower bound of the project's libraries as a pin
+# pin each library of the project to its lower bound
 .venv-oldest/gate.done: pyproject.toml
 	$(OLDEST_PYTHON) -m venv .venv-oldest
 	sed '/^\[project/,/^\[tool/!d' pyproject.toml | grep -oE '"[A-Za-z_-]+(\[[a-z]+\])?>=[0-9.]+' \
@@ -151,7 +151,7 @@ test-all: .venv/libraries
 	.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager ".[gate-without-torch]"
 	@touch $@
 
-# of its own, since libraries that twine needs hide one of LensKit's
+# a separate environment, because a dependency of twine hides one of LensKit's
 .venv-release/release.done: pyproject.toml
 	$(PYTHON) -m venv .venv-release
 	.venv-release/bin/python -m pip install --quiet ".[release]"

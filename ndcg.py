@@ -113,11 +113,11 @@ Result = TypeVar("Result")
 IDS = Inputs._fields[2:5]  # arguments of rankings in addition to predictions and references
 
 _DESCRIPTION = """\
-Normalized discounted cumulative gain (nDCG): how good a ranking is, from 0 to 1. Each
-document has a graded relevance; its gain counts the less the further down the ranking puts
-it, and the sum is divided by the sum of the ideal ranking. Equal to
-`sklearn.metrics.ndcg_score`, tied scores included, and made for ragged lists, documents
-not retrieved or not judged, several cutoffs, and also DCG, IDCG and CG.
+Normalized discounted cumulative gain (nDCG) rates a ranking from 0 to 1. Each document has a
+graded relevance; the lower it ranks, the less its gain counts. The sum of the discounted gains
+is divided by that of the ideal ranking. The result equals `sklearn.metrics.ndcg_score`, also
+for tied scores. Lists may differ in length, documents may be unretrieved or unjudged, and
+there are several cutoffs, as well as DCG, IDCG and CG.
 """
 
 _CITATION = """\
@@ -181,7 +181,7 @@ with_arguments = evaluate.utils.file_utils.add_end_docstrings(_KWARGS_DESCRIPTIO
 
 
 class Arguments(str):
-    """A text that evaluate adds to docstrings, also to those that `python -OO` has removed."""
+    """Text that evaluate appends to docstrings; it works even if `python -OO` has removed them."""
 
     def __radd__(self, docstring: str | None) -> str:
         return (docstring or "") + str(self)
@@ -192,7 +192,7 @@ class NDCG(Batches, evaluate.Metric):
     """nDCG, DCG, IDCG and CG of rankings.
 
     Batches are kept as Arrow lists on disk (in memory with `keep_in_memory`) until `compute`
-    scores them all; a `compute` of inputs alone touches neither.
+    scores them all. Without batches, `compute` uses neither disk nor Arrow.
     """
 
     def _info(self) -> evaluate.MetricInfo:
@@ -223,7 +223,7 @@ class NDCG(Batches, evaluate.Metric):
         data: Any = None,
         exclude: Any = None,
     ) -> None:
-        """Add whole queries, to be scored by a later `compute`; a rejected batch adds nothing.
+        """Add whole queries, to be scored by a later `compute`. A batch that is rejected adds nothing.
 
         With `query_ids`, add all documents of a query in one batch; a query that was already added is rejected.
         `exclude` may cover the whole data set: it need not have queries of every batch, as long as it has some.
@@ -246,8 +246,8 @@ class NDCG(Batches, evaluate.Metric):
     ) -> None:
         """Add one query: the scores of its documents, or their ids, best first, and their relevance.
 
-        `predictions` and `references` are other names of these arguments, which `evaluate.combine` uses. `exclude`
-        lists the ids of documents to remove from this query; it is an error if documents have no ids.
+        `predictions` and `references` are other names for these arguments, which `evaluate.combine` uses. `exclude`
+        lists the ids of documents to remove from this query; without ids, it is an error.
         """
         if prediction is None and reference is None:
             prediction, reference = predictions, references
@@ -324,8 +324,8 @@ class NDCG(Batches, evaluate.Metric):
         """Return the result for the rankings of one call, or of all batches and processes.
 
         `compute` calls it by keyword, with its own options. Predictions and references are the arguments of one call,
-        unchanged, or Arrow columns of lists if there are batches. A subclass may override it, accept options of its
-        own and add to the result. `engine="sklearn"` calls `sklearn.metrics.ndcg_score` instead.
+        unchanged, or Arrow columns of lists if there are batches. A subclass may override it, accept more options and
+        add to the result. `engine="sklearn"` calls `sklearn.metrics.ndcg_score` instead.
         """
         parsed = Options.parse(k=k, ignore_ties=ignore_ties, **options)
         return scores(Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight), parsed)

@@ -390,21 +390,21 @@ def convention_notes() -> str:
     )
 
 
-# ndcg/measure/messages.py: Values, and the errors of other libraries, as error messages show them.
+# ndcg/measure/messages.py: Format values, and the errors of other libraries, for error messages.
 
 _BRIEF = reprlib.Repr()
 _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 102  # 100 characters in quotes
 
 
 def shown(value: Any) -> str:
-    """Return a value as error messages show it: in one line, and shortened if it is long.
+    """Return a value as error messages show it: on one line, and shortened if it is long.
 
     >>> shown("d1"), shown([*range(9)])
     ("'d1'", '[0, 1, 2, 3, 4, 5, ...]')
     """
     try:
         text = _BRIEF.repr(value)
-    except ValueError:  # Python prints integers up to a number of digits only
+    except ValueError:  # Python refuses to print integers with too many digits
         text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     return " ".join(text.splitlines())
 
@@ -416,12 +416,12 @@ def brief(names: Iterable[str], separator: str) -> str:
 
 
 def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
-    """Return an error in the words of an entry point.
+    """Return an error message with the names that an entry point uses for arguments and options.
 
     Args:
-        names: the words of the entry point for arguments and options.
+        names: the entry point's name for each argument and option.
         problem: the error.
-        setting: how the entry point sets an option to a value.
+        setting: how the entry point writes an option with its value.
 
     >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
     '-k must be positive; --ties last needs k'
@@ -432,7 +432,7 @@ def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") 
 
 
 def visible(text: str) -> str:
-    r"""Return text with every character that does not print escaped, so that no id moves a terminal's cursor.
+    r"""Return text with nonprinting characters escaped, so that no id can move a terminal's cursor.
 
     >>> visible("naïve"), visible("a\x1b[31m\n")
     ('naïve', 'a\\x1b[31m\\n')
@@ -443,7 +443,7 @@ def visible(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is close to a wrong one or is the only one to begin with it, or an empty string.
+    """Return the known name that resembles a wrong one, or the only one that begins with it; else an empty string.
 
     >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
     ('measures', 'exponential')
@@ -456,7 +456,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def missing_library(feature: str, library: str, packages: str) -> ImportError:
-    """Return the error for a library that a feature needs and that is not installed, with the packages to install.
+    """Return the error for a missing library that a feature needs, with the packages to install.
 
     >>> missing_library("plot", "Matplotlib", "matplotlib")
     ImportError('plot needs Matplotlib: pip install matplotlib')
@@ -465,7 +465,7 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
 
 
 def warn(problem: str) -> None:
-    """Warn about rankings, at the line that called this package, itself or through evaluate."""
+    """Warn about rankings, and point at the line that called this package, directly or through evaluate."""
     own = {__name__.partition(".")[0], "evaluate"}
     level, frame = 2, sys._getframe(1)
     while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
@@ -474,12 +474,12 @@ def warn(problem: str) -> None:
 
 
 def in_short(error: BaseException) -> str:
-    """Return the message of a library's error, in one line of at most 200 characters."""
+    """Return the message of a library's error, on one line of at most 200 characters."""
     return " ".join(str(error).split())[:200].rstrip(".")
 
 
 def raise_unless_of_values(error: BaseException) -> None:
-    """Raise an error again unless it is about values; a panic in a Rust library is not an Exception."""
+    """Re-raise an error unless it concerns values; a panic in a Rust library is not an Exception."""
     of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
     if isinstance(error, MemoryError) or not of_values:
         raise error
@@ -487,7 +487,7 @@ def raise_unless_of_values(error: BaseException) -> None:
 
 # ndcg/measure/arguments.py: Every argument and option of the public functions, described once.
 
-Door = TypeVar("Door", bound=Callable[..., Any])
+Described = TypeVar("Described", bound=Callable[..., Any])
 
 WIDTH = 108  # the width of lines in docstrings
 
@@ -512,9 +512,9 @@ class Option(NamedTuple):
         words: the words it accepts, each with its meaning.
         others: the other values it accepts.
         default: the default in Python; None if the convention chooses the value.
-        usual: the value that None means, if no convention chooses it.
-        said_as: its name in the signature of a score; empty if it is not part of the signature.
-        unsaid: the values that the signature omits.
+        usual: what None means, if no convention sets the option.
+        said_as: its name in the signature of a score; empty if the signature omits it.
+        unsaid: the values at which the signature omits it.
     """
 
     meaning: str
@@ -531,7 +531,7 @@ class Option(NamedTuple):
         return isinstance(self.default, bool)
 
 
-# Settings of other libraries, as hints in the errors for options that do not exist.
+# What settings of other libraries are called here: hints for errors about unknown options.
 OF_LIBRARIES = {
     "label_gain": 'LightGBM\'s label_gain is gain=[0, 1, 3, 7, ...], by label; its default is gain="exponential"',
     **dict.fromkeys(
@@ -576,7 +576,7 @@ OPTIONS: dict[str, Option] = {
     "measures": Option(
         "one or several measures to compute",
         dict.fromkeys(MEASURES, ""),
-        'each also with a cutoff of its own, such as `"nDCG@10"`',
+        'each may have its own cutoff, such as `"nDCG@10"`',
         default="nDCG",
     ),
     "convention": Option(
@@ -735,7 +735,7 @@ def text_of(name: str) -> str:
 
 
 def lines_of(*names: str, indent: str = "    ") -> str:
-    """Return a paragraph for each argument or option, as docstrings have them under `Args:`."""
+    """Return a paragraph for each argument or option, formatted for the section `Args:` of a docstring."""
     return "\n".join(
         textwrap.fill(
             f"{name}{' (`bool`)' * (name in OPTIONS and OPTIONS[name].is_flag)}: {text_of(name)}",
@@ -749,14 +749,14 @@ def lines_of(*names: str, indent: str = "    ") -> str:
     )
 
 
-def describes_arguments(door: Door) -> Door:
-    """Replace each line `name: {name}` in the docstring of a function by the description of that argument."""
+def describes_arguments(function: Described) -> Described:
+    """Replace each line `name: {name}` in a function's docstring with the description of that argument."""
 
     def text(line: re.Match[str]) -> str:
         return lines_of(line[2], indent=line[1])
 
-    door.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, door.__doc__ or "", flags=re.MULTILINE)
-    return door
+    function.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, function.__doc__ or "", flags=re.MULTILINE)
+    return function
 
 
 # ndcg/measure/ties.py: Compute the gains at the first ranks of every query, exactly for ties, from arrays of float scores and gains.
@@ -787,7 +787,9 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     beyond = ordered.shape[1] - ranks
     single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
     if single is not None and (single is ordered or (single == ordered).all()):
-        single.view(np.int32).sort(axis=1)  # as grades are; their bits sort in the same order, and faster
+        single.view(np.int32).sort(
+            axis=1
+        )  # exact for grades; as integers, their bits sort in the same order, and faster
         ordered = single
     else:
         ordered.sort(axis=1)
@@ -795,16 +797,16 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
 
 
 def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
-    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score without its last bits.
+    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score, except for its last bits.
 
-    One more document than ``ranks`` is found, to see whether a tie crosses the cutoff.
+    One document more than ``ranks`` is found, to see whether a tie crosses the cutoff.
 
     Args:
         score: shape ``(queries, documents)``; ``-inf`` for a document without a rank.
         gains: shape ``(queries, documents)``.
         ranks: the number of ranks, at most the number of documents.
-        ties: ``"average"``: each of equal scores has the mean gain of all (McSherry & Najork, ECIR
-            2008); or the one that ranks first: the ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
+        ties: ``"average"``: documents with equal scores share their mean gain (McSherry & Najork, ECIR 2008); or which
+            of them ranks first: ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
 
     Returns:
         The gains, shape ``(queries, ranks)``, in memory from the last rank to the first.
@@ -820,15 +822,15 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
         return np.zeros((len(score), 0)), -np.inf
     keys, numbers, low_bits = _highest_scores(score, count, ties == "average")
     unretrieved = np.empty(0, np.intp)
-    lacking = keys[:, 0] < LOWEST / 2  # fewer than count were retrieved, unless some scores are that low
+    lacking = keys[:, 0] < LOWEST / 2  # fewer than count were retrieved, or some scores are extremely low
     if lacking.any():
         unretrieved = np.flatnonzero(keys < LOWEST / 2)
         if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
             unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
     bits = keys.view(np.int64).ravel()
-    near = np.zeros(keys.shape, bool)  # near to the next rank: equal in all the bits that keys keep
+    near = np.zeros(keys.shape, bool)  # nearly tied with the next rank: equal in all bits that keys keep
     np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
-    near[:, :1] = False  # another query's
+    near[:, :1] = False  # the next rank belongs to another query
     near.put(unretrieved, False)
     if near.any():
         ranked = _settled_gains(score, gains, numbers, near, ranks, ties == "average")
@@ -850,19 +852,18 @@ def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, 
     """Find the ``count`` highest scores of each query.
 
     Returns:
-        Their keys, ascending; the numbers of their documents; the bits of a key that hold a number.
+        Their keys, ascending; the numbers of their documents; the mask of the bits that hold these numbers.
 
-    Values are sorted rather than indices, which SIMD does several times faster: the lowest bits
-    of each score, as many as it takes to number the documents of the block, make way for the
-    document's number. Only neighbors that agree in all the bits kept can be tied or out of order.
+    The lowest bits of each score, as many as it takes to number the documents of the block, are replaced with the
+    document's number. Only neighbors that agree in all other bits can be tied or out of order.
     """
     height = grid_height(score.shape[1], count) if averaged else 0
     shortlist = _shortlist(score, count, height) if height > 1 else None
     numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
     keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
-    np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
-    # A negative float falls as its bits grow. This does not matter if ties are averaged; otherwise
-    # the numbers are inverted, with a spare bit that keeps the result from being -0.0.
+    np.maximum(keys, LOWEST, out=keys)  # the bits of -inf cannot hold a number
+    # The bits of a negative float grow as it falls. If ties are not averaged, their order matters, so the numbers are
+    # inverted, with a spare bit that keeps the result from being -0.0.
     turned = not averaged and np.signbit(keys).any()
     low_bits = _low_bits(2 * score.size if turned else score.size)
     bits = keys.view(np.int64)
@@ -884,7 +885,7 @@ def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, 
 def _settled_gains(
     score: Floats, gains: Floats, numbers: NDArray[np.int64], near: Mask, ranks: int, averaged: bool
 ) -> Floats:
-    """Return the gains of the documents numbered, the best last, some of which have equal or nearly equal scores.
+    """Return the gains of the numbered documents, the best last, with equal and nearly equal scores resolved.
 
     ``near`` marks those with nearly the same score as the one before.
     """
@@ -899,7 +900,7 @@ def _settled_gains(
         mean, above = _group_at_cutoff(score[rows], gains[rows], near_scores[:, 0])
         if averaged:
             ranked[rows, 1:] = np.where(near_scores == near_scores[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
-        missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
+        missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]  # near ties split in the wrong place
         if missed.size:
             whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], "average" if averaged else "last")
             ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
@@ -907,14 +908,14 @@ def _settled_gains(
 
 
 def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[slice | NDArray[np.intp], Mask]:
-    """Put the numbers of documents of nearly equal scores in the order of their scores; overwrites both arrays.
+    """Sort the numbers of documents with nearly equal scores by their exact scores; overwrite both arrays.
 
     Returns:
-        The places in the flat array of documents that are near to a neighbor; which of these have exactly the
-        score of the one before.
+        The positions, in the flat array, of documents that are nearly tied with a neighbor; which of these have exactly
+        the score of the one before.
     """
     tied = near.ravel()
-    member = tied.copy()  # in a run of near neighbors: each of these and the one before
+    member = tied.copy()  # every document in a run of near ties, including the first
     member[:-1] |= tied[1:]
     members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
     exact, tied = score.take(numbers.ravel()[members]), tied[members]
@@ -934,7 +935,7 @@ def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[s
 
 def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
     """Return for each document the mean gain of its group; ``first`` marks the starts of groups."""
-    group = np.cumsum(first.astype(np.intp))  # from 1; for a mask, NumPy would block other threads
+    group = np.cumsum(first.astype(np.intp))  # numbered from 1; on a mask, cumsum would block other threads
     sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
     return np.asarray((np.bincount(group, gains) / sizes).take(group))
 
@@ -946,7 +947,7 @@ def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats
     level = score.take(reached) == last.take(row)
     above = np.bincount(row[~level], minlength=len(last))
     row, reached = row[level], reached[level]
-    if (last < 0).any():  # added in the order of their keys, so that the sum is equal to the last bit
+    if (last < 0).any():  # added in the order of their keys, so that sums agree to the last bit
         falling = last.take(row) < 0
         turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
         row, reached = row[turned], reached[turned]
@@ -960,16 +961,16 @@ def _low_bits(documents: int) -> int:
 
 
 def grid_height(documents: int, count: int) -> int:
-    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are searched."""
+    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are sought."""
     return math.isqrt(documents // (4 * count)) if count else 0
 
 
 def _shortlist(values: Floats, count: int, height: int, exact: bool = False) -> NDArray[np.int64] | None:
     """Return numbers of documents that include the ``count`` highest values of each row; None if this is uncertain.
 
-    Seen as a grid of some height, a row's ``count`` highest values lie in the ``count`` columns with the
-    highest maxima: each of these has a value at least as high as any elsewhere. Any of equal
-    maxima will do; nearly equal ones can be mistaken for equal, unless ``exact``.
+    If a row is laid out as a grid, its ``count`` highest values lie in the ``count`` columns with the highest maxima,
+    because each of these columns has a value at least as high as any elsewhere. It does not matter which of several
+    equal maxima is taken. Nearly equal ones can be mistaken for equal, unless ``exact``.
     """
     queries, documents = values.shape
     width = documents // height
@@ -998,12 +999,12 @@ Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], 
 
 Output = TypeVar("Output")
 
-# Scores in one block: enough to make NumPy's call overhead and the handing over of the
-# interpreter's lock negligible, few enough for the last level of cache.
+# Scores per block: enough to make the cost of NumPy calls and of switching threads negligible, few enough to fit into
+# the last-level cache.
 SCORES_AT_A_TIME = 1 << 18
-PADDING = 1 << 13  # documents that may be padded to save a block
-# Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
-# size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
+PADDING = 1 << 13  # padding documents that are worth accepting for one block fewer
+# Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory instead of faulting
+# it in page by page.
 np.empty(31 << 17)
 IS_NEGATIVE = (
     'the relevance {value} is negative; negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, '
@@ -1033,7 +1034,7 @@ class _Definition(NamedTuple):
 
     measures: Sequence[str]
     cutoffs: Sequence[int | None]
-    weight: Floats  # the discount of each rank, in memory from the last rank to the first
+    weight: Floats  # the discount of each rank, stored from the last rank to the first
     gain: Gain
     ideal: str
     ties: str
@@ -1041,14 +1042,14 @@ class _Definition(NamedTuple):
     negative_relevance: str
 
     def needs(self, *measures: str) -> bool:
-        """Return whether one of these measures is to be computed."""
+        """Return whether any of these measures was requested."""
         return not set(measures).isdisjoint(self.measures)
 
 
 class _Block(NamedTuple):
     """Queries of the same length, or padded to it: every array is (queries, documents)."""
 
-    queries: slice | NDArray[np.intp]  # the places of their results
+    queries: slice | NDArray[np.intp]  # where their results go
     relevance: NDArray[Any]  # 0 if not judged
     score: NDArray[Any]  # -inf if not retrieved
     judged: Mask | None  # None: all of them
@@ -1174,12 +1175,12 @@ def score_queries(
     shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
     scores = {measure: np.empty(shape) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
-    # in memory from the last rank to the first, like sorted documents
+    # stored from the last rank to the first, like sorted documents
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
     definition = _Definition(measures, cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
     score_block = partial(_score_block, into=scores, definition=definition)
-    # Little more of a grid is read than the maxima of its columns, so a block can be larger.
+    # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
     if score.size > 2 * size:
@@ -1211,7 +1212,7 @@ def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], defi
 
 
 def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
-    """Return integers that float64 distinguishes: beyond 2**53 their ranks, with their signs.
+    """Return integers that float64 can tell apart: if any is beyond 2**53, their ranks, with their signs.
 
     Signs are kept because they determine the order in which tied gains are summed.
     """
@@ -1222,7 +1223,7 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
 
 
 def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
-    """Return the result of a function for each item, computed in as many threads as the process may use, or as given.
+    """Return the result of a function for each item, computed in as many threads as the process may use.
 
     >>> in_threads(pow, [2, 3], [3, 2])
     [8, 9]
@@ -1251,9 +1252,9 @@ def check_queries(
     gain: Gain = "linear",
     negative_relevance: str = "keep",
 ) -> None:
-    """Raise the error of ``score_queries`` for documents that it cannot score, whatever else is in their queries.
+    """Raise the error of ``score_queries`` for documents that are invalid whatever else their query contains.
 
-    By default these are the documents that no choice of options could score.
+    By default, these are the documents that no combination of options could score.
 
     >>> try:
     ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
@@ -1275,7 +1276,7 @@ def _blocks(
     retrieved: Mask | None,
     size: int = SCORES_AT_A_TIME,
 ) -> Iterator[Callable[[], _Block]]:
-    """Cut queries into blocks of about ``size`` scores, ragged ones by falling length; yield functions to read them."""
+    """Cut queries into blocks of about ``size`` scores, ragged ones longest first; yield a function to read each."""
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
         documents = int(lengths[0]) if len(lengths) else 0
@@ -1297,7 +1298,7 @@ def _blocks(
     while start < len(order):
         documents = int(lengths[start])
         rows = slice(start, start + max(1, size // max(documents, 1)))
-        # As many queries as fit without much padding: less than an eighth, or less than another block would cost.
+        # Take as many queries as fit with little padding: less than an eighth, or less than another block would cost.
         cells = documents * np.arange(1, len(lengths[rows]) + 1)
         within = cells - np.cumsum(lengths[rows]) <= np.maximum(cells // 8, PADDING)
         start += len(within) if within.all() else int(np.argmin(within))
@@ -1327,13 +1328,13 @@ def _padded(
     judged: Mask | None,
     retrieved: Mask | None,
 ) -> _Block:
-    """Pad queries to the length of the first, the longest, with documents neither judged nor retrieved."""
+    """Pad queries to the length of the first, the longest, with documents that are neither judged nor retrieved."""
     longest = int(lengths[0])
-    narrow = np.min_scalar_type(longest)  # compared faster
+    narrow = np.min_scalar_type(longest)  # faster to compare
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     last = len(score) - longest
     first = np.minimum(starts, last)
-    late = np.flatnonzero(first < starts)  # so many documents do not follow
+    late = np.flatnonzero(first < starts)  # queries too close to the end to be read as rows of this length
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
         whole = np.ascontiguousarray(values)
@@ -1356,7 +1357,7 @@ def _gains_at_ranks(
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
-    If no measure needs one of the two, it has no ranks.
+    Gains that no measure needs are returned without ranks.
 
     Args:
         block: the queries.
@@ -1365,7 +1366,7 @@ def _gains_at_ranks(
         lowest: the lowest gain.
         definition: the measures, which are sums of these gains.
     """
-    # float32 is read twice as fast, and loses nothing here
+    # float32 is read twice as fast, without loss
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
     ideal = ranked = gains[:, :0]
     if needs_ideal := definition.needs("nDCG", "IDCG"):
@@ -1377,20 +1378,20 @@ def _gains_at_ranks(
     whole = needs_ideal and definition.ideal not in ("retrieved", "truncated")
     most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
     if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, definition.gain)  # NaN and infinity are at the top, so these checks find them
+        _refuse(block, score, gains, definition.gain)  # NaN and infinity sort first, so these checks find them
     return ranked, ideal
 
 
 def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, of: str) -> Floats:
     """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
-    counted = block.judged if lowest < 0 else None  # other documents have gain 0, the lowest
+    counted = block.judged if lowest < 0 else None  # otherwise unjudged documents have the lowest gain, 0
     if of == "retrieved":
         counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
     if counted is None:
         ideal = ideal_gains(gains, ranks, lowest)
     else:
         ideal = ideal_gains(np.where(counted, gains, -np.inf), ranks, -np.inf)
-        ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
+        ideal[ideal == -np.inf] = 0  # fewer documents than ranks
     if of == "truncated":
         ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
     return ideal
@@ -1411,7 +1412,7 @@ def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
 
 
 def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
-    """Raise the error for a query with a sum beyond all floats, if there is one."""
+    """Raise the error for a query whose sum overflows, if there is one."""
     for name, values in sums.items():
         if not np.isfinite(values).all():
             query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
@@ -1419,12 +1420,12 @@ def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
 
 
 def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
-    """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
+    """Return the gain of every document, 0 for unjudged ones and padding, and the lowest gain.
 
     NaN marks relevances without a gain.
     """
     is_linear = isinstance(gain, str) and gain == "linear"
-    is_single = is_linear and block.relevance.dtype == np.float32  # read and sorted twice as fast
+    is_single = is_linear and block.relevance.dtype == np.float32  # twice as fast to read and sort
     relevance = block.relevance if is_single else block.relevance.astype(np.float64, copy=False)
     lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:
@@ -1453,7 +1454,7 @@ def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -
 
 
 def _exponential(relevance: Floats) -> Floats:
-    """Return 2**r - 1, with all digits also for a small r."""
+    """Return 2**r - 1, without losing digits for small r."""
     gains = np.exp2(relevance) - 1
     low = (np.abs(relevance) < 0.5) & (relevance != 0)
     if low.any():
@@ -1469,7 +1470,7 @@ GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
 
 
 def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
-    """Return the results of an option's function for an array, one for each value."""
+    """Return what the user's function for an option returns for an array: one number for each value."""
     if not values.size:
         return values.astype(np.float64)
     answer = function(values)
@@ -1514,8 +1515,7 @@ def sign(discount: Floats) -> float:
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
 
-    The ideal DCG does not show this: a truncated ideal is empty if nothing was retrieved, although there was something
-    to find.
+    The ideal DCG cannot tell: if nothing was retrieved, a truncated ideal is empty even if there was something to find.
     """
     return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
 
@@ -1529,7 +1529,7 @@ def ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division:
 
 
 def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum for each query, with the same gain at all ranks, added as in ``_sums``."""
+    """Return the weighted sum of a gain that is the same at all ranks, for each query, added as in ``_sums``."""
     step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
     return np.concatenate(
@@ -1538,10 +1538,10 @@ def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
 
 
 def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
-    """Return the weighted sums of each query's gains up to each cutoff, one rank added after the other.
+    """Return the weighted sums of each query's gains up to each cutoff, added rank by rank.
 
-    Then zeros at the end of a padded list do not change the rounding. ``einsum`` adds in this order if both arrays are
-    in memory from the last rank to the first, except for a single query, which is therefore added twice.
+    In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it if both arrays are
+    stored from the last rank to the first, except for a single query, which is therefore passed twice.
     """
     sums, rows = np.empty((len(cutoffs), len(gains))), gains
     if len(gains) == 1:
@@ -1563,19 +1563,19 @@ Computed = TypeVar("Computed")
 
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
-# Options are not checked again if they were used before, as in a loop that scores batch after batch.
+# Checked options are remembered, for loops that score batch after batch.
 MOST_REMEMBERED = 256
 _REMEMBERED_TYPES = (str, int, bool, type(None))
 _REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
-# Arguments that people expect of all methods.
+# Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
     **dict.fromkeys(("by", "confidence"), "report and compare have it"),
     **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"),
     **dict.fromkeys(("got", "between"), "explain has it"),
     **OF_LIBRARIES,
 }
-# Options that methods with an aggregation of their own do not accept.
+# Options that methods with their own aggregation do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
 
@@ -1621,16 +1621,16 @@ class ComputeOptions(QueryOptions, total=False):
 
 
 class Derived(Generic[Computed]):
-    """A property that is computed when it is first asked for, without the lock of `cached_property` in Python 3.11.
+    """A property that is computed on first access, like `cached_property`, but without its lock in Python 3.11.
 
-    Spark sends this class to its workers, and a lock cannot be sent.
+    Spark pickles this class for its workers, and a lock cannot be pickled.
     """
 
     def __init__(self, compute: Callable[[Any], Computed]) -> None:
         self.compute, self.__doc__ = compute, compute.__doc__
 
     def __get__(self, owner: Any, kind: type) -> Computed:
-        """Return the value, which then hides this property; of the class, the property itself."""
+        """Return the value, and store it under the property's name; on the class, return the property itself."""
         value: Any = self
         if owner is not None:
             value = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
@@ -1665,7 +1665,7 @@ class Options:
             ValueError: a value is not allowed; names the option, the value and the allowed values.
             TypeError: an option does not exist.
         """
-        # no floats, since 0.0 and -0.0 would be the same key, and nothing that may change
+        # only hashable, immutable values; floats are excluded because 0.0 == -0.0
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
         key = tuple((name, type(value), value) for name, value in given.items())
@@ -1684,7 +1684,7 @@ class Options:
 
         Raises:
             ValueError: as in `parse`.
-            TypeError: the method does not have an option; names the nearest, or all that it has.
+            TypeError: the method does not have an option; names the nearest one, or all options.
         """
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
@@ -1740,7 +1740,7 @@ class Options:
 
 
 def _parsed_options(given: Mapping[str, Any]) -> Options:
-    """Check options: the convention, each option by itself in the order of the table, then all together."""
+    """Check options: first the convention, then each option by itself, in the order of the table, then all together."""
     if unknown := [name for name in given if name not in OPTIONS]:
         raise TypeError(f"unknown option {unknown[0][:100]}; the options are {', '.join(OPTIONS)}")
     values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
@@ -1783,7 +1783,7 @@ OF_COMPUTE = tuple(OPTIONS)  # the names of all options
 def signature(
     k: Cutoffs = None, *, sample_weight: Any = None, exclude: Any = None, **options: Unpack[ComputeOptions]
 ) -> str:
-    """Return every option that a score depends on, in one line: scores with other signatures are not comparable.
+    """Return every option that a score depends on, in one line; only equal signatures are comparable.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
@@ -1831,10 +1831,10 @@ def measure_of(name: str) -> str:
 
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return a value that is one of several words.
+    """Return a value if it is one of several words.
 
     Raises:
-        ValueError: it is not one of them; names the nearest.
+        ValueError: it is none of them; names the nearest one.
     """
     if not isinstance(value, str) or value not in choices:
         near = nearest(value, choices) if isinstance(value, str) else ""
@@ -1867,10 +1867,10 @@ def between_0_and_1(name: str, value: Any, example: float) -> float:
 
 
 def in_units(name: str, value: Any) -> float:
-    """Return an amount in units of the measure.
+    """Return an amount in units of the measure, if it is valid.
 
     Raises:
-        ValueError: it is not a finite number, at least 0.
+        ValueError: it is negative, infinite or not a number.
     """
     if not is_real(value) or not 0 <= float(value) < math.inf:
         raise ValueError(f"{name} must be a finite number, at least 0, in units of the measure; got {shown(value)}")
@@ -1881,7 +1881,7 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return an integer.
 
     Raises:
-        ValueError: it is not an integer from the least to the most.
+        ValueError: it is not an integer between `least` and `most`.
     """
     if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
         upper = "" if most == math.inf else f" and at most {most:,}"
@@ -1890,7 +1890,7 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
-    """Raise an error for cutoffs for which an ideal of k documents has no end or takes too much memory."""
+    """Raise an error for cutoffs at which an ideal of k documents would be infinite or take too much memory."""
     if None in cutoffs:
         raise ValueError(f"k must be given for {option}, since its ideal has k documents of the highest gain")
     if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
@@ -1900,7 +1900,7 @@ def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
 
 
 def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
-    """Raise a TypeError for an option that a method does not have; it names the nearest, or all that it has."""
+    """Raise a TypeError for an option that a method does not have; it names the nearest one, or all options."""
     for name in options:
         if name not in OF_COMPUTE or name in lacks:
             raise _unknown_option(name, method, lacks)
@@ -1927,7 +1927,7 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Check one value or each of a sequence; return them without repeats."""
+    """Check a single value or every value of a sequence; return them without duplicates."""
     if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
         return (check(value),)
     if not len(value):
@@ -1974,7 +1974,7 @@ def _log_base(value: Any) -> float:
 
 
 def _refuse_base(base: float, discount: Any) -> None:
-    """Raise an error for a base of the logarithm that a discount cannot have."""
+    """Raise an error for a logarithm base that a discount does not allow."""
     above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
     if above is not None and base <= above:
         raise ValueError(f'log_base must be above {above:g} for discount="{discount}"; got {shown(base)}')
@@ -2054,7 +2054,7 @@ RANKS = np.array([*range(1, 33), 100, 1000])
 
 
 def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -> str:
-    """Return a name that equal gains or discounts share; a function is named by its results for some values."""
+    """Return the name of gains or discounts in a signature: of a function, a hash of its results for some values."""
     if isinstance(value, str):
         return value
     if not callable(value):
@@ -2269,7 +2269,7 @@ def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
 
 # ndcg/files/content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
 
-CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
+CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
@@ -2558,7 +2558,7 @@ def parse_json(text: bytes) -> Any:
         raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
     except (json.JSONDecodeError, _RepeatedNameError):
         raise
-    except ValueError:  # a hook for integers would do without this, but takes half as long again
+    except ValueError:  # a hook for integers would avoid this, but takes 1.5 times as long
         raise _long_integer(text) from None
 
 
@@ -2773,7 +2773,7 @@ def _masked_rows(values: Any) -> list[Any] | None:
     if str(getattr(values, "dtype", None)).lower() != "object":
         return None
     rows = list(values)
-    return rows if any(isinstance(row, np.ma.MaskedArray) for row in rows) else None
+    return rows if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))) else None
 
 
 def _field_names(values: Any) -> list[str]:
@@ -3266,7 +3266,7 @@ def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
 
 # ndcg/inputs/hashes.py: Rows with ids, as in a file or a table; rows with the same query and document are found by sorting hashes.
 
-HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for a processor's cache
+HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
 UNITS = ["s", "ms", "us", "ns"]  # of times
 
@@ -4531,20 +4531,20 @@ def _file_parts(
     return from_lines(stream, path, request, pool)
 
 
-# ndcg/inputs/columns.py: Read one side of the rankings from any library: its values, the start of each query, missing values and padding.
+# ndcg/inputs/columns.py: Read predictions or references from any library: values, the start of each query, missing values and padding.
 
-# words for a query, by its index, and a document in it, by its position or None
+# describes a query, by its index, and a document in it, by its position or None
 Place = Callable[[int, int | None], str]
 
 
 class Column(NamedTuple):
-    """One side of the rankings, query after query.
+    """Predictions or references, query after query.
 
     Attributes:
         values: the values of the documents.
         offsets: the start of each query, from 0, and the end of the last one.
         present: False for a missing value; None if none is missing.
-        padding: True for a value that marks padding; None if none can.
+        padding: True for a value that marks padding; None if no value can.
     """
 
     values: NDArray[Any]
@@ -4562,7 +4562,7 @@ class Column(NamedTuple):
         return self if score_order == "descending" else self.only(self.values != np.inf)
 
     def only(self, present: Mask) -> "Column":
-        """Return the same values, with those for which a mask is False also missing."""
+        """Return the same values, but those for which a mask is False are missing."""
         present = present if self.present is None else present & self.present
         return self._replace(present=None if present.all() else present)
 
@@ -4578,11 +4578,11 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
-# Formats of one side
+# Formats
 
 
 def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
-    """Read one side in which each row is a query.
+    """Read values in which each row is a query.
 
     >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
     [False, False, False, True]
@@ -4609,9 +4609,9 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
 
 
 def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
-    """Read one side in which each row is a document, as if all belonged to the same query."""
+    """Read values in which each row is a document, as if all belonged to one query."""
     values = _combined(values)
-    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # a head of one logit
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
         values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
         return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index)
@@ -4637,7 +4637,7 @@ def logits_hint(argument: str, values: Any) -> str:
     if argument != "predictions" or getattr(values, "ndim", 0) != 2 or values.shape[1] != 2:
         return ""
     way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
-    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/trainer.md)"
+    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
 
 
 def _combined(values: Any) -> Any:
@@ -4675,7 +4675,7 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
         shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
         raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {shape}")
     offsets = np.arange(len(values) + 1) * values.shape[1]
-    values = np.ravel(values)  # copied only if its rows do not follow each other
+    values = np.ravel(values)  # copied only if rows are not adjacent in memory
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
     return Column(_numeric(argument, values), offsets, present, is_padding(values, ignore_index))
 
@@ -4683,11 +4683,11 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
 def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
     """Read one 1-D array per query."""
     types_of_rows = list(map(DTYPE, rows))
-    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashes of types are slow
+    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashing types is slow
     first = {
         dtype: types_of_rows.index(dtype)
         for dtype in ([types_of_rows[0]] if are_alike else dict.fromkeys(types_of_rows))
-    }  # their queries
+    }  # the queries of these rows
     if np.dtype(object) in first:
         return _from_lists(argument, rows, ignore_index)
     if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
@@ -4705,14 +4705,14 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
         return _from_lists(argument, rows, ignore_index)
     if ignore_index is None or (set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))):
         padding = is_padding(values, ignore_index)
-    else:  # values are of another type than a row was given in
+    else:  # the values have another type than the row
         padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
     return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
 
 
 def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Concatenate arrays; if they have the same type, by their bytes, which is faster for short ones."""
-    with suppress(TypeError, BufferError):  # for an array with strides
+    """Concatenate arrays; arrays of the same type by their bytes, which is faster if they are short."""
+    with suppress(TypeError, BufferError):  # raised for arrays with strides
         if are_alike:
             return np.frombuffer(b"".join(arrays), arrays[0].dtype)
     return np.concatenate(arrays)
@@ -4733,7 +4733,7 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
         raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
-    if pa.types.is_null(values.type):  # each value is missing
+    if pa.types.is_null(values.type):  # all values are missing
         values = values.cast(pa.float64())
     if not _is_numeric(values.type):
         kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
@@ -4785,12 +4785,12 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
 # Numbers
 
 
-MANY = 1 << 9  # numbers; fewer are read faster one by one
-OWN: dict[type, type] = {np.int64: int, np.float64: float}  # Python's names for NumPy's numbers
+MANY = 1 << 9  # fewer numbers are read faster one by one
+OWN: dict[type, type] = {np.int64: int, np.float64: float}  # Python types that equal NumPy types
 
 
 def numbered(query: int, position: int | None) -> str:
-    """Return words for a place in rankings that have no ids."""
+    """Describe a place in rankings that have no ids."""
     return f"query {query}, position {position}"
 
 
@@ -4808,7 +4808,7 @@ def read_numbers(
         argument: the name of the argument in errors.
         rows: the numbers.
         offsets: the start of each query.
-        place: a function that returns words for a place.
+        place: a function that describes a place.
         ignore_index: the reference that marks padding.
         kinds: the types of all numbers, if they are known.
 
@@ -4833,9 +4833,9 @@ def read_numbers(
 def _plain_numbers(
     rows: Sequence[Sequence[Any]], offsets: NDArray[np.int64], ignore_index: float | None, kinds: Set[type] | None
 ) -> Column | None:
-    """Return plain numbers and None, read all at once; None if some are others, or would be rounded.
+    """Return plain numbers and None, read all at once; None if some have other types or would be rounded.
 
-    Numbers of NumPy are plain among None, of which NumPy makes objects.
+    NumPy's numbers count as plain among None, since NumPy makes objects of such lists.
     """
     head = list(islice(chain.from_iterable(rows), MANY))
     first = next((value for value in head if value is not None), None)
@@ -4844,13 +4844,13 @@ def _plain_numbers(
     try:
         with np.errstate(all="ignore"):
             try:
-                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type makes the sum one of that
-            except TypeError:  # of None
+                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type changes the type of the sum
+            except TypeError:  # because of a None
                 found = set(map(type, chain.from_iterable(rows)))
         if kinds or NoneType in found:
             found = {OWN.get(kind, kind) for kind in found}
         if found == {int}:
-            with suppress(ValueError):  # integers that take more than a byte
+            with suppress(ValueError):  # integers that do not fit into a byte
                 array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
                 return Column(array, offsets, padding=is_padding(array, ignore_index))
         if found <= {int, float, NoneType}:
@@ -4862,12 +4862,12 @@ def _plain_numbers(
 
 
 def _holds_all(array: NDArray[Any]) -> bool:
-    """Return whether NumPy's array of numbers, of several types perhaps, holds each of them as it is."""
+    """Return whether NumPy stored all numbers exactly, although they may have several types."""
     if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         return False
     if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
         return True
-    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy makes NaN of a masked number
+    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy turns masked numbers into NaN
 
 
 def _one_by_one(
@@ -4897,7 +4897,7 @@ def _one_by_one(
                 return np.array(values, dtype), mask
     try:
         array = np.array(values, np.float64)
-    except OverflowError:  # an integer beyond all floats is rejected below
+    except OverflowError:  # an integer that is too large is rejected below
         array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
     usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
     for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
@@ -4912,7 +4912,7 @@ def _is_number(kind: type) -> bool:
 
 
 def number(value: Any) -> Any:
-    """Return a number of another library, such as a 0-d tensor, as Python's, None for a masked one; others as they are.
+    """Convert a number of another library, such as a 0-d tensor, to Python's, and a masked one to None.
 
     >>> number(np.ma.masked), number(np.array(0.5)), number("0.5")
     (None, 0.5, '0.5')
@@ -4927,7 +4927,7 @@ def number(value: Any) -> Any:
 
 
 def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
-    """Return scores in the type in which they are compared; infinite if they are too large for it.
+    """Return scores in the type in which they are compared; those that are too large for it become infinite.
 
     >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
     [1.0, 1.0, inf]
@@ -4951,8 +4951,8 @@ def negated(scores: NDArray[Any]) -> NDArray[Any]:
 
 
 def beyond_2_53(values: NDArray[Any]) -> Mask:
-    """Return a mask of integers that float64 may not distinguish from their neighbors."""
-    if values.dtype.kind == "f":  # of narrower floats none was rounded
+    """Return a mask of integers that float64 may not tell apart from their neighbors."""
+    if values.dtype.kind == "f":  # narrower floats were not rounded
         size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
         return np.asarray((size >= 2**53) & (size < math.inf))
     return (values >= 2**53) | (values <= -(2**53))
@@ -4967,24 +4967,24 @@ def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 
-# Padding, found in the type that each value is given in
+# Padding, compared in the original type of each value
 
 
 def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
-    """Return a mask of padding: the reference of padding, rounded to the type of the values; None without one.
+    """Return a mask of padding: values equal to `ignore_index`, rounded to their type; None if there is none.
 
     >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
     [False, True]
     """
     if ignore_index is None:
         return None
-    with np.errstate(over="ignore"):  # a float too large for the type is infinite in it
+    with np.errstate(over="ignore"):  # a float that is too large for the type becomes infinite
         if isinstance(values, Widened):
             ignore_index = values.rounded(ignore_index)
         elif _is_narrow(values.dtype):
             ignore_index = float(np.asarray(ignore_index, np.float64).astype(values.dtype))
             values = np.asarray(values).astype(np.float32)
-        elif values.dtype == bool:  # NumPy compares bools with integers of 64 bits only
+        elif values.dtype == bool:  # NumPy compares bools with 64-bit integers only
             values = np.asarray(values).view(np.uint8)
         return np.asarray(np.asarray(values) == ignore_index)
 
@@ -5003,11 +5003,11 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Return whether it is a float type of JAX or TensorFlow with values that float32 represents exactly."""
+    """Return whether it is a float type of JAX or TensorFlow whose values float32 represents exactly."""
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
-# ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from both sides: they have no rank and are in no ideal.
+# ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
 
 IdMapping = Mapping[Any, Mapping[Any, Any]]
 Rows = tuple[Ids, Ids]  # the query and the document of each row
@@ -5030,7 +5030,7 @@ class NothingExcludedError(ValueError):
 
 
 def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Return both sides, mappings or files, without the excluded documents.
+    """Return predictions and references, mappings or files, without the excluded documents.
 
     Args:
         exclude: ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
@@ -5038,8 +5038,8 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
         references: the relevance, by query id and document id.
 
     Raises:
-        ValueError: `exclude` has another format, its ids cannot be read or have another type than the ids of the
-            rankings, or no query is in common.
+        ValueError: `exclude` has the wrong format, its ids cannot be read or have another type than those of the
+            rankings, or none of its queries is in the rankings.
 
     >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
     ({'q': {'b': 0.1}}, {'q': {'b': 1}})
@@ -5060,7 +5060,7 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
 
 
 def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[np.int64]:
-    """Return how many documents `without` removed for each query of the references, a column for each side.
+    """Return how many documents `without` removed for each query: from the predictions, and from the references.
 
     >>> before = {"q": {"a": 0.9}}, {"q": {"a": 1, "b": 1}, "r": {}}
     >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
@@ -5121,7 +5121,7 @@ def _rows_of(columns: Columns) -> Rows:
 
 
 def _are_among(rows: Rows, excluded: Rows) -> Mask:
-    """Return which rows have the query and the document of a row to exclude."""
+    """Return which rows have the same query and document as a row to exclude."""
     (queries, documents), (query, document) = rows, excluded
     of_query = _index_among("queries", query.distinct, queries.distinct)[query.codes]
     of_document = _index_among("documents", document.distinct, documents.distinct)[document.codes]
@@ -5131,7 +5131,7 @@ def _are_among(rows: Rows, excluded: Rows) -> Mask:
 
 
 def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return the index of each id among the ids of the rankings; -1 if it is not among them.
+    """Return the index of each id among the ids of the rankings; -1 if it is not there.
 
     Raises:
         ValueError: the ids have another kind (text, bytes, integers, dates or times) than the ids of the rankings.
@@ -5142,12 +5142,12 @@ def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
 
 
 def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> Rows:
-    """Return the rows of documents to exclude; for a mapping, only ids that columns of the rankings' types can hold."""
+    """Return the rows of documents to exclude; from a mapping, only ids that the rankings' columns can hold."""
     if isinstance(exclude, Columns):
         return _rows_of(exclude)
     if not isinstance(exclude, Pairs):
         exclude = _inputs_exclusion_pairs(_by_query(exclude), queries, documents)
-    # a column without rows may have a type that is not one of ids
+    # an empty column may have a type that ids cannot have
     query, document = (read_ids("exclude", ids if len(ids) else []) for ids in settled(**exclude._asdict()))
     if query.rows != document.rows:
         lengths = f"{query.rows} query ids and {document.rows} document ids"
@@ -5168,7 +5168,7 @@ def _inputs_exclusion_pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array,
 
 
 def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
-    """Return the ids that a column of a type can hold: ids of its kind, and integers within its range."""
+    """Return the ids that a column of this type can hold: ids of the same kind, and integers within its range."""
     alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
     if id_kind(kind) != "integers":
         return alike
@@ -5250,7 +5250,7 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
 
 
 def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
-    """Raise an error for documents with another kind of ids than in the rankings, the same for any order of a set.
+    """Raise an error for documents with another kind of ids than in the rankings, the same in any order of a set.
 
     Args:
         excluded: the documents to exclude of each query.
@@ -5277,7 +5277,7 @@ def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
     return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give both the same type")
 
 
-# ndcg/inputs/rankings.py: Rankings as the input of the kernel: relevances and scores, query after query, and the names of queries.
+# ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
 
 class Rankings(NamedTuple):
     """Queries and their documents, as the arrays that the kernel accepts.
@@ -5288,11 +5288,11 @@ class Rankings(NamedTuple):
         offsets: the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``.
         judged: False if the relevance is missing; None if none is missing.
         retrieved: False if the score is missing; None if none is missing.
-        place: a function from the index of a query, and the position of a document or None, to words that name them
-            by their ids; None if they have no ids.
+        place: a function that describes a query, by its index, and a document, by its position or None, with their ids;
+            None if they have no ids.
         query_ids: the id of each query; None if they have no ids.
-        answered: True for each query with a ranking in the predictions of which no document is here, such as an empty
-            list by ids; None if there is none.
+        answered: True for each query whose ranking in the predictions leaves no document here, such as an empty list of
+            ids; None if there are none.
         excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
             ``(queries, 2)``; None without `exclude`.
         unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
@@ -5315,7 +5315,7 @@ class Rankings(NamedTuple):
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
-        """Return the rankings of two sides with the same documents, without padding."""
+        """Return the rankings from predictions and references of the same documents, without padding."""
         if relevance.padding is not None and relevance.padding.any():
             kept = ~relevance.padding
             if relevance.present is not None:
@@ -5352,15 +5352,15 @@ class Rankings(NamedTuple):
         return self.missing | self.empty()
 
     def only(self, kept: Mask) -> "Rankings":
-        """Return the same documents; those for which a mask is False are neither judged nor retrieved."""
+        """Return the same documents, but those for which a mask is False are neither judged nor retrieved."""
         judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
         return self._replace(judged=judged, retrieved=retrieved, answered=self._ranked())
 
     def of_judged(self) -> "Rankings":
-        """Return the same documents, retrieved only if they are judged."""
+        """Return the same documents, but unjudged ones count as not retrieved."""
         if self.judged is None:
             return self
-        kept = self.judged | ~(self.score < np.inf)  # a value that is not a score stays, to be rejected
+        kept = self.judged | ~(self.score < np.inf)  # invalid scores are kept, so that they are rejected
         kept = kept if self.retrieved is None else kept & self.retrieved
         return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
@@ -5422,7 +5422,7 @@ class Rankings(NamedTuple):
         }
 
     def queries_of_ties(self) -> NDArray[np.intp]:
-        """Return the query of every two retrieved documents that follow each other and have equal scores.
+        """Return the query of every pair of adjacent retrieved documents with equal scores.
 
         >>> Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3])).queries_of_ties().tolist()
         [0]
@@ -5435,7 +5435,7 @@ class Rankings(NamedTuple):
         return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about so many documents each.
+        """Yield the same queries in pieces of about this many documents.
 
         >>> rankings = Rankings(np.ones(10), np.ones(10), np.arange(6) * 2)
         >>> [piece.queries for piece in rankings.pieces(documents=4)]
@@ -5458,7 +5458,7 @@ class Rankings(NamedTuple):
             )
 
     def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are padding throughout.
+        """Return which queries have no documents at all, such as lists that are all padding.
 
         >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).empty().tolist()
         [False, True]
@@ -5470,12 +5470,12 @@ class Rankings(NamedTuple):
     def matched(self) -> "Rankings":
         """Return the same rankings, with `unmatched`.
 
-        Lists and mappings by ids show nothing unless a query has retrieved and judged documents. In flat columns there
-        may be no such query because the ids of queries differ.
+        In lists and mappings by ids, this is known only if a query has both retrieved and judged documents. In flat
+        columns, there may be no such query because the ids of queries differ.
         """
-        if self.excluded is not None and self.excluded.any(axis=0).all():  # their ids are alike on both sides
+        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
             return self._replace(unmatched="")
-        for rows in (slice(PROBE), slice(None)):  # nearly always one of the first documents is in both
+        for rows in (slice(PROBE), slice(None)):  # almost always, one of the first documents is in both
             retrieved, judged = self._of_sides(rows)
             if (retrieved & judged).any():
                 return self._replace(unmatched="")
@@ -5491,13 +5491,13 @@ class Rankings(NamedTuple):
         return self._replace(unmatched=f"no document was both retrieved and judged; {both}{hint}")
 
     def _place_of(self, row: int) -> str:
-        """Return the words for a document."""
+        """Describe a document."""
         query = int(np.searchsorted(self.offsets, row, side="right")) - 1
         return (self.place or numbered)(query, row - int(self.offsets[query]))
 
     def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
         """Return which of some documents were retrieved, and which were judged."""
-        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan too, which is rejected as such
+        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
         judged = np.ones(len(retrieved), bool) if self.judged is None else self.judged[rows]
         return retrieved if self.retrieved is None else retrieved & self.retrieved[rows], judged
 
@@ -5512,7 +5512,7 @@ class Rankings(NamedTuple):
 
 
 def _later(place: Place, queries: int, query: int, position: int | None) -> str:
-    """Return the words for a place, with queries counted from a later one."""
+    """Describe a place, with queries counted from a later one."""
     return place(queries + query, position)
 
 
@@ -5547,6 +5547,7 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
 
 # ndcg/inputs/formats.py: Recognize the format of one side: a table of rows, records, or hits; the rows become `Columns`, hits mappings.
 
+HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
 
 
@@ -5693,7 +5694,9 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
         numbers = numbers.astype(np.float64)
     if column.present is not None and kind == "run":  # not retrieved, as after an outer join
         numbers = np.where(column.present, numbers, np.inf if "rank" in possible["score"] else -np.inf)
-    side = Columns(query.codes, query.distinct, document, numbers, hashes_of(document))
+    starts = range(0, len(document), HASHED)
+    hashes = in_threads(hashes_of, [document[start : start + HASHED] for start in starts] or [document])
+    side = Columns(query.codes, query.distinct, document, numbers, np.concatenate(hashes))
     if column.present is not None and kind == "qrels":  # not judged
         side = side.only(column.present)
     first, again = same_rows(side)
@@ -6094,7 +6097,7 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Id
         rows["document_ids"] = documents.rows
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
-        hint = "first join tables with different rows by query and document, with an outer join (docs/forms.md)"
+        hint = "first join tables with different rows by query and document, with an outer join (docs/inputs.md)"
         raise ValueError(
             "with query_ids, all columns must be flat and have the same length, one row per document; got "
             f"{lengths} rows; {hint}"
@@ -6516,13 +6519,13 @@ def _refuse_integers(listed: Mapping[str, Mapping[Any, Any]]) -> None:
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:
-    """Raise an error if the sides have different numbers of queries."""
+    """Raise an error if predictions and references have different numbers of queries."""
     if predicted != referred:
         raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
 
 
 def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
-    """Return the error for ids of several kinds, in sides by the name of their argument."""
+    """Return the error for ids of several kinds, in arguments by their names."""
     examples: dict[str, str] = {}
     for argument, side in sides.items():
         for query, documents in side.items():
@@ -6533,7 +6536,7 @@ def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
 
 
 def _kind_of_ids(side: Any) -> str | None:
-    """Return the content of the first query that is not empty: "mapping" (or a set), "text", "integers" or "numbers".
+    """Return what the first nonempty query contains: "mapping" (or a set), "text", "integers" or "numbers".
 
     None if all queries are empty; "other" if it is not a list.
     """
@@ -6558,7 +6561,7 @@ def _kind_of_ids(side: Any) -> str | None:
 
 
 def _ranked_rows(side: Any) -> list[Any]:
-    """Return the rows of a side as lists, sets and mappings."""
+    """Return the rows of an argument as lists, sets and mappings."""
     if isinstance(side, (pa.Array, pa.ChunkedArray)):
         return list(side.to_pylist())
     rows = side.tolist() if isinstance(side, np.ndarray) else side
@@ -6566,7 +6569,7 @@ def _ranked_rows(side: Any) -> list[Any]:
 
 
 def _inputs_ranked_ids_by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
-    """Return a query's documents with their values, from the mapping or by position."""
+    """Return a query's documents with their values, from a mapping or by position."""
     if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
         if isinstance(row, Mapping):
             return row
@@ -6584,7 +6587,7 @@ def _fill(row: Sequence[Any]) -> int:
 
 
 def _problem_of_ids(row: Any) -> str:
-    """Return the error in the ids of a query, after the position if there is one."""
+    """Return the error in the ids of a query, after its position if it has one."""
     if row is None:
         return ": is None; give [] if there is no document"
     if not isinstance(row, (list, tuple, Set, Mapping)):
@@ -6977,10 +6980,10 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
         raise ValueError(f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges") from None
 
 
-# ndcg/scores/queries.py: Compute the value of every query, and their mean.
+# ndcg/scores/queries.py: Compute the value of every query, and the mean.
 
 Values = dict[str, NDArray[np.float64]]
-Notify = Callable[[str], None]  # is called with `Rankings.unmatched` if no document was both retrieved and judged
+Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
 
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
@@ -7035,13 +7038,13 @@ def describe_queries(
     piece: int,
     notify: Notify,
 ) -> dict[str, NDArray[Any]]:
-    """Return columns, by name, with a row for each query: the results of a function for pieces of the rankings.
+    """Return the columns that a function computes from pieces of the rankings, by name, with a row for each query.
 
     Args:
         describe: the function.
         inputs: the rankings.
         options: the options with which they are read and scored.
-        piece: the approximate number of documents in a call of the function.
+        piece: the approximate number of documents per call of the function.
         notify: a function that is called if no document was both retrieved and judged.
     """
 
@@ -7094,7 +7097,7 @@ def counted_parts(
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-    if first := min(unmatched, default=""):  # empty if a part has a document in common
+    if first := min(unmatched, default=""):  # empty if any part has such a document
         notify(first)
 
 
@@ -7102,7 +7105,7 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     """Raise an error for a file with a negative relevance, unless the options allow it.
 
     Raises:
-        ValueError: names the first line, whatever documents a run has.
+        ValueError: names the first such line, even if the run does not have its document.
     """
     if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
         return
@@ -7138,7 +7141,7 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
 
 
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
-    """Return inputs with the columns of a DataFrame in place of their names.
+    """Return inputs, with names of columns replaced by the columns of a DataFrame.
 
     Raises:
         ValueError: as in `columns_of`.
@@ -7147,12 +7150,12 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
 
 
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments with the columns of a DataFrame in place of their names.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame.
 
     Args:
         data: the DataFrame.
-        arguments: names of columns, or other values. A column of `sample_weight` or `by` has a value for each row: the
-            value of the query of this row.
+        arguments: names of columns, or other values. In a column of `sample_weight` or `by`, each row has the value of
+            its query.
 
     Raises:
         ValueError: as in `named_columns`; or rows of a query have different weights or slices.
@@ -7167,7 +7170,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return documents to exclude; for a DataFrame, its columns with the names of `query_ids` and `document_ids`."""
+    """Return the documents to exclude; of a DataFrame, the columns with the names of `query_ids` and `document_ids`."""
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
     if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # not a DataFrame
         return exclude
@@ -7259,7 +7262,7 @@ def from_file(argument: str, side: Any, score_order: str = "descending") -> Any:
 
 
 def check_rows(inputs: Inputs, options: Options) -> None:
-    """Check flat rows of queries that may have other rows elsewhere: raise only errors that no other row could correct.
+    """Check flat rows of queries that may have more rows elsewhere; raise only errors that no other row could correct.
 
     Raises:
         ValueError: a row is invalid; names the argument, query and row.
@@ -7270,7 +7273,7 @@ def check_rows(inputs: Inputs, options: Options) -> None:
 
 
 class UserTerms:
-    """A context in which errors of the kernel are raised in the user's terms.
+    """A context that rewrites errors of the kernel with the user's names for queries and arguments.
 
     Args:
         rankings: the rankings that are scored.
@@ -7295,9 +7298,9 @@ class UserTerms:
 
 
 def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
-    """Return a weight for each query, or None if none are given.
+    """Return a weight for each query, or None without weights.
 
-    Weights are divided by a power of two so that they are at most 1 and no sum of them overflows.
+    Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
     """
     if sample_weight is None:
         return None
@@ -7330,7 +7333,7 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     Raises:
         ValueError: no query has a value, or their sum overflows.
     """
-    if weight is None and values.size:  # nearly always sufficient
+    if weight is None and values.size:  # nearly always accurate enough
         with np.errstate(over="ignore"):
             value = float(values.mean())
         if math.isfinite(value):
@@ -7349,13 +7352,13 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
-    """Return a progress bar for work of over two seconds: on a terminal, unless datasets shows none."""
+    """Return a progress bar for work that takes over two seconds, on a terminal, unless datasets has disabled them."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
         return nullcontext(SimpleNamespace(update=lambda done: None))
     datasets = sys.modules.get("datasets")
-    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None: on a terminal only
+    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None shows it on a terminal only
     return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
 
 
@@ -7386,7 +7389,7 @@ def _scores_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | li
 def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
 
-    Some formats keep excluded documents in their places in this way.
+    Some formats leave excluded documents in place like this.
 
     Raises:
         ValueError: scikit-learn does not support these rankings.
@@ -7418,12 +7421,12 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
                 f'engine="sklearn": scikit-learn needs lists of the same length, not empty; {lengths_text}'
             )
         relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
-    return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
+    return relevance, score.astype(np.int8) if score.dtype == bool else score  # scikit-learn negates the scores
 
 
-# ndcg/show/tables.py: Tables, remarks and a signature as a person reads them: text, Markdown, HTML, LaTeX, a terminal's tables; and TSV.
+# ndcg/show/tables.py: Format tables, remarks and a signature for people, as text, Markdown, HTML, LaTeX or in a terminal, and as TSV.
 
-LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
+LARGE = 1e15  # larger numbers are shown by their first digits: float64 does not hold all digits before the point
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
 TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
 LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
@@ -7431,8 +7434,8 @@ LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\t
 Table = list[list[str]]  # the header first
 
 
-FOLDED = 8  # characters to which the first column of a terminal's table may be folded
-RICH_PADDING = 3  # characters next to a column of Rich
+FOLDED = 8  # the least width of a terminal table's first column, in characters
+RICH_PADDING = 3  # padding of a Rich column, in characters
 
 
 class Readable:
@@ -7493,7 +7496,7 @@ def _plain(table: Table) -> str:
 
 
 def _records(table: Table) -> str:
-    """Return each row of a table as lines of a heading and a cell, below the name of the row.
+    """Return each row of a table as its name and, below it, a line with the heading and value of each cell.
 
     >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
     run: bm25
@@ -7510,12 +7513,12 @@ def _records(table: Table) -> str:
 
 
 def _widths(table: Table) -> list[int]:
-    """Return the number of characters of each column."""
+    """Return the width of each column in characters."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
 
 
 def latex_of(result: Readable) -> str:
-    """Return a tabular for each table, after remarks and signature as comments."""
+    """Return a LaTeX tabular for each table, after comments with the remarks and the signature."""
     lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
     for table in result.tables():
         lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
@@ -7523,14 +7526,14 @@ def latex_of(result: Readable) -> str:
 
 
 def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a LaTeX tabular, from the kinds of its columns and rows of LaTeX, the header first."""
+    """Return the lines of a LaTeX tabular, from its column types and its rows in LaTeX, the header first."""
     header, *body = (" & ".join(row) + " \\\\" for row in rows)
     begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
     return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
 
 
 def rich_of(result: Readable) -> str:
-    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text or in records.
+    """Return tables that fit the terminal; a table that would lose digits is plain text, or one value per line.
 
     Raises:
         ImportError: Rich is missing.
@@ -7556,14 +7559,14 @@ def rich_of(result: Readable) -> str:
                 table.add_row(*map(Text, row))
             console.print(table)
         for sentence in _sentences(result):
-            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # a line to copy stays one line
+            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # do not wrap lines to copy
     return captured.get().rstrip("\n")
 
 
 def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
-    r"""Return a line for each row, after one with the names of all columns.
+    r"""Return a line with the names of all columns, then a line for each row.
 
-    Control characters are escaped, so that `cut` and `sort` see the columns.
+    Control characters are escaped, so that `cut` and `sort` find the columns.
 
     >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
     ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
@@ -7609,7 +7612,7 @@ def level_text(confidence: float) -> str:
 
 
 def count_text(value: float | None) -> str:
-    """Return a number of queries or documents as tables show it: it may be an expectation.
+    """Return a number of queries or documents as tables show it; an expected number has decimals.
 
     >>> count_text(1234567), count_text(12.25), count_text(None)
     ('1,234,567', '12.25', '–')
@@ -7638,7 +7641,7 @@ def p_text(value: float) -> str:
 
 
 def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
-    """Return the cell of a number, or of an id, which may also be a number.
+    """Return the cell of a number or an id; an id may also be a number.
 
     >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
     ('q7', '7', '0.50', '–')
@@ -7656,7 +7659,7 @@ def letter_text(index: int) -> str:
 
 
 def latex_text(text: str) -> str:
-    r"""Return text that LaTeX shows as it is.
+    r"""Escape text for LaTeX.
 
     >>> print(latex_text("50%_of $x$"))
     50\%\_of \$x\$
@@ -7665,7 +7668,7 @@ def latex_text(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    r"""Return text that Markdown shows as it is.
+    r"""Escape text for Markdown.
 
     >>> print(markdown_text("<b>|_&"))
     \<b\>\|\_\&
@@ -7674,10 +7677,10 @@ def markdown_text(text: str) -> str:
     return " ".join(escaped.split())
 
 
-# ndcg/explanations/properties.py: Properties that queries have in common on which two definitions of nDCG differ.
+# ndcg/explanations/properties.py: Find what the queries on which two definitions of nDCG differ have in common.
 
-SHOWN_PROPERTIES = 2  # other properties often go with these
-TELLING = 0.05  # the highest probability that as many would have a property by chance
+SHOWN_PROPERTIES = 2  # other properties often follow from these
+TELLING = 0.05  # the highest probability that so many queries have a property by chance
 
 
 def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
@@ -7715,12 +7718,12 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
 
 
 def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
-    """Yield the properties of those that differ from the nearest definition, in sentences, the most telling first.
+    """Yield sentences on the properties of queries that differ from the nearest definition, the most telling first.
 
     Args:
         properties: for each property, a mask of the queries that have it.
         differing: a mask of the queries that differ.
-        noun: the word for them, such as "queries".
+        noun: what to call them, such as "queries".
         nearest: the nearest definition.
     """
     own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
@@ -7735,7 +7738,7 @@ def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, neares
 
 
 def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
-    """Return the probability that as many of those drawn have a property, if they were drawn at random.
+    """Return the probability that at least as many have a property in a random sample of the same size.
 
     >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
     0.2222
@@ -7750,17 +7753,17 @@ def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float
     return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
 
 
-# ndcg/measure/interrupts.py: Ctrl-C and other signals during calls of code that may raise, or catch, the same errors.
+# ndcg/measure/interrupts.py: Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise.
 
 INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no alarm
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise at the end what the handler of a signal has raised, such as KeyboardInterrupt on Ctrl-C.
+    """Raise, at the end of the block, the error that a signal handler raised in it, such as KeyboardInterrupt.
 
-    It replaces any other outcome: the code that was interrupted may catch every error, or raise one of its own. NumPy,
-    for example, raises an ImportError with advice on how to install it.
+    It takes precedence over every other outcome, because the interrupted code may catch the error or raise another.
+    NumPy, for example, raises an ImportError with advice on how to install it.
     """
     raised: list[BaseException] = []
     before: dict[int, tuple[Any, Any]] = {}
@@ -7776,7 +7779,7 @@ def interruptible() -> Iterator[None]:
         return watch
 
     try:
-        with suppress(ValueError):  # in another thread than the main one, which no signal reaches
+        with suppress(ValueError):  # signals only reach the main thread
             for number in map(signal.Signals.__getitem__, INTERRUPTS):
                 if callable(handler := signal.getsignal(number)):
                     before[number] = watched(handler), handler
@@ -9243,7 +9246,7 @@ class Mark(NamedTuple):
     """A value in a plot: a dot on the line of its interval.
 
     Attributes:
-        value: the place of the dot.
+        value: the position of the dot.
         low: the lower end of the interval; nan if there is none.
         high: the upper end.
         filled: whether the dot is filled.
@@ -9258,18 +9261,18 @@ class Mark(NamedTuple):
 def figure_of(
     panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
 ) -> tuple[Any, list[Any]]:
-    """Return a figure without a window, with its axes in rows of four; or the axes that are given, with their figure.
+    """Return a figure without a window, with its axes in rows of four; or the user's axes with their figure.
 
     Args:
         panels: the number of panels to draw.
         height: the height of each panel in inches.
         width: its width in inches.
         ax: axes to draw the first panels into.
-        figsize: width and height in inches, in place of those above.
+        figsize: width and height of the whole figure in inches, instead of those of panels.
 
     Raises:
         ImportError: Matplotlib is missing.
-        ValueError: ``ax`` or ``figsize`` is something else, or both are given.
+        ValueError: ``ax`` or ``figsize`` has the wrong type, or both are set.
     """
     try:
         from matplotlib.axes import Axes
@@ -9300,7 +9303,7 @@ def figure_of(
 
 
 def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
-    """Draw a value with its interval at a height, or if it is upright, at a place of the other axis."""
+    """Draw a value with its interval at a height, or upright, at a position of the other axis."""
     line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
     if upright:
         line, dot = line[::-1], dot[::-1]
@@ -9313,7 +9316,7 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
 
     Args:
         axes: the axes to draw into.
-        rows: the name of each row with its values, which are close to each other and have different colors.
+        rows: the name of each row with its values, which are drawn close together in different colors.
         labels: the names of the values of a row in a legend.
     """
     for at, (_, marks) in enumerate(rows):
@@ -9325,7 +9328,7 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
 
 
 def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
-    """Name rows as they are, also with dollars, the first on top."""
+    """Label the rows, the first on top; a dollar sign is not math."""
     heights = range(len(names)) if heights is None else heights
     axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():
@@ -9338,7 +9341,7 @@ def legend_above(axes: Any) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
 
 
-# ndcg/explanations/combination.py: Options that give reported scores, as few changes of a convention, and as Python and the shell take them.
+# ndcg/explanations/combination.py: Describe options that give reported scores as a few changes of a convention, for Python and the shell.
 
 class Combination(NamedTuple):
     """Options that give the reported scores.
@@ -9347,7 +9350,7 @@ class Combination(NamedTuple):
         convention: the convention that differs in the fewest options.
         changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
         score: the mean under these options.
-        given: the options that were given, and the cutoff, unless they are changed.
+        given: the options that the caller set, and the cutoff, unless they are changed.
     """
 
     convention: str
@@ -9362,7 +9365,7 @@ class Combination(NamedTuple):
 
     @property
     def call(self) -> str:
-        """The options as Python takes them.
+        """The options as Python arguments.
 
         >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
         "convention='rectools', gain='exponential', k=20"
@@ -9371,7 +9374,7 @@ class Combination(NamedTuple):
 
     @property
     def flags(self) -> str:
-        """The options as the shell takes them.
+        """The options as arguments in the shell.
 
         >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
         '--convention rectools --judged-only -k all'
@@ -9393,13 +9396,13 @@ class Combination(NamedTuple):
 def by_convention(
     options: Mapping[str, Any], matter: Set[str], score: float, given: Mapping[str, Any], asked: Sequence[int | None]
 ) -> Combination:
-    """Return a combination as changes of the convention that differs from it in the fewest options that matter.
+    """Return a combination as changes to the convention that differs from it in the fewest relevant options.
 
     Args:
         options: the options, and the cutoff, or all cutoffs that the reported scores have.
-        matter: the options of which another value may change the score.
+        matter: the options that may change the score.
         score: the mean under these options.
-        given: the options that were given.
+        given: the options that the caller set.
         asked: the cutoffs of the reported scores, or of the caller.
     """
     cutoff = {} if options["k"] in (asked, *asked) else {"k": options["k"]}
@@ -9423,11 +9426,11 @@ def _shell_text(value: Any) -> str:
     return "all" if value is None else str(value)
 
 
-# ndcg/explanations/reported_values.py: Read the value of each query as programs write it: from files, text, and mappings.
+# ndcg/explanations/reported_values.py: Read the value of each query in the formats that programs write: files, text and mappings.
 
-WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in text, for a query without a value
-NDCG = re.compile(r"ndcg(?:(?:_cut[_.]|@)([1-9]\d*))?", re.IGNORECASE)  # also as trec_eval writes it
-OTHERS = ("run", "slice", "measure")  # other columns than the queries and their values
+WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
+NDCG = re.compile(r"ndcg(?:(?:_cut[_.]|@)([1-9]\d*))?", re.IGNORECASE)  # including trec_eval's name
+OTHERS = ("run", "slice", "measure")  # columns that contain neither queries nor values
 
 
 class _Row(NamedTuple):
@@ -9449,9 +9452,9 @@ class _Row(NamedTuple):
 def values_in_file(path: str, k: Any) -> tuple[Any, Any]:
     """Return the values of queries in a file, by query or in order, and their cutoff.
 
-    The file may be compressed, or a pipe. It holds lines of `query value`, of `measure query value` as trec_eval -q
-    prints them, or of values alone; or CSV, TSV, JSON or JSON Lines, as ndcg score -q writes them. For a query without
-    a value it has nan, None, null, a dash or nothing.
+    The file may be compressed, or a pipe. It contains lines of `query value`, of `measure query value` as printed by
+    trec_eval -q, or of values alone; or CSV, TSV, JSON or JSON Lines, as written by ndcg score -q. A query without a
+    value has nan, None, null, a dash or nothing.
 
     Args:
         path: the file.
@@ -9485,7 +9488,7 @@ def _chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
     Raises:
         ValueError: there is no such nDCG or several, there are several runs, or two values of a query.
     """
-    ndcgs: dict[str, list[_Row]] = {}  # by their names here; values without a measure by ""
+    ndcgs: dict[str, list[_Row]] = {}  # by the name that the measure has here; "" without a measure
     others: dict[str, None] = {}
     try:
         for row in rows:
@@ -9512,7 +9515,7 @@ def _chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
 
 
 def _ndcg_of(measure: str | None) -> str | None:
-    """Return the name of an nDCG as it is here, empty without a name; None for another measure.
+    """Return the name that an nDCG has here, empty for no name; None for another measure.
 
     >>> _ndcg_of("ndcg_cut_10"), _ndcg_of("ndcg"), _ndcg_of(None), _ndcg_of("map")
     ('nDCG@10', 'nDCG', '', None)
@@ -9636,14 +9639,14 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
         yield _Row(query_id, record[name], measure, record.get("run", run))
 
 
-# ndcg/explanations/search.py: The combinations of options that give reported scores: for papers with their own code.
+# ndcg/explanations/search.py: Search for combinations of options that give reported scores, for papers with their own code.
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
-SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
-OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # and on those that read the rankings
+SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
+OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # as well as the options that change how rankings are read
 AVERAGING = ("zero_division", "missing")
-WIDER = 100  # how many times as wide as the range of a match the window is in which matches by chance are counted
-# The options that are searched, with their values. Where all values mean the same, only the first is tried.
+WIDER = 100  # matches by chance are counted in a window this many times as wide as the range of a match
+# The options that are searched, with their values. If values cannot differ on some rankings, only the first is tried.
 VALUES: dict[str, Sequence[Any]] = {
     "gain": tuple(OPTIONS["gain"].words),
     "discount": tuple(OPTIONS["discount"].words),
@@ -9663,7 +9666,7 @@ class Evidence(NamedTuple):
     Attributes:
         scores: the mean, as an array of one, or the value of each query; nan for a query without one.
         precision: the tolerance of a match.
-        cutoff: the cutoff of the score, as a tuple of one; empty if it is to be found.
+        cutoff: a tuple with the cutoff of the score; empty if it is unknown.
         of_queries: whether these are the values of the queries.
     """
 
@@ -9681,7 +9684,7 @@ class SearchResult(NamedTuple):
         tried: the number of combinations that were tried.
         by_chance: the number that would match by chance, from the scores near the reported one; nan if unknown.
         distinct: the number of matching combinations that differ in the value of some query.
-        nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
+        nearest: the combination that gives most of the reported values of queries, if none gives all of them.
         agreeing: the queries that have the same value under the nearest combination.
         without_score: the options by which the rankings cannot be read, such as `score_dtype=float32`, with the error.
     """
@@ -9692,7 +9695,7 @@ class SearchResult(NamedTuple):
     distinct: int = 0
     nearest: Combination | None = None
     agreeing: Mask | None = None
-    without_score: Mapping[str, str] = {}  # never changed
+    without_score: Mapping[str, str] = {}  # never modified
 
 
 class Searched(NamedTuple):
@@ -9719,7 +9722,7 @@ class Searched(NamedTuple):
 
     @property
     def named_cutoffs(self) -> list[int | None]:
-        """The cutoffs that the reported scores have; none if these are to be found."""
+        """The cutoffs of the reported scores; none if they are unknown."""
         return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
 
     def values_of(self, name: str) -> Sequence[Any]:
@@ -9727,18 +9730,18 @@ class Searched(NamedTuple):
         return (self.given[name],) if name in self.given else VALUES[name]
 
     def reported_of(self, means: Floats, cutoffs: Sequence[int | None]) -> Floats:
-        """Return the means to compare with the evidence, from those at all cutoffs: a row for each combination."""
+        """Select the means to compare with the evidence from those at all cutoffs: a row for each combination."""
         if self.named_cutoffs:
             return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
         return means[:, np.newaxis]
 
     def are_near(self, scores: Floats) -> Mask:
-        """Return which rows of such means match all evidence."""
+        """Return which rows of these means match all evidence."""
         near = [abs(scores[:, at] - each.scores[0]) <= each.precision for at, each in enumerate(self.evidence)]
         return np.asarray(np.all(near, axis=0))
 
     def has_evidence(self, values: Floats) -> bool:
-        """Return whether values of queries, at the named cutoffs or that of the caller, match all evidence."""
+        """Return whether values of queries match all evidence, at its cutoffs or that of the caller."""
         if self.of_queries is not None:
             return bool(_near(values[0], self.of_queries).all())
         means = _means_of(values, self.weight)
@@ -9746,7 +9749,7 @@ class Searched(NamedTuple):
 
 
 def search(searched: Searched) -> SearchResult:
-    """Try the combinations of the options that are not given, one of those that cannot differ on these rankings."""
+    """Try combinations of the options that are unknown, but only one of those that cannot differ on these rankings."""
     readings, without_score = _readings(searched)
     longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
@@ -9761,11 +9764,11 @@ def search(searched: Searched) -> SearchResult:
 
 
 class _Reading(NamedTuple):
-    """One way to read the rankings.
+    """The rankings as some options read them.
 
     Attributes:
         chosen: the options that read them.
-        matter: the options of which another value may change the nDCG of a query.
+        matter: the options that may change the nDCG of a query.
         grid: the values to try of the other options that the DCG depends on.
         rankings: the rankings.
     """
@@ -9781,7 +9784,7 @@ class _Scored(NamedTuple):
 
     Attributes:
         chosen: the options, except those in `AVERAGING`.
-        matter: the options of which another value may change the values.
+        matter: the options that may change the values.
         cutoffs: the cutoff of each row.
         values: the nDCG of each query at each cutoff; nan without an ideal DCG.
         skipped: the queries that `missing="skip"` skips.
@@ -9797,7 +9800,7 @@ class _Scored(NamedTuple):
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the readings of the rankings that differ, and the error of each option by which they cannot be read."""
+    """Return the distinct readings of the rankings, and the error of each option under which they cannot be read."""
     readings: list[_Reading] = []
     without_score: dict[str, str] = {}
 
@@ -9816,7 +9819,7 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
             chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
             if (rankings := read("score_dtype", chosen)) is not None:
                 read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
-        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits only add ties
+        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits can only add ties
         for chosen, rankings, ties in read_as[: 1 if same else None]:
             idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not _has_negative(rankings)}
             matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
@@ -9850,7 +9853,7 @@ def _scored_choices(
         chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
         try:
             options = Options.parse(k=1, **{**searched.given, **chosen})
-        except ValueError:  # a base of the logarithm that this discount cannot have
+        except ValueError:  # this discount does not allow this base of the logarithm
             continue
         ideals = {ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of) for ideal, of in cutoffs.items()}
         if not any(ideals.values()):
@@ -9879,8 +9882,8 @@ def _sums_at(
     rankings = searched.read(options)
     try:
         sums = score_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError as error:  # the results of the conventions have it
-        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # of a document, so at every cutoff
+    except ValueError as error:  # the results of the conventions show the error
+        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # the same error at every cutoff
             return {}
         alone = (_sums_at(searched, chosen, measure, [each]) for each in cutoffs)
         return {cutoff: sums for each in alone for cutoff, sums in each.items()}
@@ -9888,7 +9891,7 @@ def _sums_at(
 
 
 def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
-    """Return which queries are missing, and which count as perfect if they are empty: by what `compute` gives them."""
+    """Return which queries are missing, and which empty ones count as perfect, according to `compute`."""
     how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
     options = Options.parse(k=1, **{**searched.given, **chosen, **how})
     rankings = searched.read(options)
@@ -9897,12 +9900,12 @@ def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple
 
 
 class _Averaging(NamedTuple):
-    """A way in which queries count in their mean.
+    """How empty and missing queries count in the mean.
 
     Attributes:
         zero_division: the value of a query without an ideal DCG.
         missing: how a missing query counts.
-        matter: the options in `AVERAGING` of which another value may change the value of a query.
+        matter: the options in `AVERAGING` that may change the value of a query.
     """
 
     zero_division: float | str
@@ -9911,7 +9914,7 @@ class _Averaging(NamedTuple):
 
 
 def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_Averaging]:
-    """Yield the ways in which queries may count in their mean, one of those that cannot differ.
+    """Yield the possible settings for empty and missing queries, but only one of those that cannot differ.
 
     Args:
         searched: the options that are known.
@@ -9929,19 +9932,19 @@ def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_A
 
 
 class _Matches:
-    """The combinations that match, and the scores of all that were tried; no values of queries are kept."""
+    """The combinations that match, and the scores of all that were tried, without the values of queries."""
 
     def __init__(self, searched: Searched) -> None:
         self.searched = searched
         self.matching: list[Combination] = []
-        self.values: set[int] = set()  # of those that match, as hashes
-        self.scores: list[Floats] = []  # of those that were tried, a column for each evidence
+        self.values: set[int] = set()  # hashes of the values of matching combinations
+        self.scores: list[Floats] = []  # scores of all combinations, a column for each evidence
         self.tried = 0
         self.nearest: Combination | None = None
         self.agreeing: Mask | None = None
 
     def add(self, scored: _Scored) -> None:
-        """Compare values of queries with the reported scores, for each way in which they may count."""
+        """Compare values of queries with the reported scores, for each setting of empty and missing queries."""
         empty = np.isnan(scored.values)
         averagings = _averagings(self.searched, scored, empty)
         if self.searched.of_queries is not None:
@@ -9994,7 +9997,7 @@ class _Matches:
 
 
 def averaged(scored: _Scored, rows: Any, zero_division: float | str, missing: str) -> Floats:
-    """Return the values at some cutoffs as they count in a mean: nan for a query that does not."""
+    """Return the values at some cutoffs that count in the mean: nan for a query that does not count."""
     values = scored.values[rows]
     empty = scored.perfect.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
@@ -10004,7 +10007,7 @@ def averaged(scored: _Scored, rows: Any, zero_division: float | str, missing: st
 
 
 def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[float | str, str], Floats]:
-    """Return a function from a way of averaging to the means at all cutoffs; the sums are computed only once."""
+    """Return a function from how empty and missing queries count to the means at all cutoffs."""
     shares = np.ones(scored.values.shape[1]) if weight is None else weight
     parts = np.stack([shares * ~scored.skipped, shares * scored.skipped], axis=1)
     sums, full = np.where(empty, 0, scored.values) @ parts, (~empty).astype(np.float64) @ parts
@@ -10012,7 +10015,7 @@ def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[
     ones = empty.astype(np.float64) @ (parts * scored.perfect[:, np.newaxis])
 
     def means(zero_division: float | str, missing: str) -> Floats:
-        above, below = sums, full  # of the queries that are not skipped, and of those that are
+        above, below = sums, full  # for the queries that are not skipped, and for those that are
         if isinstance(zero_division, str):
             above, below = above + ones, below + empties
         elif not _is_nan(zero_division):
@@ -10027,7 +10030,7 @@ def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[
 def _agreeing(
     scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence
 ) -> Iterator[tuple[_Averaging, Mask]]:
-    """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
+    """Yield each setting with the queries that agree with the reported values, at each cutoff."""
     near = np.abs(scored.values - evidence.scores) <= evidence.precision
     depending = np.flatnonzero(np.isnan(scored.values).any(axis=0) | scored.skipped)  # on how queries are averaged
     part = scored._replace(
@@ -10077,7 +10080,7 @@ def _means_of(values: Floats, weight: Floats | None) -> Floats:
 
 
 def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
-    """Return how many combinations would match by chance: as many as match other scores near the reported ones.
+    """Estimate how many combinations would match by chance: as many as match other scores near the reported ones.
 
     Scores are counted in a window around the reported ones, without those that match. It is `WIDER` times as wide as
     the range of a match, but at most a standard deviation, since the middle has more scores than the ends; and it is
@@ -10109,7 +10112,7 @@ def _width_between(scores: Floats, score: float, reach: float) -> float:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
-    """Return the cutoffs to try with an ideal: those that are named, or one of those that count the same ranks.
+    """Return the cutoffs to try with an ideal: the known ones, else one of each group that counts the same ranks.
 
     The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
     """
@@ -10117,7 +10120,7 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
     def has_ideal(cutoff: int | None) -> bool:
         try:
             Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
-        except ValueError:  # a full ideal needs a cutoff, not too large
+        except ValueError:  # a full ideal needs a cutoff that is not too large
             return False
         return True
 
@@ -10133,7 +10136,7 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
 
 # ndcg/explanations/reported.py: Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match.
 
-# The tolerance of a score with any number of digits: some libraries compute in 32 bits.
+# The least tolerance, however many digits a score has, because some libraries compute in 32 bits.
 PRECISION = 1e-6
 
 
@@ -10141,7 +10144,7 @@ class Reported(NamedTuple):
     """Scores that somebody reported.
 
     Attributes:
-        words: the scores in words, as they were given.
+        words: the scores as text, as they were reported.
         score: the score, or the first of several; nan for the values of queries.
         percent: whether the score was given in percent.
         scale: 100 if the score was read in percent although it has no percent sign; else 1.
@@ -10196,7 +10199,7 @@ class Reported(NamedTuple):
         return cls(words, scores[0][1], any(percents), scale, tuple(scores), None, scores[0][0][0])
 
     def as_given(self) -> list[Evidence]:
-        """Return scores that were read in percent as they were given: a DCG may be above 1."""
+        """Return the original scores if they were read as percentages, since a DCG may be above 1."""
         return [
             Evidence(np.array([self.scale * score]), self.scale * precision, cutoff)
             for cutoff, score, precision in self.scores
@@ -10206,7 +10209,7 @@ class Reported(NamedTuple):
         """Return the evidence that a combination of options must match.
 
         Raises:
-            ValueError: the values belong to other queries than the rankings.
+            ValueError: the values belong to other queries than those of the rankings.
         """
         if self.values is None:
             return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
@@ -10217,15 +10220,15 @@ class Reported(NamedTuple):
             raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
         known = [(math.nan, None) if value is None else _value_of_query(value) for value in values]
         scores = np.array([score for score, _ in known])
-        # values such as 0.5 have fewer digits than those around them
+        # values such as 0.5 show fewer digits than others
         precision = min((each for _, each in known if each is not None), default=0.0)
         return [Evidence(scores, max(PRECISION, precision), of_queries=True)]
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
-    """Return the values in the order of the queries; None for those that programs leave out if they have no value."""
+    """Return the values in the order of the queries; None for queries that programs omit because they have no value."""
     names = rankings.names()
-    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # of a file
+    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # values from a file
         values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
     may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
     missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
@@ -10256,10 +10259,10 @@ def _is_file(got: Any) -> bool:
 
 
 def _value_of_query(value: Any) -> tuple[float, float | None]:
-    """Return the value of a query, and half a unit of its last digit, if it says how many digits were kept.
+    """Return the value of a query, and half a unit of its last digit if it shows how many digits were kept.
 
-    Numbers such as 1.0 and 0.5 do not: they have as few digits if all are kept. The value may be above 1, but not in
-    percent.
+    Numbers such as 1.0 and 0.5 do not, because they have few digits anyway. The value may be above 1, but is not a
+    percentage.
 
     >>> _value_of_query(0.5), _value_of_query("0.5000")
     ((0.5, None), (0.5, 5.000005e-05))
@@ -10280,8 +10283,8 @@ def _has_sign(got: Any) -> bool:
 
 
 def _decimal(value: Any) -> Decimal:
-    """Return a number with the digits that it was given with; nan if it is not a number."""
-    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # of an array or a tensor
+    """Return a number with all of its original digits; nan if it is not a number."""
+    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # the number in an array or a tensor
     text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
     try:
         return Decimal(text.strip().removesuffix("%"))
@@ -10296,7 +10299,7 @@ def _exponent(value: Any) -> int | None:
 
 
 def _number_and_precision(got: Any) -> tuple[float, float, bool]:
-    """Return a score from 0 to 1, how far from it one with the same digits may be, and whether it is in percent.
+    """Return a score from 0 to 1, the tolerance that its digits imply, and whether it is a percentage.
 
     Raises:
         ValueError: it is not a score.
@@ -10314,8 +10317,8 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_COMBINATIONS = 5
-MOST_DOCUMENTS = 100_000  # for which slips are tried: they are plain Python
-LIKELY = 0.1  # matches by chance from which on a single match is doubtful
+MOST_DOCUMENTS = 100_000  # the most documents for which slips are tried, since these are plain Python
+LIKELY = 0.1  # with this many matches expected by chance, a single match proves little
 SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
@@ -10326,7 +10329,7 @@ class Choice(NamedTuple):
         name: the name of the option.
         before: its value in the first convention.
         after: its value in the second convention.
-        effect: its part of the difference between their scores.
+        effect: its share of the difference between their scores.
     """
 
     name: str
@@ -10341,7 +10344,7 @@ class Explanation(Readable):
 
     Attributes:
         signature: the signature of the first convention or combination that matches, else of the second in `between`.
-            Without a reported score, the signature of the first convention that has one; empty if nothing matches.
+            Without a reported score, the signature of the first convention that has a score; empty if nothing matches.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the score under each convention, by its name; None if it has none.
         errors: why a convention has no score, by its name.
@@ -10352,9 +10355,9 @@ class Explanation(Readable):
         combinations: options that give the reported scores, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
-        without_score: options that were not tried, such as `ties=docid`, since the rankings have no score under them,
-            with the error.
-        distinct: how many of the combinations that match differ in the value of some query.
+        without_score: options that were not tried, such as `ties=docid`, because the rankings have no score under them,
+            each with the error.
+        distinct: how many of the matching combinations give different values to some query.
         by_chance: how many combinations would match by chance; nan if unknown.
         slips: known slips that give the reported scores, if no convention does, each with a convention, and with
             `zero_division` if that differs from the convention's.
@@ -10435,7 +10438,7 @@ class Explanation(Readable):
             none = f"None of {self.tried:,} combinations of options gives it"
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
         for option, error in self.without_score.items():
-            reason = "" if error in self.errors.values() else f": {error}"  # or else the reason stands below
+            reason = "" if error in self.errors.values() else f": {error}"  # otherwise the reason is shown below
             yield f"Combinations with {option} have no score{reason}."
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
@@ -10570,14 +10573,14 @@ def explain(
     explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
     if reported is not None:
         explanation = _with_matches(explanation, scorer, reported)
-    if pair is None and explanation.matches:  # the one that differs in the fewest choices
+    if pair is None and explanation.matches:  # the match that differs in the fewest choices
         pair = (first, min(explanation.matches, key=lambda name: len(scorer.differing(first, name))))
     if pair is None or pair[0] == pair[1]:
         return explanation
     signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
     try:
         choices = scorer.choices(*pair)
-    except ValueError as error:  # of a mixture of their options, such as ties by id among scores in 32 bits
+    except ValueError as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
         if between is None:
             return explanation
         raise ValueError(
@@ -10587,7 +10590,7 @@ def explain(
 
 
 class _Scorer:
-    """The same rankings, read once, under any choices."""
+    """Score the same rankings under different options, and read them only once."""
 
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
@@ -10609,7 +10612,7 @@ class _Scorer:
         return self.options_of(convention).signature(**self.given)
 
     def options_of(self, convention: str, **changed: Any) -> Options:
-        """Return the options of a convention with the options of the caller and those that are changed."""
+        """Return the options of a convention, overridden by those of the caller and by changes."""
         return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
 
     def score(self, options: Options) -> float:
@@ -10647,7 +10650,7 @@ class _Scorer:
         )
 
     def read(self, options: Options) -> Rankings:
-        """Return the rankings as some options read them, once for each way of reading."""
+        """Return the rankings as some options read them; each reading is done once."""
         key = tuple(options.reading.values())
         if key not in self.rankings:
             self.rankings[key] = read(**self.inputs.rankings, **options.reading)
@@ -10665,7 +10668,7 @@ def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[st
 
 
 def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
-    """Return an explanation with the conventions, or else the combinations and slips, that give the reported scores."""
+    """Return an explanation with the conventions that give the reported scores, else with combinations and slips."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
     given = {name: value for name, value in scorer.options.items() if value is not None}
@@ -10674,7 +10677,7 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
     matches = tuple(conventions_with(searched))
     score = reported.score
-    if math.isnan(score):  # values of queries were reported: the table compares their mean
+    if math.isnan(score):  # if values of queries were reported, the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
     explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
@@ -10708,12 +10711,12 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
 def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
     """Yield the slips that give the reported scores, each with a convention.
 
-    Slips that an option of `compute` can make are among the combinations of options.
+    Slips that equal an option of `compute` are covered by the combinations of options.
 
     Args:
         searched: the rankings, the known options and the reported scores.
         inputs: the rankings as the caller passed them.
-        as_given: the scores as the caller passed them, if they were read as percentages.
+        as_given: the scores before they were read as percentages.
     """
     other = searched._replace(evidence=as_given or searched.evidence)
     options = Options.parse(k=searched.k, **searched.given)
@@ -10806,10 +10809,10 @@ def _enumerated(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-# ndcg/statistics/parts.py: Queries in parts, such as slices: figures are computed for many parts at once.
+# ndcg/statistics/parts.py: Divide queries into parts, such as slices, and compute figures for many parts at once.
 
 class Block(NamedTuple):
-    """Parts with the same number of queries that count.
+    """Parts in which the same number of queries count.
 
     Attributes:
         parts: the indices of the parts.
@@ -10825,8 +10828,8 @@ class Block(NamedTuple):
 class Parts:
     """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
 
-    Figures that are computed for many parts at once equal those of each part alone to the last bit: parts of the same
-    size are the rows of an array.
+    Figures for many parts at once equal those of each part alone, to the last bit, because parts of the same size
+    become the rows of an array.
 
     Args:
         sizes: the number of queries in each part, at least one.
@@ -10858,14 +10861,14 @@ class Parts:
         return np.repeat(figures, self.sizes, axis=-1)
 
     def blocks(self, counted: NDArray[np.bool_]) -> list[Block]:
-        """Return all parts, in blocks of parts with the same number of queries that count."""
+        """Return all parts, in blocks in which the same number of queries count."""
         key = counted.tobytes()
         if key not in self._blocks:
             self._blocks[key] = list(self._blocks_of(counted))
         return self._blocks[key]
 
     def _blocks_of(self, counted: NDArray[np.bool_]) -> Iterator[Block]:
-        if self.number == 1 and counted.all():  # nothing to pick
+        if self.number == 1 and counted.all():  # no queries to select
             yield Block(np.zeros(1, np.intp), np.s_[np.newaxis, :], len(counted))
             return
         sizes, queries = self.sums(counted), np.flatnonzero(counted)
@@ -10877,9 +10880,9 @@ class Parts:
 
 # ndcg/statistics/significance.py: Confidence intervals of means over queries, and paired tests of the difference of two means.
 
-# A difference, relative to the values, that may be only rounding.
+# Smaller differences, relative to the values, may be due to rounding.
 ROUNDING = 1e-12
-# Weights further apart than this leave the lighter queries without digits.
+# The least ratio of two weights; below it, the lighter query would be lost in rounding.
 LIGHTEST = 1e-12
 # With fewer queries, intervals cover less often than their level (benchmarks/SIMULATIONS.md).
 FEW = 10
@@ -10888,12 +10891,12 @@ FEW = 10
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
-SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])  # of a bit of one word (row) and a bit of another (column)
+SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])  # for a bit of one word (row) and a bit of another (column)
 SIGNS_OF_BITS = {1: SIGNS, 2: np.kron(SIGNS, SIGNS), 3: np.kron(SIGNS, np.kron(SIGNS, SIGNS))}
 # The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
-MOST_NEEDED = 2.0**40  # more queries than this count as infinitely many
+MOST_NEEDED = 2.0**40  # a larger number counts as infinite
 
 
 class Intervals(NamedTuple):
@@ -10921,7 +10924,7 @@ class Power(NamedTuple):
 
 
 def differences(one: Floats, other: Floats) -> Floats:
-    """Return ``one - other``, with 0 for differences that may be only rounding.
+    """Return ``one - other``, with 0 for differences that may be due to rounding.
 
     >>> differences(np.array([.1 + .2, .5]), np.array([.3, .25])).tolist()
     [0.0, 0.25]
@@ -10941,9 +10944,9 @@ def intervals(
 ) -> Intervals:
     """Return the intervals of the mean of each row, and of the differences of some of them.
 
-    The interval of a difference is Student's t, as in the paired t-test. In the interval of a mean, the
-    variance changes with the mean: it shrinks towards 0 and the greatest value, as for 0/1 values
-    (Wilson, 1927), or changes with the skewness of the values; each end is the outer one of the two.
+    The interval of a difference is Student's t, as in the paired t-test. For the interval of a mean, the variance
+    depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1 values (Wilson, 1927), or changes with
+    the skewness of the values. Each end is the outer one that these two models give.
 
     Args:
         values: shape ``(rows, queries)``; nan for a query without a value, the same queries in both rows
@@ -10951,7 +10954,7 @@ def intervals(
         weight: one weight per query, not negative; None: all equal.
         pairs: for each difference, the row and the row that is subtracted from it.
         greatest: the greatest value that a query can have, in all rows or in each; inf: no bound.
-            The least is 0. A row with values outside these bounds is not bounded on that side.
+            The least is 0. A row with values outside these bounds has no bound on that side.
         confidence: the confidence level, between 0 and 1.
         parts: parts of the queries to compute figures for, instead of all queries together.
 
@@ -11003,16 +11006,16 @@ def _interval(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the ends of the interval of each row's mean and its standard error.
 
-    The interval contains each mean that is not further away than Student's t times its standard error. The
+    The interval contains every mean within Student's t times its standard error of the observed one. The
     square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
     """
     (mean, error, slope), heaviness = _moments(value, share), (share**2).sum(axis=1)
-    with np.errstate(all="ignore"):  # values that are not finite here are not used below
-        # all values are the same: the proportion at a bound is at most that of Wilson's interval for none
+    with np.errstate(all="ignore"):  # values that are not finite are discarded below
+        # if all values are equal, the share of others at a bound is at most the end of Wilson's interval for 0 of n
         odds = student(math.inf, (1 + confidence) / 2) ** 2 * heaviness
         same = [np.where(np.isfinite(end), mean + (end - mean) * odds / (1 + odds), mean) for end in bounds]
         gaps = (mean - bounds[0], bounds[1] - mean) if of_mean else (np.full(len(mean), np.inf),) * 2
-        most = gaps[0] * gaps[1] * heaviness  # the squared error if all values were at a bound, as 0/1 values are
+        most = gaps[0] * gaps[1] * heaviness  # the squared error if every value were at a bound, like 0/1 values
         square = np.fmin(error**2, most)
         freedom = (value.shape[1] - 1) / np.maximum(1 - square / most, ROUNDING)
         reach = student(freedom, (1 + confidence) / 2) ** 2 * square
@@ -11082,8 +11085,8 @@ def paired_tests(
 ) -> Tests:
     """Test whether the means of two rows differ, for each pair of rows.
 
-    The randomization test exchanges the scores of the two systems, query by query, and counts how
-    often the means then differ at least as much. With up to 32 queries that differ, it tries all
+    The randomization test exchanges the scores of the two systems in some of the queries, and counts how often the
+    means then differ at least as much. With up to 32 queries that differ, it tries all
     permutations, and the p-value is exact. Otherwise it tries a random group of 1,048,576. The t-test
     uses the contribution of each query to the difference of the (weighted) means.
 
@@ -11142,7 +11145,7 @@ def _tests_of_few(shares: Floats, two_sided: bool) -> Tests:
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row the proportion of all permutations with a sum at least as far from 0, or at least as great.
+    """Return, for each row, the share of all permutations with a sum at least as extreme as the observed one.
 
     Each permutation combines one of the first half of the queries with one of the second half.
     """
@@ -11162,20 +11165,20 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
         halves.append(np.sort(sums, axis=1))
     bounds = least[:, np.newaxis] - halves[0]
     as_great = [(sums.size - np.searchsorted(sums, bound)).sum() for sums, bound in zip(halves[1], bounds, strict=True)]
-    p_values: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
+    p_values: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # by symmetry, as many are as far below 0
     return np.minimum(1.0, p_values)
 
 
 def _sampled_p(rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, seed: int) -> Floats:
-    """Return the proportion of a random group of permutations with a sum at least as far from 0, or at least as great.
+    """Return the share of a random group of permutations with a sum at least as extreme as the observed one.
 
-    Each query draws a word of SAMPLED bits, and each permutation of the group is also a word: it
-    exchanges the scores of the queries with words that have an odd number of bits in common with it.
-    Permutations that differ only in the last bits are summed at once.
+    Each query gets a random word of SAMPLED bits. Each permutation of the group is also a word: it exchanges the scores
+    of those queries whose words have an odd number of bits in common with it. The sums of permutations that differ only
+    in the last bits are computed together.
 
-    The proportion is a valid p-value without a correction, since the group contains the scores as they
-    are and looks the same from each of its permutations (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
-    Biometrika 2024). Any two permutations are independent, so that its variance is that of a sample.
+    The share is a valid p-value without a correction, because the permutations form a group, which contains the
+    identity (Hemerik & Goeman, TEST 2018; Koning & Hemerik, Biometrika 2024). Any two permutations are independent, so
+    its variance is that of a random sample.
 
     Args:
         rows: the rows of weighted values; the last row has the weights.
@@ -11207,9 +11210,9 @@ def _sampled_p(rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided:
 
 
 def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
-    """Return all signed sums of cells, in any order; the sign is the parity of the bits common to a cell and a sum.
+    """Return all signed sums of cells, in any order; the sign depends on the bits that cell and sum share.
 
-    Each product with the signs of three bits sums along these bits, and brings the next three to the front.
+    Each product with the signs of three bits adds along these bits and moves the next three to the front.
     """
     bits = int(cells.size).bit_length() - 1
     for at in range(0, bits, 3):
@@ -11219,7 +11222,7 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
 
 
 def _t_test(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row the probability of a mean at least as far from 0, or at least as great, by chance.
+    """Return, for each row, the probability that chance gives a mean at least as extreme.
 
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
@@ -11271,7 +11274,7 @@ def power(
             away = (difference - mean[at, own][:, np.newaxis]) ** 2
             deviation[at, own] = np.sqrt((away * weights).sum(axis=1) / total)
     effective[effective < 2] = np.nan
-    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # equal differences say nothing about others
+    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # their variance is unknown
     two_sided = alternative == "two-sided"
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))
@@ -11287,7 +11290,7 @@ def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
     """Return the number of queries with which the t-test detects a mean of `effect` standard deviations."""
     special = scipy_special()
     needed = np.ceil(((special.ndtri(1 - LEVEL / (1 + two_sided)) + special.ndtri(POWER)) / effect) ** 2)
-    needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # for a z-test
+    needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # estimated by a z-test
     searched = np.isfinite(needed)
     while searched.any():
         searched[searched] = effect[searched] * np.sqrt(needed[searched]) < detectable_t(needed[searched], two_sided)
@@ -11300,13 +11303,13 @@ def detectable_t(queries: Floats, two_sided: bool) -> Floats:
     special = scipy_special()
     distinct, at = np.unique(
         queries, return_inverse=True
-    )  # parts have few distinct numbers of queries, and each takes long
+    )  # there are few distinct numbers of queries, and each takes long to compute
     critical = special.stdtrit(distinct - 1, 1 - LEVEL / (1 + two_sided))
     return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
 
 
 def falls_beyond(difference: float, max_drop: float) -> bool:
-    """Return whether a mean drops by more than `max_drop`, beyond rounding."""
+    """Return whether a mean drops by more than `max_drop`, apart from rounding."""
     return -difference > max_drop + ROUNDING
 
 
@@ -11343,7 +11346,7 @@ def holm(p_values: Floats) -> Floats:
 
 
 def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tuple[Floats, Floats]:
-    """Return rows of values, divided so that no sum or square of them overflows, and the divisors.
+    """Return rows of values, divided so that no sum or square overflows, and the divisors.
 
     A divisor is a power of two near the largest value of a part, the same in rows that are compared, so no digit is
     lost. The shape of the divisors is ``(rows, parts)``.
@@ -11357,7 +11360,7 @@ def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tu
 
 
 def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Floats) -> Floats:
-    """Return the margin of each pair in each part, divided like their values."""
+    """Return the margin of each pair in each part, divided like the values."""
     margins = np.broadcast_to(margin, len(pairs))
     return np.asarray(margins[:, np.newaxis] / scale[[one for one, _ in pairs]])
 
@@ -11368,7 +11371,7 @@ def _prepared(
     """Return the parts (by default all queries), the rows and blocks that count, the scaled values and their divisors.
 
     Raises:
-        ImportError: SciPy is missing, also if no figure needs it.
+        ImportError: SciPy is missing, even if no figure needs it.
     """
     scipy_special()
     split = Parts([values.shape[1]]) if parts is None else parts
@@ -11384,7 +11387,7 @@ def _relative(weight: Floats | None, block: Block) -> Floats:
 
 
 def _statistics_significance_alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
-    """Return groups of rows with values for the same queries, with each block of parts that has two or more of these.
+    """Return groups of rows with values for the same queries, and each block of parts with at least two such queries.
 
     Raises:
         ValueError: fewer than two queries have a value, and there are no parts.
@@ -11405,22 +11408,22 @@ def _statistics_significance_alike(values: Floats, weight: Floats | None, parts:
 
 @cache
 def scipy_special() -> Any:
-    """Return SciPy's special functions, which take a third of the time of its statistics to import."""
+    """Return SciPy's special functions, which are imported in a third of the time of scipy.stats."""
     try:
         return import_module("scipy.special")
     except ImportError:
         raise missing_library("a confidence interval or a test", "SciPy", "scipy") from None
 
 
-# ndcg/statistics/measured.py: The columns of each query of one or several systems, and the scores computed from them.
+# ndcg/statistics/measured.py: Compute columns with a row per query, for one or several systems, and scores from these columns.
 
 COUNTS = ("retrieved", "judged", "relevant")
-# Up to this number, documents are sorted in less time than they are scored in the worst and the best order.
+# Up to this many documents, sorting them is faster than scoring them in the worst and the best order.
 SORTED = 2_000
 EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, with `exclude`
 SHOWN = 50  # the most slices in tables and plots
-PIECE = 1 << 19  # documents that are described at a time: few, so that their memory is used again
-SLICED = 1 << 14  # about the number of queries in slices that are computed at a time: their arrays stay small
+PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
+SLICED = 1 << 14  # approximate number of queries in slices that are computed together, so that arrays stay small
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
@@ -11437,7 +11440,7 @@ class Score(NamedTuple):
         best: the mean under the best order of all ties.
         tied: the number of queries with a value that depends on the order of ties.
         ranked: the number of documents within the cutoff, over all queries.
-        unjudged: the number of these that were not judged; an expected value if ties make it uncertain.
+        unjudged: the number of these that were not judged; an expected number if it depends on the order of ties.
         random_order: the expected mean of a random order of the same documents.
         queries: the number of queries in the mean; None in a result that an earlier version saved.
 
@@ -11481,9 +11484,9 @@ class Score(NamedTuple):
 
 
 def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4) -> list[list[list[str]]]:
-    """Return the cells of means and their intervals, a list for each measure of a row, their headings first.
+    """Return the cells of means and their intervals: first the headings, then a list for each row.
 
-    Each mean follows the number of its queries; only the first one if all measures of a row have the same number.
+    Before each mean is the number of its queries; if all measures of a row have the same number, only before the first.
 
     Args:
         rows: scores by name, each with the number of queries.
@@ -11506,7 +11509,7 @@ def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, plac
 def mean_table(
     names: Sequence[Sequence[str]], rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
 ) -> Table:
-    """Return a table of means and their intervals: the cells of `mean_cells` after names, their headings first."""
+    """Return a table of means and their intervals: names, then the cells of `mean_cells`, the headings first."""
     cells = mean_cells(rows, level, places)
     return [[*name, *chain.from_iterable(row)] for name, row in zip(names, cells, strict=True)]
 
@@ -11524,7 +11527,7 @@ class Slice(NamedTuple):
 
 
 class Resampling(NamedTuple):
-    """The confidence of intervals, and how a comparison's randomization test is made; a report has no test.
+    """The confidence of the intervals, and the settings of a comparison's randomization test; a report has no test.
 
     Attributes:
         confidence: the confidence level of the intervals.
@@ -11593,7 +11596,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
     ideal = scored["IDCG"]
-    if options.ideal != "judged" or options.missing == "skip":  # it may be 0 although there are relevant documents
+    if options.ideal != "judged" or options.missing == "skip":  # may be 0 although documents are relevant
         how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
@@ -11604,26 +11607,26 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
         return np.zeros((len(options.cutoffs), part.queries))
-    # the CG if each of them has a gain of 1 and the others have none
+    # computed as the CG with gain 1 for unjudged documents and 0 for the others
     arrays = {**part.arrays(), "relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
     ties = options.scoring["ties"]
-    # in the best order, unjudged documents, which have no gain, come last among tied ones
+    # in the best order, unjudged documents rank last among tied ones, since they have no gain
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
     how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
     return np.asarray(score_queries(**arrays, **how)["CG"])
 
 
 def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
-    """Return a mask of queries with documents, if all that were retrieved or judged are relevant."""
+    """Return a mask of queries that have documents, all of which are relevant."""
     is_judged = counts["retrieved and judged"] == counts["retrieved"]
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
-    """Exclude a query without a value for one system from the means of all systems, so that they have the same queries.
+    """Exclude queries that have no value for some system from the means of all, so that all have the same queries.
 
-    A query has no value for a system if it is missing from it and missing queries are skipped, or if the system
-    retrieved nothing for it and the ideal depends on the retrieved documents.
+    A query has no value for a system if the system lacks it and missing queries are skipped, or if the system retrieved
+    nothing for it and the ideal depends on the retrieved documents.
     """
     for name in names:
         lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
@@ -11649,7 +11652,7 @@ def query_table(columns: PerQuery) -> pa.Table:
 
 
 def _saved_ids(ids: NDArray[Any]) -> pa.Array:
-    """Return ids as 64-bit integers if all are, else as text, in which invalid Unicode is escaped."""
+    """Return ids as 64-bit integers if all of them are, else as text with invalid Unicode escaped."""
     values = ids.tolist()
     kinds = set(map(type, values))
     with suppress(OverflowError, UnicodeError, pa.ArrowException):
@@ -11663,7 +11666,7 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
 def scored(
     columns: PerQuery, options: Options, confidence: float, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name, for each part of the queries, or for all queries as the only part.
+    """Return the scores of a system by name for each part of the queries; by default, all queries are one part.
 
     A single query has a score without an interval.
 
@@ -11696,7 +11699,7 @@ def scores_of(
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
 
-    The scores belong to each part of the queries, or to all queries as the only part.
+    There are scores for each part of the queries; by default, all queries are one part.
     """
     queries, weight = len(columns["ideal"]), columns.get("weight")
     parts = Parts([queries]) if parts is None else parts
@@ -11737,7 +11740,7 @@ def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> N
 def _means(
     name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None, counted: NDArray[np.bool_], parts: Parts
 ) -> NDArray[np.float64]:
-    """Return the mean of each part over the queries that have a value; nan if none of these is counted.
+    """Return the mean of each part over the queries that have a value; nan if there are none.
 
     Raises:
         ValueError: the sum of a part overflows.
@@ -11781,7 +11784,7 @@ class Piece(NamedTuple):
 
 
 def in_pieces(slices: Slices) -> Iterator[Piece]:
-    """Yield slices with their queries, several slices at a time if they have few queries.
+    """Yield slices with their queries; small slices are yielded several at a time.
 
     >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
     >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
@@ -11797,18 +11800,18 @@ def in_pieces(slices: Slices) -> Iterator[Piece]:
 
 
 def plain_list(figures: NDArray[Any], missing: float | None = math.nan) -> list[Any]:
-    """Return figures as Python numbers, with the same object for each nan, so that equal figures compare equal."""
+    """Return figures as Python numbers, with a single nan object, so that lists with nan compare equal."""
     return [missing if each != each else each for each in figures.tolist()]
 
 
 # ndcg/statistics/model_cards.py: Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers.
 
-# The slice, or None for all queries; the number of queries; the scores.
+# The value of the slice, None for all queries; its number of queries; its scores.
 ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]
 
 
 def flat_scores(parts: ScoresByPart) -> dict[str, float]:
-    """Return scores with the ends of their intervals, each under a name of its own, as trackers log them.
+    """Return scores and the ends of their intervals under separate names, as trackers log them.
 
     Raises:
         ValueError: two values would have the same name.
@@ -11897,7 +11900,7 @@ def eval_results(
 # ndcg/statistics/pairs.py: How two systems differ, pair by pair and measure by measure: intervals, tests and their correction.
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names
+COLUMNS = {"query", "difference"}  # columns of tables that also have one per system, so no system can have these names
 
 
 class Testing(NamedTuple):
@@ -11967,9 +11970,9 @@ class Testing(NamedTuple):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the ends of Student's t intervals at the level at which Holm's correction compares p of each pair.
 
-        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on up to the first
-        that is not below; the others are compared with the same as this one. Where t and the randomization test
-        disagree about the difference that is tested, the end next to it is moved to that difference.
+        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on, up to the first
+        that is not lower; the remaining pairs get the level of that one. Where the t-test and the randomization test
+        disagree about the tested difference, the nearest end of the interval is moved to it.
         """
         p_values = np.array([pair.p for pair in pairs])
         tests = np.ones(len(pairs))
@@ -11984,7 +11987,7 @@ class Testing(NamedTuple):
         low, high = at_level(difference, ends, error, freedom, (1 - confidence) / 2, beyond)
         low, high = np.maximum(low, least), np.minimum(high, greatest)
         tested = self.tested
-        if self.alternative != "less":  # a significant difference lies above
+        if self.alternative != "less":  # a significant difference is above it
             above = significant & (difference > tested)
             low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
         if self.alternative != "greater":
@@ -11999,7 +12002,7 @@ class Testing(NamedTuple):
 
     @property
     def tested(self) -> float:
-        """The difference that is tested: is it smaller, greater, or another one?"""
+        """The hypothetical difference that the test compares with."""
         return {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
 
     @property
@@ -12039,8 +12042,8 @@ class Pair(NamedTuple):
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
         p_t: the p-value of the paired t-test, or of Welch's.
         p_t_holm: the same, corrected.
-        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher; None, as the
-            next two, if queries are not paired.
+        wins: the number of queries on which ``system`` scores higher, without those of weight 0; like the next two,
+            None if queries are not paired.
         ties: the number on which both score the same, up to rounding.
         losses: the number on which ``system`` scores lower.
         exact: whether the randomization test tried all permutations.
@@ -12048,7 +12051,7 @@ class Pair(NamedTuple):
         min_detectable: the smallest difference, from 0 or from the margin, that a t-test of these queries detects at
             the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
         queries_needed: the number of queries with which such a test would detect the observed difference; None if no
-            number would do, or if queries are not paired.
+            number is enough, or if queries are not paired.
     """
 
     measure: str
@@ -12075,7 +12078,7 @@ class Pair(NamedTuple):
 
     @property
     def p_error(self) -> float:
-        """The standard error of `p`, since only some of the permutations were tried."""
+        """The standard error of `p`; it is 0 if all permutations were tried."""
         return 0.0 if self.exact or not self.permutations else math.sqrt(self.p * (1 - self.p) / self.permutations)
 
     @property
@@ -12099,7 +12102,7 @@ class Pair(NamedTuple):
         return f"{self.system} – {self.other}"
 
     def turned(self) -> "Pair":
-        """Return the same with the difference as the second system minus the first; p-values remain."""
+        """Return the same pair with the systems exchanged; p-values stay the same."""
         return self._replace(
             system=self.other,
             other=self.system,
@@ -12145,7 +12148,7 @@ def system_names(systems: Any, baseline: Any, argument: str = "systems", content
     return list(systems)
 
 
-# ndcg/statistics/notes.py: Notes: sentences with facts for the reader of a report or a comparison, in addition to its figures.
+# ndcg/statistics/notes.py: Notes: sentences that help the reader of a report or a comparison to interpret its figures.
 
 def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
     """Return notes on cutoffs without effect, only relevant documents, and few queries."""
@@ -12182,7 +12185,7 @@ def _few_queries(systems: Sequence[PerQuery], options: Options) -> tuple[str, ..
 
 
 def _counted_as(weight: NDArray[np.float64]) -> float:
-    """Return the effective number of queries: of equal weight, with the same precision (Kish, 1965)."""
+    """Return the effective number of queries: how many of equal weight would be as precise (Kish, 1965)."""
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
@@ -12215,7 +12218,7 @@ def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
 
 
 def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
-    """Return a sentence if no document was both retrieved and judged: with ids of both sides if `unmatched` has them.
+    """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known.
 
     Args:
         columns: the columns of each query.
@@ -12265,7 +12268,7 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     sentences = []
     for name, score in scores.items():
         differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
-        if score.low <= score.random_order and differs.any():  # else the order decides nothing
+        if score.low <= score.random_order and differs.any():  # otherwise the order does not matter
             expected = f"the mean of all orders of the same documents is {number_text(score.random_order)}"
             below = f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
             near = f"{name} may be no better than a random order: {expected}."
@@ -12293,7 +12296,7 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
-    """Return the lowest corrected p-value that each pair could have with its number of differing queries."""
+    """Return the lowest corrected p-value that each pair could have, from its number of differing queries."""
     if not testing.paired:
         return [0.0] * len(pairs)
     sides = 2 if testing.alternative == "two-sided" else 1
@@ -12312,7 +12315,7 @@ def differing_text(least: int, most: int | None = None) -> str:
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Return notes on pairs that cannot be significant, have too few queries, or have p-values close to the level."""
+    """Return notes on pairs that cannot be significant, have too few queries, or have p-values close to 0.05."""
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
     least = least_p_values(pairs, testing)
@@ -12364,9 +12367,9 @@ def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slic
     return sentences
 
 
-# ndcg/statistics/saved.py: Results as JSON, and back: whatever follows from the values of the queries is computed again.
+# ndcg/statistics/saved.py: Convert results to JSON and back; what follows from the values of the queries is computed again.
 
-# The names of figures in 1.1.
+# Names that version 1.1 gave to figures.
 RENAMED = {"chance": "random_order", "exchanges": "permutations", "detectable": "min_detectable"}
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 OF_DOCUMENTS = ("worst", "best", "random_order", "tied", "ranked", "unjudged")
@@ -12374,7 +12377,7 @@ OF_DOCUMENTS = ("worst", "best", "random_order", "tied", "ranked", "unjudged")
 
 @contextmanager
 def as_saved(kind: str) -> Iterator[None]:
-    """Reject values that are not a result of `to_dict`, always with a ValueError."""
+    """Raise a ValueError, never another error, for values that `to_dict` did not return."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
@@ -12421,7 +12424,7 @@ def with_figures_of_documents(scores: Mapping[str, Score], saved: Mapping[str, M
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """Return a table of queries from plain lists: text and counts as they are, values as float64."""
+    """Return a table of queries from plain lists, with values as float64, and text and counts unchanged."""
     arrays = {}
     for name, values in columns.items():
         place = f"queries: {name}"
@@ -12493,13 +12496,13 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
 
 
 def lacks_weights(signature: str, table: pa.Table) -> bool:
-    """Return whether a result has weights that were not saved, as in versions 1.0 to 1.2: then its figures are kept."""
+    """Return whether a result has weights that were not saved, as by versions 1.0 to 1.2; its figures are kept."""
     return "|weights:given" in signature and "weight" not in table.column_names
 
 
 # ndcg/statistics/report.py: The report on one system: its scores, their intervals, and the counts and notes that a reader needs to judge them.
 
-# The rows of a report's table of queries.
+# The rows of a report's table that counts queries.
 COUNTED = {
     "queries": "all",
     "nothing_relevant": "no relevant documents",
@@ -12514,7 +12517,7 @@ class Report(Readable):
     """The scores of one system, their intervals, and the counts and notes that a reader needs to judge them.
 
     Attributes:
-        signature: every choice that the scores depend on.
+        signature: every option that the scores depend on.
         scores: the scores by name, such as ``"nDCG@10"``.
         counts: the number of ``queries``, and how many of them have no relevant documents (``nothing_relevant``),
             only relevant documents (``all_relevant``: everything that was retrieved or judged is relevant), no
@@ -12561,7 +12564,7 @@ class Report(Readable):
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report in JSON types."""
+        """Return the report as a dict of JSON types."""
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
@@ -12580,9 +12583,9 @@ class Report(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
         """Return the report that `to_dict` was called on, in this version or an earlier one.
 
-        Means, intervals and slices are computed again from the values of the queries; the signature, the notes, and
-        how many queries have no relevant or only relevant documents are read. A weighted report of 1.0 to 1.2 keeps
-        its figures, since these versions did not save the weights.
+        Means, intervals and slices are computed again from the values of the queries. The signature, the notes, and the
+        numbers of queries with no relevant or only relevant documents are read. A weighted report of 1.0 to 1.2 keeps
+        its figures, because these versions did not save the weights.
 
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
@@ -12611,8 +12614,8 @@ class Report(Readable):
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
         """Return the queries with the lowest values: ``query``, the value, and the numbers of documents.
 
-        The lowest comes first. Queries without a value or without relevant documents, which no ranking could improve,
-        are left out. `documents` lists their documents with their ranks.
+        The lowest comes first. Queries without a value or without relevant documents are left out, because no ranking
+        could improve them. `documents` lists their documents with their ranks.
 
         Args:
             n: the number of queries; None for all.
@@ -12705,7 +12708,7 @@ class Report(Readable):
         panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
         figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
+        for draw, each in zip(panels, axes, strict=False):  # with fewer axes, only the first panels are drawn
             draw(each, names)
         return figure
 
@@ -12794,7 +12797,7 @@ def report(
     confidence: float = 0.95,
     **options: Unpack[QueryOptions],
 ) -> Report:
-    """Score as `compute` does, with confidence intervals and the figures that help to judge the scores.
+    """Score like `compute`, with confidence intervals and figures that help to judge the scores.
 
     A single query has a score without an interval.
 
@@ -12841,7 +12844,7 @@ def report_on(inputs: Inputs, *, options: Options, resampling: Resampling, notif
 def report_of(
     columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str, unmatched: str = ""
 ) -> Report:
-    """Return the report on queries from their columns, which may be values without rankings."""
+    """Return the report on queries from their columns, which may come without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
     scores, slices = _scores_and_slices(columns, parts, options, resampling)
@@ -12899,16 +12902,16 @@ def _saved_slice(saved: Mapping[str, Any]) -> Slice:
 Run = dict[Any, dict[Any, float]]
 
 NOT_IN_FILE_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # on any system
-TIED = 1000  # documents of each query that are kept beyond its depth, as they tie with the last one there
+TIED = 1000  # the most documents per query that are kept because they tie with the last one
 
 
 class Calls(NamedTuple):
-    """The arguments for calls of a model and its similarity.
+    """The arguments for calling a model and its similarity.
 
     Attributes:
-        query: the model's arguments for queries, and for pairs.
+        query: the model's arguments for queries and for pairs.
         document: the model's arguments for documents.
-        embedding: more arguments, for both as embeddings.
+        embedding: further arguments of embedding models, for queries and documents.
         chunk: the number of documents, or pairs, that are encoded and scored at a time.
         score_function: a function of the embeddings of queries and of documents; None for the model's own.
     """
@@ -12921,7 +12924,7 @@ class Calls(NamedTuple):
 
 
 class Search:
-    """The ranking of a corpus by a model, for each query."""
+    """Rank a corpus for each query with a model."""
 
     def __init__(
         self,
@@ -12934,7 +12937,7 @@ class Search:
         score_order: str,
         calls: Calls,
     ) -> None:
-        """Keep the queries and the documents to rank.
+        """Store the queries and the documents to rank.
 
         Args:
             queries: the text of each query, by its id.
@@ -13044,8 +13047,8 @@ def _loops_evaluator_ranked(documents: Mapping[Any, float]) -> list[tuple[Any, f
 def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
     """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
 
-    Up to `TIED` scores that tie with the k-th, in the type in which scores are compared, are also returned, since they
-    share its rank. Rows with fewer are padded with -inf.
+    Up to `TIED` more scores are returned if they tie with the k-th in the type in which scores are compared, because
+    they share its rank. Shorter rows are padded with -inf.
     """
     import torch
 
@@ -13058,7 +13061,7 @@ def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tenso
     width = int(reach.max())
     if width > k:
         columns = compared.topk(width, dim=1).indices
-        tied = reach[:, 0] > k  # topk returns any of them
+        tied = reach[:, 0] > k  # topk returns an arbitrary choice of them
         columns[tied] = compared[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
     columns = columns.gather(1, compared.gather(1, columns).argsort(dim=1, descending=True, stable=True))
@@ -13095,24 +13098,24 @@ def sentence_transformers_evaluator(
     """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
     The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
-    reranks the `candidates`. A call returns floats by name, such as `nDCG@10` with the ends of its interval,
-    `nDCG@10_low` and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The
-    evaluator keeps the `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those
+    reranks the `candidates`. A call returns floats by name: `nDCG@10`, the ends of its interval as `nDCG@10/low` and
+    `nDCG@10/high`, and `nDCG@10/slice=en` for each slice. The first name is `primary_metric`. The evaluator keeps the
+    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those
     of `compute` on the whole ranking of each query: in addition to its k best documents, the run contains up to 1,000
     documents that tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
     set, all judged documents.
 
-    Only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and these documents
-    of each query are in memory; with `k=None` all documents.
+    Memory holds only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and
+    these documents of each query; with `k=None`, all documents.
 
     Args:
         queries: the text of each query, by its id.
         corpus: the text of each document, by its id.
-        relevant_docs: the relevance of documents, `{query: {document: grade}}`; it is 1 for ids without grades. Queries
-            that are not in it are skipped.
+        relevant_docs: the relevance of documents, `{query: {document: grade}}`, or `{query: ids}`, with relevance 1.
+            Queries that are not in it are skipped.
         k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
         candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
-            A query that is not in it has no ranking; see `missing`.
+            A query without candidates has no ranking; see `missing`.
         exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
         by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
@@ -13123,7 +13126,7 @@ def sentence_transformers_evaluator(
         score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
             similarity. For a function that returns distances, set `score_order="ascending"`.
         truncate_dim: the number of dimensions of a dense embedding; None for all.
-        max_active_dims: the number of dimensions of a sparse embedding that are not 0; None for no limit.
+        max_active_dims: the most nonzero dimensions of a sparse embedding; None for no limit.
         query_prompt: a prefix of each query, or of each pair in a reranker.
         query_prompt_name: the name of such a prompt in the model.
         corpus_prompt: a prefix of each document.
@@ -13188,7 +13191,7 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
 
 
 def _given(**arguments: Any) -> dict[str, Any]:
-    """Return the arguments that are not None."""
+    """Return the arguments that are set."""
     return {argument: value for argument, value in arguments.items() if value is not None}
 
 
@@ -13202,7 +13205,7 @@ def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
 
 
 def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
-    """Return the function with a name in sentence-transformers, and any other value unchanged."""
+    """Return the function that sentence-transformers has under a name, and any other value unchanged."""
     if not isinstance(score_function, str):
         return score_function
     from sentence_transformers import SimilarityFunction
@@ -13212,7 +13215,7 @@ def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> 
 
 
 def _candidates(candidates: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
-    """Return the documents to rank for each query that was judged, each once."""
+    """Return the documents to rank for each judged query, without duplicates."""
     _check_in_corpus("candidates", candidates, corpus)
     if unknown := [query for query in candidates if query not in queries]:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
@@ -13225,10 +13228,10 @@ def _candidates(candidates: Any, queries: Any, corpus: Any, references: Run) -> 
 def _kept(
     options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
 ) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
-    """Return the number of documents to keep for a query, None for all, and those to keep at any rank.
+    """Return the number of documents to keep per query, None for all, and the documents to keep at any rank.
 
-    Documents that are excluded or ignored have no rank. Judged documents at any rank are in the condensed list, or
-    in the ideal.
+    Excluded and ignored documents have no rank. Judged documents count at any rank if they are in the condensed list or
+    the ideal.
     """
     if None in options.cutoffs:
         return None, None
@@ -13259,7 +13262,7 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
 
 
 def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callable[[Run], Report]:
-    """Return the function that reports on a run; an error in the judgments is raised here, before any training."""
+    """Return the function that reports on a run. Errors in the judgments are raised here, before any training."""
     report_of = partial(_report_of, inputs, options, resampling)
     try:
         report_of({query: dict.fromkeys(each, 0.0) for query, each in inputs.references.items()})
@@ -13269,7 +13272,7 @@ def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callab
 
 
 def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
-    """Return the report on a run, without a warning if it has no judged document, since all ids are of one corpus."""
+    """Return the report on a run. It does not warn if no document was judged, because all ids come from one corpus."""
     inputs = inputs._replace(predictions=run)
     return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)
 
@@ -13282,7 +13285,7 @@ class NDCGEvaluator:
         report: the report on that ranking.
     """
 
-    prefix_name_to_metrics: Callable[..., Any]  # of the base
+    prefix_name_to_metrics: Callable[..., Any]  # expected by the base class
     store_metrics_in_model_card_data: Callable[..., None]
 
     def __init__(
@@ -13304,7 +13307,7 @@ class NDCGEvaluator:
         self.prefix_name_to_metrics({}, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle: the evaluator is sent to other processes with a model that has the results in its card."""
+        """Support pickling: the evaluator is sent to other processes with the model, whose card has its results."""
         return _blank_evaluator, (), self.__dict__
 
     def __call__(
@@ -13321,7 +13324,7 @@ class NDCGEvaluator:
         return metrics
 
     def _write(self, folder: str, row: Mapping[str, float]) -> None:
-        """Append a row to the first file, by number, that has its columns: other evaluators may have the same name."""
+        """Append a row to the first numbered file with its columns, because other evaluators may have the same name."""
         os.makedirs(folder, exist_ok=True)
         stem, extension = os.path.splitext(os.path.join(folder, self.csv_file))
         for number in count(1):
@@ -13354,7 +13357,7 @@ def _evaluator_class() -> Callable[..., Any]:
 
 
 def _blank_evaluator() -> Any:
-    """Return an evaluator without its attributes, which are restored next."""
+    """Return an evaluator without attributes, for unpickling."""
     made: Any = _evaluator_class()
     return made.__new__(made)
 
@@ -13362,7 +13365,7 @@ def _blank_evaluator() -> Any:
 # ndcg/loops/meter.py: The metric for a PyTorch loop: batch by batch, in one process or in several.
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
-Sums = dict[str, tuple[int, list[float]]]  # of each result: how many queries have it, and the parts of its sum
+Sums = dict[str, tuple[int, list[float]]]  # by result: the number of queries with a value, and the parts of their sum
 
 
 class MeterState(NamedTuple):
@@ -13376,7 +13379,7 @@ class Meter:
     """The mean over queries that come in batches."""
 
     def __init__(self, options: Options) -> None:
-        """Keep how to score."""
+        """Store the options."""
         self.options = options
         self.reset()
 
@@ -13392,13 +13395,13 @@ class Meter:
                 score per document. Tensors on any device and with any float type, arrays, or lists, which may differ in
                 length.
             labels: the `references` of `compute`, in the same shape.
-            mask: True or 1 for a document, False or 0 for padding, in the shape of the scores.
+            mask: True or 1 for a document, False or 0 for padding, with the shape of the scores.
             query_ids: the query of each document. Its other documents may be in other batches, and in other processes
                 unless `ties` depends on their order. All rows are then kept. Conditions on all rows of a query, such as
                 `missing="raise"`, are checked by `compute`.
 
         Raises:
-            ValueError: as in `compute`; or a mask has another shape or other values.
+            ValueError: as in `compute`; or the mask has the wrong shape or values.
         """
         scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
         if query_ids is not None:
@@ -13414,7 +13417,7 @@ class Meter:
                 shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
                 raise ValueError(f"query_ids and mask must have the same shape, with one id per document; got {shapes}")
         if _loops_meter_is_empty(scores) and _loops_meter_is_empty(labels):
-            return  # such as the last batch of a process
+            return  # for example the last batch of a process
         sums, rows = self._state
         if query_ids is None:
             self._state = MeterState(
@@ -13424,7 +13427,7 @@ class Meter:
             columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
             batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
             check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
-            if rows and _types(rows[-1]) != _types(batch):  # the types must fit those of the batches before
+            if rows and _types(rows[-1]) != _types(batch):  # its types must fit those of earlier batches
                 check_rows(Inputs(*concatenated([*rows, batch])), self.options)
             self._state = MeterState(sums, (*rows, batch))
 
@@ -13451,7 +13454,7 @@ class Meter:
 
     def _of_all_processes(self) -> list[MeterState]:
         """Return the states of all processes, or of this one if there are no others."""
-        distributed = sys.modules.get("torch.distributed")  # whoever has other processes has imported it
+        distributed = sys.modules.get("torch.distributed")  # imported in every program that has several processes
         if distributed is None or not (distributed.is_available() and distributed.is_initialized()):
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
@@ -13467,7 +13470,7 @@ class Meter:
         return list(states)
 
     def _signature(self) -> str:
-        """Return the signature, which shows processes that they score by the same options.
+        """Return the signature, by which processes check that they have the same options.
 
         Raises:
             ValueError: a function cannot be named in it.
@@ -13479,7 +13482,7 @@ class Meter:
             raise ValueError(f"{error}: {hint}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
-        """Return all rows of all processes, in an order that is the same however they are split."""
+        """Return the rows of all processes, in an order that does not depend on how they were split."""
         rows = concatenated(list(chain.from_iterable(processes)))
         if self.options.ties not in ("first", "last"):
             order = np.lexsort([_sortable(column) for column in rows[1::-1]])
@@ -13514,13 +13517,13 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
-    """Return a few numbers with exactly the same sum as many.
+    """Return a few numbers that have exactly the same sum as the given ones.
 
     >>> exact_parts([1e30, 1.0, 1.0, 1e30])
     [2e+30, 2.0]
     """
     rest, parts = list(numbers), []
-    while part := math.fsum(rest):  # rounded once
+    while part := math.fsum(rest):  # correctly rounded
         parts.append(part)
         rest.append(-part)
     return parts
@@ -13533,7 +13536,7 @@ def _exact_sums(values: Values) -> Sums:
 
 
 def _added(*several: Sums) -> Sums:
-    """Return sums as one, in few parts."""
+    """Add sums, and return them in few parts."""
     filled = [sums for sums in several if sums]
     total: Sums = {}
     for name in filled[0] if filled else ():
@@ -13584,12 +13587,12 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _types(rows: MeterRows) -> list[Any]:
-    """Return the type of each column, of objects the types that are among them."""
+    """Return the type of each column; for a column of objects, the types of these."""
     return [set(map(type, each.tolist())) if each.dtype == object else each.dtype.kind for each in rows]
 
 
 def _sortable(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column that can be sorted: in place of objects, which may be None, the ordinals of their values."""
+    """Return a column that can be sorted: objects, which may include None, are replaced with their ranks."""
     if column.dtype != object:
         return column
     values = sorted(set(column.tolist()), key=lambda each: (each is not None, each))
@@ -13598,7 +13601,7 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
-    """Return copies of the columns of documents, one row per document, so that no batch is kept as a whole.
+    """Return copies of the columns of documents, one row per document, so that batches can be freed.
 
     Raises:
         ValueError: a column has more than one value per document, another length, or masked values.
@@ -13617,7 +13620,7 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
 
 
 def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
-    """Return labels in float64 if they are floats, with padding found in their own type, as batches may differ."""
+    """Return float labels as float64, with padding found in their own type, because types of batches may differ."""
     padding = is_padding(labels, ignore_index)
     if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:
         return labels
@@ -13627,7 +13630,7 @@ def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
 
 
 def concatenated(batches: Sequence[MeterRows]) -> MeterRows:
-    """Return rows as one; columns of several types as objects, since a common type would change ids and scores."""
+    """Concatenate rows; columns of several types become objects, since a common type would change ids and scores."""
     return tuple(map(_as_one, zip(*batches, strict=True)))
 
 
@@ -13636,7 +13639,7 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
 
 
-# ndcg/loops/scorer.py: The metric as scikit-learn, LightGBM and XGBoost call it, to select models and to stop training early.
+# ndcg/loops/scorer.py: The metric for scikit-learn, LightGBM and XGBoost, to select models and to stop training early.
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     """Return a scikit-learn scorer, for `scoring=` in `cross_validate` and `GridSearchCV`.
@@ -13668,7 +13671,7 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
 
 
 def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
-    """Return the only result of a model's scores, with the arguments of a scorer.
+    """Return the result for a model's scores; the arguments are those of a scorer.
 
     Raises:
         ValueError: rows without groups, several scores for a row, or as in `compute`.
@@ -13684,7 +13687,7 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
         raise ValueError(f"predictions: {problem}; {hint}")
     inputs = Inputs(predicted, labels, sample_weight=sample_weight)
     if groups is not None:
-        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # which keeps the types of ids
+        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # ids keep their types
         frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": sample_weight}
         weight = None if sample_weight is None else "sample_weight"
         inputs = from_frame(frame, Inputs("y_score", "y_true", "groups", sample_weight=weight))
@@ -13718,8 +13721,8 @@ def lightgbm_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Calla
 def _for_lightgbm(
     options: Options, labels: Any, predictions: Any, weight: Any = None, group: Any = None
 ) -> list[tuple[str, float, bool]]:
-    """Return each result with its name, and that more is better."""
-    if hasattr(predictions, "get_group"):  # lightgbm.train gives the scores first, then the Dataset
+    """Return each result with its name, and True because higher is better."""
+    if hasattr(predictions, "get_group"):  # lightgbm.train passes the scores first, then the Dataset
         data, predictions = predictions, labels
         labels, weight, group = data.get_label(), data.get_weight(), data.get_group()
     if group is None:
@@ -13787,22 +13790,21 @@ def _results(
     return scores(Inputs(*lists)._replace(sample_weight=weight), options)
 
 
-# ndcg/loops/trainer.py: The metric as `transformers.Trainer(compute_metrics=...)` calls it.
+# ndcg/loops/trainer.py: The metric for `transformers.Trainer(compute_metrics=...)`.
 
 class TrainerMetrics:
     """A function of a Trainer's predictions and labels, for a whole set or batch by batch.
 
-    Without ``query_ids`` every row of the predictions is a query, its columns the documents.
-    With it every row is a document with one score, and ``query_ids`` is a column of the evaluation
-    set, or a function from the model's inputs to the query of each row. For the function,
-    ``TrainingArguments(include_for_metrics=["inputs"])`` passes the inputs on.
+    Without ``query_ids``, every row of the predictions is a query and its columns are the documents. With it, every row
+    is a document with one score, and ``query_ids`` is a column of the evaluation set, or a function from the model's
+    inputs to the query of each row, which needs ``TrainingArguments(include_for_metrics=["inputs"])``.
 
-    Batch by batch, only the results of queries are kept, or one score, label and id per document.
-    After an interrupted batch-wise evaluation, ``reset`` drops its batches.
+    In a batch-wise evaluation, only the results of queries are kept, or one score, label and id per document. If it is
+    interrupted, ``reset`` drops its batches.
     """
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
-        """Keep the options, and the queries of documents.
+        """Store the options and the queries of documents.
 
         Raises:
             ValueError: ``query_ids`` is neither a function nor a column with a column of references, or ``main_input``
@@ -13820,7 +13822,7 @@ class TrainerMetrics:
         self._rows = 0
 
     def reset(self) -> None:
-        """Forget the batches of an evaluation that broke off."""
+        """Drop the batches of an evaluation that was interrupted."""
         self._batches, self._rows = [], 0
 
     def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
@@ -13832,7 +13834,7 @@ class TrainerMetrics:
                 (`batch_eval_metrics=True`); None for a whole set.
 
         Raises:
-            ValueError: predictions, labels and query ids that do not belong together.
+            ValueError: predictions, labels and query ids do not match.
         """
         if compute_result is None:
             self.reset()
@@ -13858,7 +13860,7 @@ class TrainerMetrics:
         return result
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
-        """Keep the needed values of a batch."""
+        """Store the values of a batch that the result needs."""
         scores, labels = _first("predictions", predictions), _first("labels", label_ids)
         if self.query_ids is None:
             if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
@@ -13867,7 +13869,7 @@ class TrainerMetrics:
                 shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
                 problem = "one row per query and one column per document on both sides, or query_ids="
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
-            if len(scores):  # a batch may be empty, such as a process's last one
+            if len(scores):  # a batch may be empty, for example the last one of a process
                 self._batches.append(query_values(Inputs(scores, labels), self.options, self._rows))
                 self._rows += len(scores)
             return
@@ -13882,7 +13884,7 @@ class TrainerMetrics:
         """Return the model's main input."""
         if inputs is None:
             raise ValueError('query_ids need the inputs: set TrainingArguments(include_for_metrics=["inputs"])')
-        if isinstance(inputs, Mapping):  # batch by batch the Trainer passes them all
+        if isinstance(inputs, Mapping):  # in batch-wise evaluations the Trainer passes all inputs
             if self.main_input not in inputs:
                 raise ValueError(f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}")
             inputs = inputs[self.main_input]
@@ -13895,7 +13897,7 @@ class _Columns(NamedTuple):
     Attributes:
         ids: the query of each row.
         labels: the label of each row, in the type of the column.
-        known: False for a row without a label.
+        known: whether each row has a label.
     """
 
     ids: pa.Array
@@ -13904,7 +13906,7 @@ class _Columns(NamedTuple):
 
     @classmethod
     def read(cls, query_ids: Any, references: Any) -> "_Columns":
-        """Read columns of any library.
+        """Read columns of any supported library.
 
         Raises:
             ValueError: a column is missing or cannot be read, or their lengths differ.
@@ -13932,19 +13934,19 @@ class _Columns(NamedTuple):
         """
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
-            raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/trainer.md)")
+            raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/training.md)")
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
             given, known = (shown(side[row : row + 1].tolist()[0]) for side in (labels, self.labels))
             problem = f"row {row} has the label {given}, but in references {known}"
-            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/trainer.md)"
+            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/training.md)"
             raise ValueError(f"query_ids: {problem}; {hint}")
         return self.ids
 
 
 def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
-    """Return a mask of labels that a model did not get from these: equal ones, or floats rounded to 32 or 16 bits.
+    """Return a mask of labels that cannot come from these: neither equal nor equal after rounding to 32 or 16 bits.
 
     >>> _differ(np.array([200, 200]), np.array([200, 201])).tolist()
     [False, True]
@@ -13962,7 +13964,7 @@ def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
     return np.asarray(differ & (given != single) & (given != half) & (given != bfloat16))
 
 
-NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # each row of a model's output is there
+NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # every row of the output has labels
 
 
 def trainer_metrics(
@@ -13976,8 +13978,8 @@ def trainer_metrics(
 ) -> TrainerMetrics:
     """Return the function for `transformers.Trainer(compute_metrics=...)`.
 
-    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch by
-    batch, which keeps no predictions. The Trainer reports the results as `eval_nDCG@10`.
+    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch by batch, without
+    keeping the predictions. The Trainer reports the results as `eval_nDCG@10`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
@@ -13989,8 +13991,7 @@ def trainer_metrics(
         references: with such a column, the column of the labels in the same order. An evaluation with
             different labels, for example on another set or with shuffled rows, is rejected.
         main_input: the name of the model's main input.
-        ignore_index: the label that marks padding, which the Trainer itself uses to make batches of equal
-            width.
+        ignore_index: the label that marks padding; the Trainer also uses it to pad batches to equal width.
         **options: the options of `compute`, except `sample_weight`, `missing`, `use_aggregator` and `engine`.
 
     Raises:
@@ -14015,7 +14016,7 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
     if not any(isinstance(side, list) for side in sides.values()):
         return [(predictions, labels, inputs)]
-    # lists of batches, by eval_do_concat_batches=False
+    # lists of batches, because of eval_do_concat_batches=False
     counts = {name: len(side) if isinstance(side, list) else None for name, side in sides.items()}
     if len(set(counts.values())) > 1 or not predictions:
         counted = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
@@ -14024,30 +14025,30 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
 
 
 def _first(argument: str, outputs: Any) -> NDArray[Any]:
-    """Return the first of a model's outputs, off the accelerator."""
+    """Return the first of a model's outputs, on the CPU."""
     if isinstance(outputs, tuple) and not outputs:
         raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
     return _array(outputs[0] if isinstance(outputs, tuple) else outputs)
 
 
 def _array(values: Any) -> NDArray[Any]:
-    """Return an array, off the accelerator, of a tensor or of anything that NumPy can read."""
+    """Return a tensor, or anything that NumPy can read, as an array on the CPU."""
     return np.asanyarray(plain("outputs", values) if hasattr(values, "detach") else values)
 
 
-# ndcg/scores/batch_file.py: Store tables in a file or in memory: each is added whole or not at all, whatever interrupts it.
+# ndcg/scores/batch_file.py: Store tables in a file or in memory. A table is added completely or not at all, even if something interrupts it.
 
 MARK = 8  # bytes at the beginning: the length of the whole file, or 0
-END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # the end of an Arrow stream that another one follows
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # the end of an Arrow stream, before the next one
 TOGETHER = 1000  # rows that were added one by one and are written as one batch
 
 
 class Contents(NamedTuple):
-    """The contents of a store; never changed, only replaced.
+    """The contents of a store, which are replaced and never modified.
 
     Attributes:
         rows: the number of rows of all tables.
-        end: the end of the bytes of the file that count.
+        end: the end of the valid bytes of the file.
         schema: the schema of the last stream in the file.
         pending: tables that are not yet in the file.
         kept: tables in memory, if the store has no file.
@@ -14064,9 +14065,9 @@ class Store:
     """A store of tables.
 
     Args:
-        path: a file for another process, which is emptied.
-        folder: the folder of a file without a name, for this process alone; without path and folder, tables are kept
-            in memory.
+        path: a file for another process; it is emptied first.
+        folder: the folder of a nameless file, for this process alone. Without path and folder, tables are kept in
+            memory.
     """
 
     def __init__(self, path: str | None = None, folder: str | None = None) -> None:
@@ -14092,7 +14093,7 @@ class Store:
         return self._written(contents) if table.num_rows > 1 or len(contents.pending) >= TOGETHER else contents
 
     def tables(self, contents: Contents) -> list[pa.Table]:
-        """Return its tables, memory-mapped if they are in the file: one for each change of types.
+        """Return its tables, memory-mapped if they are in the file: one table for each Arrow stream.
 
         Raises:
             ValueError: the file was removed, replaced or cut off.
@@ -14104,7 +14105,7 @@ class Store:
         return [*_mapped(self._file, contents.end), *contents.pending]
 
     def finish(self, contents: Contents) -> None:
-        """Write the pending tables, then the mark that shows another process that the file is whole.
+        """Write the pending tables, then the mark that tells another process that the file is complete.
 
         Raises:
             OSError: the table does not fit into the file; the tables before it are kept.
@@ -14113,12 +14114,12 @@ class Store:
         self._mark(self._append(self._written(contents), []))
 
     def reopen(self) -> None:
-        """Remove the mark, before more is added."""
+        """Remove the mark, so that more can be added."""
         if self._file is not None and _marked_end(self._file):
             self._mark(0)
 
     def is_whole(self, contents: Contents) -> bool:
-        """Return whether the open file has all bytes that count, and its path, if it has one, still leads to it."""
+        """Return whether the open file still has all valid bytes, and its path, if it has one, still leads to it."""
         if self._file is None:
             return True
         opened = os.fstat(self._file.fileno())
@@ -14143,7 +14144,7 @@ class Store:
         return contents._replace(end=end, schema=table.schema, pending=())
 
     def _append(self, contents: Contents, messages: list[Any]) -> int:
-        """Write messages after the bytes that count; return their end."""
+        """Write messages after the valid bytes; return their end."""
         if self._file is None or not self.is_whole(contents):
             raise self._lost()
         self._file.truncate(contents.end)
@@ -14171,7 +14172,7 @@ class Store:
             self._file.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_file"):  # if the file could be opened
+        if hasattr(self, "_file"):  # unset if the file could not be opened
             self.close()
 
 
@@ -14185,7 +14186,7 @@ def is_finished(path: str) -> bool:
 
 
 def read_finished(path: str, process: int) -> list[pa.Table]:
-    """Return the tables that another process has written, memory-mapped: one for each change of types.
+    """Return the tables that another process has written, memory-mapped: one for each Arrow stream.
 
     Raises:
         ValueError: the file is gone, or the process did not finish it.
@@ -14203,14 +14204,14 @@ def read_finished(path: str, process: int) -> list[pa.Table]:
 
 
 def _marked_end(file: io.FileIO) -> int | None:
-    """Return the end of a file that has the mark, else None; a mark that is written in part names another end."""
+    """Return the end of a file with a mark, else None; if the mark was only partly written, it names another end."""
     file.seek(0)
     end = int.from_bytes(file.read(MARK), "little")
     return end if end and end == os.fstat(file.fileno()).st_size else None
 
 
 def _mapped(file: io.FileIO, end: int) -> list[pa.Table]:
-    """Return the tables of the streams in the first bytes of a file; they stay valid when it is closed or removed."""
+    """Return the tables of the streams in the first bytes of a file; they stay valid after it is closed or removed."""
     if end == MARK:
         return []
     source = pa.BufferReader(pa.py_buffer(mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ)).slice(MARK))
@@ -14221,13 +14222,13 @@ def _mapped(file: io.FileIO, end: int) -> list[pa.Table]:
     return tables
 
 
-# ndcg/scores/batches.py: Batches that a metric keeps until `compute` scores them, in this process and in others.
+# ndcg/scores/batches.py: Keep batches until `compute` scores them, in this process and in others.
 
 Result = TypeVar("Result")
 
 SIDES = ["predictions", "references"]
 NO_QUERIES = pa.table({side: pa.array([], pa.list_(pa.float64())) for side in SIDES})
-LOOK_AGAIN = 0.02  # seconds between two checks of another process
+LOOK_AGAIN = 0.02  # seconds between checks of another process
 
 
 class Batch(NamedTuple):
@@ -14260,8 +14261,8 @@ class BatchState(NamedTuple):
 
     Attributes:
         pid: the process that added the batches.
-        files: the cache files of the round that several processes have begun: in process 0 those of all processes,
-            its own first; else only its own.
+        files: the cache files of the current round of several processes: in process 0 those of all processes, its own
+            first; in the others only their own.
         store: the store of the batches; None before the first.
         contents: the contents of the store.
         ids: the ids of the queries that were added, in sets of falling size.
@@ -14269,7 +14270,7 @@ class BatchState(NamedTuple):
         unmatched: as in `Batch`, of all batches together.
         unmatched_ids: as in `Batch`, of the first batch that has any.
         added: batches of this process that a `compute` has read but not yet scored.
-        rest: these batches of each other process.
+        rest: the same batches of each other process.
         read: the files that they were read from.
         handed_over: the file of the last round, which process 0 removes once it is scored.
     """
@@ -14311,7 +14312,7 @@ class BatchState(NamedTuple):
 
 
 class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
-    """A lock that only its own process releases; a fork has a copy, which older versions of filelock would release."""
+    """A lock that only the process that made it can release; older versions of filelock also release it in a fork."""
 
     maker = 0  # the process that made it
 
@@ -14324,10 +14325,11 @@ class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
 class Batches:
     """The part of a metric that stores batches and communicates with other processes.
 
-    evaluate also has a protocol for several processes. It is not used, since it scores the part that a killed process
-    had written as if it were complete (`test_evaluates_own_processes_score_the_batches_of_a_killed_one`).
+    evaluate also has a protocol for several processes. It is not used, because it scores what a killed process had
+    written as if it were complete (`test_evaluates_own_processes_score_the_batches_of_a_killed_one`).
 
-    A round of several processes. Each has a lock of its own and, except for process 0, a file that the lock protects:
+    A round of several processes works as follows. Each process has a lock and, except for process 0, a file that it
+    protects:
 
     1. Process 0 takes the rendez-vous lock and waits until all others have locked their files.
        Then it locks its own file and releases the rendez-vous lock.
@@ -14348,7 +14350,7 @@ class Batches:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # nothing here is random; evaluate has drawn a seed, by which equal metrics would differ between processes
+        # nothing here is random, and the seed that evaluate draws would make equal metrics differ between processes
         self.seed = kwargs.get("seed") or 0
         for name in ("compute", "add_batch", "add"):
             # evaluate copies these methods to add to their docstrings, and datasets cannot hash the copies
@@ -14401,10 +14403,10 @@ class Batches:
             raise ValueError(f"score_order: {problem}; give add_batch the order of each batch, the same for all")
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
-        """Run a step, keep the state with which it ends, and return its result.
+        """Run a step, keep the state that it leads to, and return its result.
 
-        Python may run a signal handler at any call, including the one that releases the lock. If the
-        caller does not get the result, the metric still has the batches it was computed from.
+        Python may run a signal handler at any call, including the one that releases the lock. If the caller does not
+        get the result, the metric still has the batches that it came from.
 
         Raises:
             RuntimeError: another thread uses the metric, or another process has added its batches.
@@ -14432,7 +14434,7 @@ class Batches:
         return self._lock
 
     def _add(self, read: Callable[[], Batch]) -> None:
-        """Add the batch that a function reads, whole or not at all."""
+        """Add the batch that a function reads, completely or not at all."""
 
         def step() -> tuple[BatchState, None]:
             self._settle()
@@ -14452,7 +14454,8 @@ class Batches:
 
         Args:
             read: a function that returns the queries of this call; None if there are none.
-            check: a function that rejects queries that cannot be scored, before they join those of other processes.
+            check: a function that rejects queries that cannot be scored, before they are combined with those of other
+                processes.
             score: a function that scores all queries together.
             ignore_index: the reference of padding, compared in the type of each batch.
         """
@@ -14470,7 +14473,7 @@ class Batches:
                 raise ValueError("there is nothing to score: give predictions and references, or add batches before")
             state = self._collect()
             _check_distinct([*state.ids, batch.ids], state.rest)
-            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # else others may have them
+            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # other processes may have them
                 hint = "reload the metric and add the batches again, with ids that match"
                 raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
             queries = _scores_batches_together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
@@ -14479,12 +14482,12 @@ class Batches:
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
-                if not state.queries or type(error) is not ValueError:  # a subclass of ValueError comes from a subclass
+                if not state.queries or type(error) is not ValueError:  # a subclass of the metric raised another type
                     raise
                 kept = f"{state.queries} queries added before, which count from 0, are kept"
                 raise ValueError(f"{error} ({kept}; to do without them, reload the metric)") from None
             for file in state.read:
-                if file.lock.is_locked:  # else an interrupted call removed it, and a new one may have its name
+                if file.lock.is_locked:  # if not, an interrupted call has removed it, and a new file may have its name
                     Path(file.path).unlink(missing_ok=True)
                     file.lock.release(force=True)
             return BatchState(), result
@@ -14506,18 +14509,18 @@ class Batches:
         end = time.monotonic() + self.timeout
         if state.handed_over is not None:
             self._await_scored(state.handed_over, end)
-        if not state.files:  # stored before they are locked, so that the same locks are known after an interrupt
+        if not state.files:  # stored before locking, so that an interrupt does not lose the locks
             files = tuple(map(self._file, range(self.num_process) if self.process_id == 0 else [self.process_id]))
             self._state = state = state._replace(pid=os.getpid(), files=files, handed_over=None)
         self._state = state = state._replace(store=self._begin(state.files, end))
         return state
 
     def _begin(self, files: Sequence[CacheFile], end: float) -> Store:
-        """Return a store of this process, in processes other than 0 in its file, once all have begun."""
+        """Return the store of this process, once all processes have begun; it has a named file except in process 0."""
         own, *others = files
         rendez_vous = self._file(f"{self.num_process}-rdv").lock
         try:
-            if self.process_id == 0 and not own.lock.is_locked:  # if locked, it met the others in an interrupted call
+            if self.process_id == 0 and not own.lock.is_locked:  # if locked, an interrupted call has met the others
                 problem = f"another process 0 waits for the others at {rendez_vous.lock_file}"
                 _acquire(rendez_vous, end, f"{problem}; give each evaluation an experiment_id of its own")
                 for process, file in enumerate(others, 1):
@@ -14536,7 +14539,7 @@ class Batches:
         try:
             rendez_vous.acquire(timeout=0)
             return _is_locked(self._file(0))
-        except Timeout:  # process 0 holds it while it waits for others, or another process checks it
+        except Timeout:  # process 0 is waiting for others, or another process is checking
             return False
         finally:
             rendez_vous.release(force=True)
@@ -14558,16 +14561,17 @@ class Batches:
             time.sleep(LOOK_AGAIN)
 
     def _hand_over(self, batch: Batch) -> BatchState:
-        """Hand the batches, with a last one, over to process 0."""
+        """Hand the batches, including a last one, over to process 0."""
         state = self._open().with_batch(batch)
         state.store.finish(state.contents)
         state.files[0].lock.release(force=True)
         return BatchState(handed_over=state.files[0].path)
 
     def _settle(self) -> bool:
-        """Return whether process 0 has this process's file, although the call that handed it over was interrupted.
+        """Return whether process 0 has this process's file although the call that handed it over was interrupted.
 
-        Otherwise this process takes the file back and removes the mark: if it dies now, its next batches are missing.
+        If not, this process takes the file back and removes the mark, because it may die before its next batches are
+        written.
         """
         state = self._state
         if self.process_id == 0 or state.store is None:
@@ -14580,11 +14584,11 @@ class Batches:
         return False
 
     def _has_again(self, state: BatchState) -> bool:
-        """Return whether this process has its lock again, before process 0 has read its file."""
+        """Return whether this process got its lock back before process 0 read its file."""
         lock = state.files[0].lock
         try:
             lock.acquire(timeout=0)
-        except Timeout:  # process 0 reads the file
+        except Timeout:  # process 0 is reading the file
             return False
         if not state.store.is_whole(state.contents):
             lock.release(force=True)
@@ -14623,7 +14627,7 @@ class Batches:
         return state
 
     def _file(self, process: int | str) -> CacheFile:
-        """Return the cache file of a process, or of another name."""
+        """Return the cache file of a process, or the one with a name."""
         name = f"{self.num_process}-{process}" if isinstance(process, int) else process
         path = os.path.join(self.data_dir, f"{self.experiment_id}-{name}.arrow")
         lock = OwnLock(f"{path}.lock", thread_local=False)
@@ -14641,7 +14645,7 @@ def _acquire(lock: Any, end: float, problem: str) -> None:
 
 
 def _has_begun(file: CacheFile) -> bool:
-    """Return whether another process has locked its file and emptied it of the remains of a killed run."""
+    """Return whether another process has locked its file and removed what a killed run left in it."""
     return _is_locked(file) and not is_finished(file.path)
 
 
@@ -14657,10 +14661,10 @@ def _is_locked(file: CacheFile) -> bool:
 
 
 def _spelled(query: Any) -> bytes:
-    """Return an id as bytes that are equal if ids are: hexadecimal digits, or text after a mark for its kind."""
+    """Return an id as bytes, which are equal if the ids are: hexadecimal digits, or text after a mark for its type."""
     kind = id_kind(type(query))
     if kind == "text":
-        text: bytes = query.encode("utf-8", "surrogatepass")  # str() would drop NUL from the end of NumPy's text
+        text: bytes = query.encode("utf-8", "surrogatepass")  # str() would drop a NUL at the end of NumPy's text
         return b"'" + text
     if kind == "integers":
         return b"%x" % int(query)
@@ -14679,7 +14683,7 @@ def _readable_id(spelled: bytes) -> str:
 
 
 def _unmatched(*batches: Batch | BatchState) -> str | None:
-    """Return the error in their exclusions; empty if one of them has a query of `exclude`."""
+    """Return the error if `exclude` has no query of any batch; empty if it has one; None without `exclude`."""
     return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
 
 
@@ -14716,7 +14720,7 @@ def in_ascending_order(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _scores_batches_together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
-    """Concatenate the two sides of tables; if the types differ, in the wider type, without padding."""
+    """Concatenate predictions and references of tables, without padding; if their types differ, in the wider one."""
     filled = [table.select(SIDES) for table in tables if table.num_rows] or [NO_QUERIES]
     schema = pa.schema([(side, _widest({table[side].type for table in filled})) for side in SIDES])
     return pa.concat_tables(
@@ -14749,10 +14753,10 @@ def compute_spark(
 ) -> Any:
     """Score a Spark DataFrame on its executors, as `compute` scores rankings in memory.
 
-    A row is a document, with the id of its query, or, if `prediction` and `reference` are
-    arrays, a query. A null prediction marks a document that was not retrieved, a null
-    reference a document that was not judged. So the full outer join of a run and qrels can be
-    scored directly; a query that only the run has then has no relevant documents. The executors
+    Each row is a document with the id of its query or, if `prediction` and `reference` are arrays, a query. A null
+    prediction marks a document that was not retrieved, a null
+    reference a document that was not judged. So the full outer join of a run and qrels can be scored directly; a query
+    that is only in the run then has no relevant documents. The executors
     need only NumPy and pyarrow. It works in classic and Spark Connect sessions.
 
     Args:
@@ -14776,7 +14780,7 @@ def compute_spark(
 
     Raises:
         ValueError: as in `compute`, with the id of the query; or a column is missing or has a wrong
-            type. For a DataFrame of values, when it is used, as an error of Spark.
+            type. For a DataFrame of values, Spark raises the error when the DataFrame is used.
         ImportError: PySpark is missing.
 
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
@@ -14832,8 +14836,8 @@ def by_query(frame: Any, options: Options) -> Any:
 def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
     """Return the columns that the executors read, with a row for each query.
 
-    If a row was a document, `missing` has a number for each document of the query: bit i is set if the i-th column
-    of lists was null, since Spark's lists omit nulls.
+    If a row was a document, `missing` has a number for each document of the query, because Spark's lists omit nulls:
+    bit i is set if the i-th column of lists was null.
 
     Args:
         frame: the DataFrame.
@@ -14880,7 +14884,7 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: A
 
 
 def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
-    """Return the documents to exclude: the id of their query, their own, and a column that is true."""
+    """Return the documents to exclude: the ids of query and document, and a column of true."""
     from pyspark.sql import functions
 
     if not hasattr(exclude, "mapInArrow"):
@@ -14941,7 +14945,7 @@ QUERY_TYPES = ("tinyint", "smallint", "int", "bigint", "string")
 
 
 def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
-    """Return a function that Spark pickles with the modules it needs, since executors do not have the package."""
+    """Return a function that Spark pickles with the modules it needs, because executors do not have the package."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__.removesuffix(".scores.spark")])
@@ -14960,7 +14964,7 @@ def _scores_spark_values(options: Options, batches: Iterable[pa.RecordBatch]) ->
 
 
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Sum over queries, with weights of at most 1 and their scale; yield errors as sentences."""
+    """Yield sums over queries, with weights of at most 1 and their scale, and errors as text."""
     for table in _tables(batches):
         row: dict[str, Any] = {
             "queries": 0,
@@ -15075,7 +15079,7 @@ def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
-    """Raise an error for a query without a list on one side, or with lists of different lengths."""
+    """Raise an error for a query that lacks one of its lists, or has lists of different lengths."""
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
             query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
@@ -15090,7 +15094,7 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
 
 
 def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]) -> NDArray[np.float64]:
-    """Return a weight for each query, which all of its rows must have."""
+    """Return the weight of each query, which must be the same in all of its rows."""
     values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN if missing
     lengths = np.diff(np.append(begins, len(values)))
     weights = np.asarray(values[begins])
@@ -15120,7 +15124,7 @@ def _refuse_repeats(queries: pa.Array, documents: pa.Array, begins: NDArray[np.i
             raise ValueError(f"document: query {shown(query)}: document {shown(documents[row].as_py())} {problem}")
 
 
-# ndcg/scores/compute.py: The function `compute` of the package: rankings in memory, in files, in DataFrames or on Spark.
+# ndcg/scores/compute.py: The function `compute` of the package, for rankings in memory, in files, in DataFrames or on Spark.
 
 @shows_options
 @describes_arguments
@@ -15172,7 +15176,7 @@ def compute(
     return scores(from_frame(data, inputs), parsed)
 
 
-# ndcg/scores/documents.py: The documents of a query with their ranks, and what each adds to DCG.
+# ndcg/scores/documents.py: List the documents of a query with their ranks and what each adds to DCG.
 
 def documents(
     *,
@@ -15188,10 +15192,10 @@ def documents(
 ) -> pa.Table:
     """Return the documents of queries in the order of their ranks, then those that were not retrieved.
 
-    The columns are ``query``; ``document``, its id, or its position or row without ids; its ``relevance``, null if it
-    was not judged; the ``rank`` that it has, null if it was not retrieved; the ``last_rank``, another one if documents
-    with equal scores share their ranks; its ``gain``; and its ``discount``, the mean of its ranks, which is 0 beyond
-    the cutoff. DCG@k is the sum of gain times discount.
+    The columns are ``query``; ``document``: its id, or its position without ids; ``relevance``: null if it was not
+    judged; ``rank``: null if it was not retrieved; ``last_rank``: the last of the ranks that it shares with documents
+    of equal score; ``gain``; and ``discount``: the mean over its ranks, 0 beyond the cutoff. DCG@k is the sum of gain
+    times discount.
 
     Args:
         predictions: as in `compute`.
@@ -15244,7 +15248,7 @@ def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.T
     judged = np.ones(stop - start, bool) if part.judged is None else part.judged[rows]
     gain = _scores_documents_gains(part, rows, judged, options)
     order = _scores_documents_ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
-    first, last = np.arange(len(order)), np.arange(1, len(order) + 1)  # ranks from 0, and those after them
+    first, last = np.arange(len(order)), np.arange(1, len(order) + 1)  # each document's rank from 0, and the next rank
     if options.ties == "average":
         new = np.ones(len(order), bool)
         new[1:] = score[order][1:] != score[order][:-1]
@@ -15273,7 +15277,7 @@ def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.T
 
 
 def _scores_documents_gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Floats:
-    """Return the gain of each document: the CG of a query that has no other."""
+    """Return the gain of each document, as the CG of a query with this document alone."""
     count = rows.stop - rows.start
     alone = part.relevance[rows], np.zeros(count), np.arange(count + 1)
     gain, negative = options.gain, options.negative_relevance
@@ -15299,9 +15303,9 @@ def welch(
 ) -> dict[str, Any]:
     """Return the interval of the difference of two means, and the test of it.
 
-    The same as `scipy.stats.ttest_ind` with ``equal_var=False``, except if the values of each sample are all equal:
-    they have no variance. Then p is that of the permutation test, and the interval follows from those of the means
-    (Newcombe, Statistics in Medicine 1998).
+    The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither sample has any variance.
+    Then p is that of the permutation test, and the interval follows from those of the means (Newcombe, Statistics in
+    Medicine 1998).
 
     Args:
         samples: the values of each of two samples, at least two of each.
@@ -15319,7 +15323,7 @@ def welch(
     {'difference': 0.45, 'low': 0.0904, 'high': 0.8096, 'p': 0.025}
     """
     student, two_sided = scipy_special(), alternative == "two-sided"
-    size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # so that no square overflows
+    size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # no square overflows
     means = [float((each / size).mean()) for each in samples]
     variances = [float((each / size).var(ddof=1)) / len(each) for each in samples]
     difference, error = means[0] - means[1], math.sqrt(sum(variances))
@@ -15344,7 +15348,7 @@ def welch(
     return {**scaled, "degrees_of_freedom": freedom, "p": p}
 
 
-# ndcg/statistics/contest.py: The scores and pairs of several systems, of all queries and of slices.
+# ndcg/statistics/contest.py: Compute the scores and pairs of several systems, for all queries and for slices.
 
 ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by system and name, and pairs
 
@@ -15364,7 +15368,7 @@ class ComparedSlice(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """How to compare systems: the options, the baseline, the intervals and the tests."""
+    """The settings of a comparison: options, baseline, intervals and tests."""
 
     options: Options
     baseline: str | None
@@ -15372,7 +15376,7 @@ class Contest(NamedTuple):
     testing: Testing
 
     def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
-        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
+        """Return the scores and pairs for each part of the queries, or for all queries, before Holm's correction."""
         weight = next(iter(columns.values())).get("weight")
         names = self.options.names
         values = np.stack([each[name] for each in columns.values() for name in names])
@@ -15450,7 +15454,7 @@ class Contest(NamedTuple):
         ends: Intervals,
         parts: Parts | None,
     ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
+        """Yield, for each pair of rows, the fields of a `Pair` that depend on the values, for each part."""
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
         tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
         powers = power(values, weight, pairs, **how)
@@ -15498,7 +15502,7 @@ def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: 
 
 
 def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
-    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
+    """Return the comparison of each slice in which every system has at least two values of each measure."""
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     weight = next(iter(columns.values())).get("weight")
     with progress(len(slices.values), "Comparing", " slices") as bar:
@@ -15521,7 +15525,7 @@ def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, Per
 def corrected_slices(
     by_slice: Mapping[Value, tuple[int, ScoresAndPairs]], testing: Testing, confidence: float
 ) -> dict[Value, ComparedSlice]:
-    """Return slices with their p-values and intervals corrected together, from their queries, scores and pairs."""
+    """Return slices, from their queries, scores and pairs, with p-values and intervals corrected together."""
     corrected = iter(testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs], confidence))
     return {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
@@ -15531,7 +15535,7 @@ def corrected_slices(
 
 # ndcg/statistics/plots.py: Draw comparisons: the means of systems beside the best or a baseline, slices, and the difference of each query.
 
-EXTREMES = 5  # queries at either end of the differences that have a row and a name
+EXTREMES = 5  # queries with the greatest gains, and with the greatest losses, that have a labeled row
 
 
 def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str, Pair]:
@@ -15584,7 +15588,7 @@ def plot_means(
 
 
 def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice], reference: str, measure: str) -> None:
-    """Draw a row for each slice: how systems differ from the reference there; without marks if it has no interval."""
+    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals."""
     rows: list[tuple[str, list[Mark]]] = []
     systems: list[str] = []
     for value, size in list(zip(slices.values, np.bincount(slices.code).tolist(), strict=True))[:SHOWN]:
@@ -15603,20 +15607,20 @@ def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice]
 
 
 def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
-    """Draw the difference of each query, the greatest on top; those at either end have a row and a name.
+    """Draw the difference of each query, the greatest on top; the most extreme ones have labeled rows.
 
     Args:
         axes: the Matplotlib Axes.
         ids: the ids of the queries.
-        difference: their differences; nan is left out.
-        label: what they are the differences of.
+        difference: their differences; those that are nan are omitted.
+        label: what the differences are.
     """
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
     difference, names = difference[order], [str(ids[at]) for at in order.tolist()]
     middle = slice(EXTREMES, -EXTREMES) if len(names) > 3 * EXTREMES else slice(0, 0)
     height = np.arange(len(names), dtype=float)
     between = len(names[middle])
-    if between:  # in as many rows as those at an end
+    if between:  # they share as many rows as the queries at one end
         height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
         height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
     named = np.delete(np.arange(len(names)), middle)
@@ -15640,7 +15644,7 @@ def _is_significant(pair: Pair) -> bool:
 # ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
 
 SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
-PLACES = 16  # at most: float64 holds no more digits
+PLACES = 16  # the most decimal places, since float64 holds no more digits
 ONE_SIDED = (
     "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
     "interval."
@@ -15654,10 +15658,10 @@ INDEPENDENT = (
 
 @dataclass(frozen=True)
 class Comparison(Readable):
-    """Several systems compared, on the same queries or on different ones.
+    """A comparison of several systems, on the same queries or on different ones.
 
     Attributes:
-        signature: every choice that the scores depend on.
+        signature: every option that the scores depend on.
         scores: the scores by system, then by name.
         pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
@@ -15682,7 +15686,7 @@ class Comparison(Readable):
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of queries of each system, in the means or not."""
+        """The number of queries of each system, including those without a value."""
         return {each["values"]: each["counts"] for each in pc.value_counts(self.queries["system"]).to_pylist()}
 
     @property
@@ -15691,7 +15695,7 @@ class Comparison(Readable):
         return list(next(iter(self.scores.values())))
 
     def _require_pairs(self, what: str) -> None:
-        """Raise an error for a comparison of different queries, which cannot be compared one by one."""
+        """Raise an error if the systems have different queries, which cannot be compared one by one."""
         if not self.testing.paired:
             raise ValueError(f"{what}: the systems have different queries, which cannot be compared one by one")
 
@@ -15719,7 +15723,7 @@ class Comparison(Readable):
             only: "losses", the queries on which the first system scores lower, or "gains", on which it scores higher.
 
         Raises:
-            ValueError: a system or measure is unknown, `n` is negative, or `only` is another word; the systems have
+            ValueError: a system or measure is unknown, `n` is negative, `only` has another value, or the systems have
                 different queries.
         """
         self._require_pairs("differences")
@@ -15852,7 +15856,7 @@ class Comparison(Readable):
         return f"\\caption{{{what} {marks} ({self.testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison in JSON types."""
+        """Return the comparison as a dict of JSON types."""
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
@@ -15878,9 +15882,9 @@ class Comparison(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
         """Return the comparison that `to_dict` was called on, in this version or an earlier one.
 
-        Means, pairs and slices are computed again from the values of the queries; the signature, the notes, and the
+        Means, pairs and slices are computed again from the values of the queries. The signature, the notes, and the
         figures of a score that depend on documents are read. A weighted comparison of 1.0 to 1.2 keeps its figures,
-        since these versions did not save the weights.
+        because these versions did not save the weights.
 
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
@@ -15917,13 +15921,13 @@ class Comparison(Readable):
     ) -> Any:
         """Return a Matplotlib figure of the systems' means, with intervals of their differences from the baseline.
 
-        Without a baseline, the differences are from the system with the highest mean. Means and intervals have a panel
-        for each cutoff; slices follow in the last panel, at the first cutoff. The intervals agree with `p_holm`.
+        Without a baseline, the differences are from the system with the highest mean. There is a panel for each cutoff,
+        and a last one for the slices, at the first cutoff. The intervals agree with `p_holm`.
 
         Args:
             measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as ``"nDCG@10"``; by default
                 the first measure.
-            queries: show instead how much each system differs on each query, in a panel for each system, at the first
+            queries: instead, show how much each system differs on each query, in a panel per system, at the first
                 cutoff.
             ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a new figure has all
                 panels.
@@ -15940,12 +15944,12 @@ class Comparison(Readable):
         rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
         width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
         figure, axes = figure_of(len(panels), 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
+        for draw, each in zip(panels, axes, strict=False):  # with fewer axes, only the first panels are drawn
             draw(each)
         return figure
 
     def _mean_panels(self, names: Sequence[str]) -> list[Callable[[Any], None]]:
-        """Return the functions that draw the means of each result, in the order of the first, and the slices."""
+        """Return the functions that draw the means of each result, with systems sorted by the first, and the slices."""
         ordered = sorted(self.scores.items(), key=lambda each: -each[1][names[0]].value)
         panels: list[Callable[[Any], None]] = []
         for name in names:
@@ -15971,7 +15975,7 @@ class Comparison(Readable):
         return panels
 
     def _reference(self, name: str) -> str:
-        """Return the system from which plots show the differences: the baseline, or else the best."""
+        """Return the system from which plots show differences: the baseline, else the best system."""
         return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
 
 
@@ -15984,7 +15988,7 @@ def query_rows(
 
 
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
-    """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
+    """Return the tables of queries that lost most, and that gained most, in the first measure, if there are any."""
     sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
     if n == 0 or not comparison.testing.paired:
         return []
@@ -16000,7 +16004,7 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
 
 
 def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
-    """Return a table of pairs with some columns, and a name for the first one."""
+    """Return a table of pairs with some of their columns, and a name for the first column."""
     cells = ((pair, pair.cells(level)) for pair in pairs)
     rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
     return [[name, "measure", *columns], *rows]
@@ -16023,7 +16027,7 @@ def _saved_columns(
 
 
 def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return results with the saved figures that the values of the queries do not determine."""
+    """Return results with those saved figures that the values of the queries do not determine."""
 
     def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
         return {
@@ -16040,7 +16044,7 @@ def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]
 
 
 def _saved_results(saved: Mapping[str, Any], resampling: Resampling, testing: Testing) -> dict[str, Any]:
-    """Return the saved figures of a weighted comparison of 1.0 to 1.2; intervals that these lacked are computed."""
+    """Return the saved figures of a weighted comparison of 1.0 to 1.2, and compute the intervals that these lacked."""
     exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
     of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
 
@@ -16284,8 +16288,8 @@ def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
 
 # ndcg/statistics/comparing_reports.py: Compare reports: query by query, or of different queries as independent samples.
 
-NAMED_QUERIES = 5  # in a message
-SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}  # in signatures
+NAMED_QUERIES = 5  # named in a message
+SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}  # names in signatures
 
 
 class OtherQueriesError(ValueError):
@@ -16306,11 +16310,11 @@ def compare_reports(
     """Compare reports as `compare` compares systems, without their rankings.
 
     Args:
-        reports: for each system its report, what `to_dict` of a report returned, or the path of a JSON file of that.
+        reports: for each system its report, the result of the report's `to_dict`, or the path of a JSON file with that.
         baseline: the system to compare all others with; None for every pair.
-        paired: whether the reports have the same queries. If not, their queries are two independent samples, such as
-            the sessions before and after a release: the interval and the test are Welch's t. Then only large
-            differences can be found, since the difficulty of the queries differs, too.
+        paired: whether the reports have the same queries. If not, their queries are independent samples, such as the
+            sessions before and after a release, and the interval and the test are Welch's. Only large differences can
+            be found then, because the difficulty of the queries varies as well.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed of the paired test, as in `compare`.
         alternative: the hypothesis of the tests, as in `compare`.
@@ -16353,7 +16357,7 @@ def compare_reports(
 
 
 def _report(name: str, report: Any) -> Report:
-    """Return a report, from itself, its JSON types or a file of these.
+    """Return a report that was passed as a report, as its dict, or as a JSON file.
 
     Raises:
         ValueError: it is something else; names the system and the file.
@@ -16364,7 +16368,7 @@ def _report(name: str, report: Any) -> Report:
         place = f"{place}: {path}"
         with naming_file(path):
             values = parse_json(read_content(path))
-    elif hasattr(report, "to_dict"):  # also of another copy of this package
+    elif hasattr(report, "to_dict"):  # also a report from another copy of this package
         values = report.to_dict()
     if not isinstance(values, Mapping):
         problem = "must be a report, what to_dict of one returned, or the path of a file of that"
@@ -16384,7 +16388,7 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
     """Return the signature of all reports.
 
     Raises:
-        ValueError: they have different ones; names the options.
+        ValueError: the signatures differ; names the options.
     """
     (first, signature), *others = ((name, report.signature) for name, report in reports.items())
     one = _choices(signature)
@@ -16399,7 +16403,7 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
 
 
 def _choices(signature: str) -> dict[str, str]:
-    """Return the options in a signature, by the words that it has for them."""
+    """Return the options in a signature by the names that it uses."""
     measures, *options = signature.split("|")
     return {"measures": measures, **dict(each.split(":", 1) for each in options)}
 
@@ -16442,7 +16446,7 @@ def _columns(table: pa.Table, options: Options) -> PerQuery:
 
 
 def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
-    """Return the notes of reports, those that all have without their names, and notes on what differs."""
+    """Return the notes of reports, those that all share without names, and notes on what differs."""
     notes: list[str] = []
     first, first_report = next(iter(tables.values())), next(iter(reports.values()))
     if paired and "judged" in first.column_names:
@@ -16462,7 +16466,7 @@ def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired
 
 
 def some_of(names: Collection[Any], noun: str) -> str:
-    """Return how many queries or systems there are, and the first of them.
+    """Return text with the number of queries or systems, and the first of them.
 
     >>> some_of(["q2", "q1"], "query"), some_of([], "system")
     ("2 queries ('q1', 'q2')", 'no system')

@@ -1,7 +1,7 @@
 """nDCG, DCG, IDCG and CG of rankings, equal to scikit-learn's: the public functions of the installed package.
 
-They need NumPy and pyarrow. Each name is imported when it is first used, so that the command line
-answers at once; `ndcg.NDCG`, the metric for Hugging Face `evaluate`, also needs `evaluate` and `datasets`.
+They need NumPy and pyarrow. Each name is imported when it is first used, so that the command line starts quickly.
+`ndcg.NDCG`, the metric for Hugging Face `evaluate`, also needs `evaluate` and `datasets`.
 
 >>> import ndcg
 >>> ndcg.compute(predictions=[[0.9, 0.4, 0.1]], references=[[0, 1, 2]], k=2)
@@ -65,7 +65,7 @@ _MODULES = {
 
 
 class Package(ModuleType):
-    """This package, which `datasets` hashes by its name: what it holds depends on the names that were used before."""
+    """This package. `datasets` hashes only its name, because its contents depend on which names were used before."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return import_module, (self.__name__,)

@@ -42,8 +42,8 @@ def file_address(path: str) -> str:
 def file_link(text: str, path: str) -> str:
     """Return a Markdown link to a file of the Space; outside a Space, the text and the path.
 
-    >>> file_link("input formats", "docs/forms.md#padding")
-    'input formats (`docs/forms.md`)'
+    >>> file_link("input formats", "docs/inputs.md#padding")
+    'input formats (`docs/inputs.md`)'
     """
     address = file_address(path)
     return f"[{text}]({address})" if address else f"{text} (`{path.partition('#')[0]}`)"

@@ -1,4 +1,4 @@
-"""Whose nDCG a number is, what a function computes, and the slips by which both go wrong.
+"""Find out whose nDCG a number is and what a function computes, and describe the known slips of both.
 
 May import: measure, inputs, files, scores, show.
 """

@@ -1,4 +1,4 @@
-"""Options that give reported scores, as few changes of a convention, and as Python and the shell take them."""
+"""Describe options that give reported scores as a few changes of a convention, for Python and the shell."""
 
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ class Combination(NamedTuple):
         convention: the convention that differs in the fewest options.
         changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
         score: the mean under these options.
-        given: the options that were given, and the cutoff, unless they are changed.
+        given: the options that the caller set, and the cutoff, unless they are changed.
     """
 
     convention: str
@@ -30,7 +30,7 @@ class Combination(NamedTuple):
 
     @property
     def call(self) -> str:
-        """The options as Python takes them.
+        """The options as Python arguments.
 
         >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
         "convention='rectools', gain='exponential', k=20"
@@ -39,7 +39,7 @@ class Combination(NamedTuple):
 
     @property
     def flags(self) -> str:
-        """The options as the shell takes them.
+        """The options as arguments in the shell.
 
         >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
         '--convention rectools --judged-only -k all'
@@ -61,13 +61,13 @@ class Combination(NamedTuple):
 def by_convention(
     options: Mapping[str, Any], matter: Set[str], score: float, given: Mapping[str, Any], asked: Sequence[int | None]
 ) -> Combination:
-    """Return a combination as changes of the convention that differs from it in the fewest options that matter.
+    """Return a combination as changes to the convention that differs from it in the fewest relevant options.
 
     Args:
         options: the options, and the cutoff, or all cutoffs that the reported scores have.
-        matter: the options of which another value may change the score.
+        matter: the options that may change the score.
         score: the mean under these options.
-        given: the options that were given.
+        given: the options that the caller set.
         asked: the cutoffs of the reported scores, or of the caller.
     """
     cutoff = {} if options["k"] in (asked, *asked) else {"k": options["k"]}

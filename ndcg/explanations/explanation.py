@@ -49,8 +49,8 @@ from .slips import SLIPS
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_COMBINATIONS = 5
-MOST_DOCUMENTS = 100_000  # for which slips are tried: they are plain Python
-LIKELY = 0.1  # matches by chance from which on a single match is doubtful
+MOST_DOCUMENTS = 100_000  # the most documents for which slips are tried, since these are plain Python
+LIKELY = 0.1  # with this many matches expected by chance, a single match proves little
 SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
@@ -61,7 +61,7 @@ class Choice(NamedTuple):
         name: the name of the option.
         before: its value in the first convention.
         after: its value in the second convention.
-        effect: its part of the difference between their scores.
+        effect: its share of the difference between their scores.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Explanation(Readable):
 
     Attributes:
         signature: the signature of the first convention or combination that matches, else of the second in `between`.
-            Without a reported score, the signature of the first convention that has one; empty if nothing matches.
+            Without a reported score, the signature of the first convention that has a score; empty if nothing matches.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the score under each convention, by its name; None if it has none.
         errors: why a convention has no score, by its name.
@@ -87,9 +87,9 @@ class Explanation(Readable):
         combinations: options that give the reported scores, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
-        without_score: options that were not tried, such as `ties=docid`, since the rankings have no score under them,
-            with the error.
-        distinct: how many of the combinations that match differ in the value of some query.
+        without_score: options that were not tried, such as `ties=docid`, because the rankings have no score under them,
+            each with the error.
+        distinct: how many of the matching combinations give different values to some query.
         by_chance: how many combinations would match by chance; nan if unknown.
         slips: known slips that give the reported scores, if no convention does, each with a convention, and with
             `zero_division` if that differs from the convention's.
@@ -170,7 +170,7 @@ class Explanation(Readable):
             none = f"None of {self.tried:,} combinations of options gives it"
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
         for option, error in self.without_score.items():
-            reason = "" if error in self.errors.values() else f": {error}"  # or else the reason stands below
+            reason = "" if error in self.errors.values() else f": {error}"  # otherwise the reason is shown below
             yield f"Combinations with {option} have no score{reason}."
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
@@ -305,14 +305,14 @@ def explain(
     explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
     if reported is not None:
         explanation = _with_matches(explanation, scorer, reported)
-    if pair is None and explanation.matches:  # the one that differs in the fewest choices
+    if pair is None and explanation.matches:  # the match that differs in the fewest choices
         pair = (first, min(explanation.matches, key=lambda name: len(scorer.differing(first, name))))
     if pair is None or pair[0] == pair[1]:
         return explanation
     signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
     try:
         choices = scorer.choices(*pair)
-    except ValueError as error:  # of a mixture of their options, such as ties by id among scores in 32 bits
+    except ValueError as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
         if between is None:
             return explanation
         raise ValueError(
@@ -322,7 +322,7 @@ def explain(
 
 
 class _Scorer:
-    """The same rankings, read once, under any choices."""
+    """Score the same rankings under different options, and read them only once."""
 
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs, self.k, self.options = inputs, k, options
@@ -344,7 +344,7 @@ class _Scorer:
         return self.options_of(convention).signature(**self.given)
 
     def options_of(self, convention: str, **changed: Any) -> Options:
-        """Return the options of a convention with the options of the caller and those that are changed."""
+        """Return the options of a convention, overridden by those of the caller and by changes."""
         return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
 
     def score(self, options: Options) -> float:
@@ -382,7 +382,7 @@ class _Scorer:
         )
 
     def read(self, options: Options) -> Rankings:
-        """Return the rankings as some options read them, once for each way of reading."""
+        """Return the rankings as some options read them; each reading is done once."""
         key = tuple(options.reading.values())
         if key not in self.rankings:
             self.rankings[key] = read(**self.inputs.rankings, **options.reading)
@@ -400,7 +400,7 @@ def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[st
 
 
 def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
-    """Return an explanation with the conventions, or else the combinations and slips, that give the reported scores."""
+    """Return an explanation with the conventions that give the reported scores, else with combinations and slips."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
     given = {name: value for name, value in scorer.options.items() if value is not None}
@@ -409,7 +409,7 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
     matches = tuple(conventions_with(searched))
     score = reported.score
-    if math.isnan(score):  # values of queries were reported: the table compares their mean
+    if math.isnan(score):  # if values of queries were reported, the table compares their mean
         score = mean("nDCG", evidence[0].scores, scorer.weight)
     explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
@@ -443,12 +443,12 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
 def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
     """Yield the slips that give the reported scores, each with a convention.
 
-    Slips that an option of `compute` can make are among the combinations of options.
+    Slips that equal an option of `compute` are covered by the combinations of options.
 
     Args:
         searched: the rankings, the known options and the reported scores.
         inputs: the rankings as the caller passed them.
-        as_given: the scores as the caller passed them, if they were read as percentages.
+        as_given: the scores before they were read as percentages.
     """
     other = searched._replace(evidence=as_given or searched.evidence)
     options = Options.parse(k=searched.k, **searched.given)

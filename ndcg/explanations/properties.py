@@ -1,4 +1,4 @@
-"""Properties that queries have in common on which two definitions of nDCG differ."""
+"""Find what the queries on which two definitions of nDCG differ have in common."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -8,8 +8,8 @@ import numpy as np
 from ..inputs.rankings import Rankings
 from ..measure.ties import Mask
 
-SHOWN_PROPERTIES = 2  # other properties often go with these
-TELLING = 0.05  # the highest probability that as many would have a property by chance
+SHOWN_PROPERTIES = 2  # other properties often follow from these
+TELLING = 0.05  # the highest probability that so many queries have a property by chance
 
 
 def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
@@ -47,12 +47,12 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
 
 
 def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
-    """Yield the properties of those that differ from the nearest definition, in sentences, the most telling first.
+    """Yield sentences on the properties of queries that differ from the nearest definition, the most telling first.
 
     Args:
         properties: for each property, a mask of the queries that have it.
         differing: a mask of the queries that differ.
-        noun: the word for them, such as "queries".
+        noun: what to call them, such as "queries".
         nearest: the nearest definition.
     """
     own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
@@ -67,7 +67,7 @@ def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, neares
 
 
 def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
-    """Return the probability that as many of those drawn have a property, if they were drawn at random.
+    """Return the probability that at least as many have a property in a random sample of the same size.
 
     >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
     0.2222

@@ -15,7 +15,7 @@ from ..measure.options import is_real
 from .reported_values import values_in_file, values_in_mapping, values_in_text
 from .search import Evidence
 
-# The tolerance of a score with any number of digits: some libraries compute in 32 bits.
+# The least tolerance, however many digits a score has, because some libraries compute in 32 bits.
 PRECISION = 1e-6
 
 
@@ -23,7 +23,7 @@ class Reported(NamedTuple):
     """Scores that somebody reported.
 
     Attributes:
-        words: the scores in words, as they were given.
+        words: the scores as text, as they were reported.
         score: the score, or the first of several; nan for the values of queries.
         percent: whether the score was given in percent.
         scale: 100 if the score was read in percent although it has no percent sign; else 1.
@@ -78,7 +78,7 @@ class Reported(NamedTuple):
         return cls(words, scores[0][1], any(percents), scale, tuple(scores), None, scores[0][0][0])
 
     def as_given(self) -> list[Evidence]:
-        """Return scores that were read in percent as they were given: a DCG may be above 1."""
+        """Return the original scores if they were read as percentages, since a DCG may be above 1."""
         return [
             Evidence(np.array([self.scale * score]), self.scale * precision, cutoff)
             for cutoff, score, precision in self.scores
@@ -88,7 +88,7 @@ class Reported(NamedTuple):
         """Return the evidence that a combination of options must match.
 
         Raises:
-            ValueError: the values belong to other queries than the rankings.
+            ValueError: the values belong to other queries than those of the rankings.
         """
         if self.values is None:
             return [Evidence(np.array([score]), precision, cutoff) for cutoff, score, precision in self.scores]
@@ -99,15 +99,15 @@ class Reported(NamedTuple):
             raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
         known = [(math.nan, None) if value is None else _value_of_query(value) for value in values]
         scores = np.array([score for score, _ in known])
-        # values such as 0.5 have fewer digits than those around them
+        # values such as 0.5 show fewer digits than others
         precision = min((each for _, each in known if each is not None), default=0.0)
         return [Evidence(scores, max(PRECISION, precision), of_queries=True)]
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
-    """Return the values in the order of the queries; None for those that programs leave out if they have no value."""
+    """Return the values in the order of the queries; None for queries that programs omit because they have no value."""
     names = rankings.names()
-    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # of a file
+    if names and not isinstance(names[0], str) and all(isinstance(each, str) for each in values):  # values from a file
         values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
     may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
     missing = [name for name, may in zip(names, may_lack, strict=True) if name not in values and not may]
@@ -138,10 +138,10 @@ def _is_file(got: Any) -> bool:
 
 
 def _value_of_query(value: Any) -> tuple[float, float | None]:
-    """Return the value of a query, and half a unit of its last digit, if it says how many digits were kept.
+    """Return the value of a query, and half a unit of its last digit if it shows how many digits were kept.
 
-    Numbers such as 1.0 and 0.5 do not: they have as few digits if all are kept. The value may be above 1, but not in
-    percent.
+    Numbers such as 1.0 and 0.5 do not, because they have few digits anyway. The value may be above 1, but is not a
+    percentage.
 
     >>> _value_of_query(0.5), _value_of_query("0.5000")
     ((0.5, None), (0.5, 5.000005e-05))
@@ -162,8 +162,8 @@ def _has_sign(got: Any) -> bool:
 
 
 def _decimal(value: Any) -> Decimal:
-    """Return a number with the digits that it was given with; nan if it is not a number."""
-    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # of an array or a tensor
+    """Return a number with all of its original digits; nan if it is not a number."""
+    plain = value.item() if getattr(value, "ndim", None) == 0 else value  # the number in an array or a tensor
     text = str(plain) if isinstance(plain, (str, Decimal)) else repr(float(plain)) if is_real(plain) else ""
     try:
         return Decimal(text.strip().removesuffix("%"))
@@ -178,7 +178,7 @@ def _exponent(value: Any) -> int | None:
 
 
 def _number_and_precision(got: Any) -> tuple[float, float, bool]:
-    """Return a score from 0 to 1, how far from it one with the same digits may be, and whether it is in percent.
+    """Return a score from 0 to 1, the tolerance that its digits imply, and whether it is a percentage.
 
     Raises:
         ValueError: it is not a score.

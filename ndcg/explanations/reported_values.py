@@ -1,4 +1,4 @@
-"""Read the value of each query as programs write it: from files, text, and mappings."""
+"""Read the value of each query in the formats that programs write: files, text and mappings."""
 
 import csv
 import math
@@ -12,9 +12,9 @@ from ..inputs.tables import ID_NAMES, plain_name
 from ..measure.messages import shown
 from ..measure.options import result_name
 
-WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in text, for a query without a value
-NDCG = re.compile(r"ndcg(?:(?:_cut[_.]|@)([1-9]\d*))?", re.IGNORECASE)  # also as trec_eval writes it
-OTHERS = ("run", "slice", "measure")  # other columns than the queries and their values
+WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
+NDCG = re.compile(r"ndcg(?:(?:_cut[_.]|@)([1-9]\d*))?", re.IGNORECASE)  # including trec_eval's name
+OTHERS = ("run", "slice", "measure")  # columns that contain neither queries nor values
 
 
 class _Row(NamedTuple):
@@ -36,9 +36,9 @@ class _Row(NamedTuple):
 def values_in_file(path: str, k: Any) -> tuple[Any, Any]:
     """Return the values of queries in a file, by query or in order, and their cutoff.
 
-    The file may be compressed, or a pipe. It holds lines of `query value`, of `measure query value` as trec_eval -q
-    prints them, or of values alone; or CSV, TSV, JSON or JSON Lines, as ndcg score -q writes them. For a query without
-    a value it has nan, None, null, a dash or nothing.
+    The file may be compressed, or a pipe. It contains lines of `query value`, of `measure query value` as printed by
+    trec_eval -q, or of values alone; or CSV, TSV, JSON or JSON Lines, as written by ndcg score -q. A query without a
+    value has nan, None, null, a dash or nothing.
 
     Args:
         path: the file.
@@ -72,7 +72,7 @@ def _chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
     Raises:
         ValueError: there is no such nDCG or several, there are several runs, or two values of a query.
     """
-    ndcgs: dict[str, list[_Row]] = {}  # by their names here; values without a measure by ""
+    ndcgs: dict[str, list[_Row]] = {}  # by the name that the measure has here; "" without a measure
     others: dict[str, None] = {}
     try:
         for row in rows:
@@ -99,7 +99,7 @@ def _chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
 
 
 def _ndcg_of(measure: str | None) -> str | None:
-    """Return the name of an nDCG as it is here, empty without a name; None for another measure.
+    """Return the name that an nDCG has here, empty for no name; None for another measure.
 
     >>> _ndcg_of("ndcg_cut_10"), _ndcg_of("ndcg"), _ndcg_of(None), _ndcg_of("map")
     ('nDCG@10', 'nDCG', '', None)

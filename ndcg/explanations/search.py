@@ -1,7 +1,8 @@
-"""The combinations of options that give reported scores: for papers with their own code.
+"""Search for combinations of options that give reported scores, for papers with their own code.
 
-Rankings are read once for each way of reading them. DCG and ideal DCG are summed once for each choice that they depend
-on, at all cutoffs at once. Options that change only the mean follow from the values of the queries.
+Rankings are read once for each set of options that changes how they are read. DCG and ideal DCG are summed once for
+each choice that they depend on, at all cutoffs together. Options that change only the mean are applied to the values of
+the queries.
 """
 
 import math
@@ -21,11 +22,11 @@ from ..scores.queries import UserTerms, progress, score_part
 from .combination import Combination, by_convention
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
-SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
-OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # and on those that read the rankings
+SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
+OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # as well as the options that change how rankings are read
 AVERAGING = ("zero_division", "missing")
-WIDER = 100  # how many times as wide as the range of a match the window is in which matches by chance are counted
-# The options that are searched, with their values. Where all values mean the same, only the first is tried.
+WIDER = 100  # matches by chance are counted in a window this many times as wide as the range of a match
+# The options that are searched, with their values. If values cannot differ on some rankings, only the first is tried.
 VALUES: dict[str, Sequence[Any]] = {
     "gain": tuple(OPTIONS["gain"].words),
     "discount": tuple(OPTIONS["discount"].words),
@@ -45,7 +46,7 @@ class Evidence(NamedTuple):
     Attributes:
         scores: the mean, as an array of one, or the value of each query; nan for a query without one.
         precision: the tolerance of a match.
-        cutoff: the cutoff of the score, as a tuple of one; empty if it is to be found.
+        cutoff: a tuple with the cutoff of the score; empty if it is unknown.
         of_queries: whether these are the values of the queries.
     """
 
@@ -63,7 +64,7 @@ class SearchResult(NamedTuple):
         tried: the number of combinations that were tried.
         by_chance: the number that would match by chance, from the scores near the reported one; nan if unknown.
         distinct: the number of matching combinations that differ in the value of some query.
-        nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
+        nearest: the combination that gives most of the reported values of queries, if none gives all of them.
         agreeing: the queries that have the same value under the nearest combination.
         without_score: the options by which the rankings cannot be read, such as `score_dtype=float32`, with the error.
     """
@@ -74,7 +75,7 @@ class SearchResult(NamedTuple):
     distinct: int = 0
     nearest: Combination | None = None
     agreeing: Mask | None = None
-    without_score: Mapping[str, str] = {}  # never changed
+    without_score: Mapping[str, str] = {}  # never modified
 
 
 class Searched(NamedTuple):
@@ -101,7 +102,7 @@ class Searched(NamedTuple):
 
     @property
     def named_cutoffs(self) -> list[int | None]:
-        """The cutoffs that the reported scores have; none if these are to be found."""
+        """The cutoffs of the reported scores; none if they are unknown."""
         return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
 
     def values_of(self, name: str) -> Sequence[Any]:
@@ -109,18 +110,18 @@ class Searched(NamedTuple):
         return (self.given[name],) if name in self.given else VALUES[name]
 
     def reported_of(self, means: Floats, cutoffs: Sequence[int | None]) -> Floats:
-        """Return the means to compare with the evidence, from those at all cutoffs: a row for each combination."""
+        """Select the means to compare with the evidence from those at all cutoffs: a row for each combination."""
         if self.named_cutoffs:
             return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
         return means[:, np.newaxis]
 
     def are_near(self, scores: Floats) -> Mask:
-        """Return which rows of such means match all evidence."""
+        """Return which rows of these means match all evidence."""
         near = [abs(scores[:, at] - each.scores[0]) <= each.precision for at, each in enumerate(self.evidence)]
         return np.asarray(np.all(near, axis=0))
 
     def has_evidence(self, values: Floats) -> bool:
-        """Return whether values of queries, at the named cutoffs or that of the caller, match all evidence."""
+        """Return whether values of queries match all evidence, at its cutoffs or that of the caller."""
         if self.of_queries is not None:
             return bool(_near(values[0], self.of_queries).all())
         means = _means_of(values, self.weight)
@@ -128,7 +129,7 @@ class Searched(NamedTuple):
 
 
 def search(searched: Searched) -> SearchResult:
-    """Try the combinations of the options that are not given, one of those that cannot differ on these rankings."""
+    """Try combinations of the options that are unknown, but only one of those that cannot differ on these rankings."""
     readings, without_score = _readings(searched)
     longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
@@ -143,11 +144,11 @@ def search(searched: Searched) -> SearchResult:
 
 
 class _Reading(NamedTuple):
-    """One way to read the rankings.
+    """The rankings as some options read them.
 
     Attributes:
         chosen: the options that read them.
-        matter: the options of which another value may change the nDCG of a query.
+        matter: the options that may change the nDCG of a query.
         grid: the values to try of the other options that the DCG depends on.
         rankings: the rankings.
     """
@@ -163,7 +164,7 @@ class _Scored(NamedTuple):
 
     Attributes:
         chosen: the options, except those in `AVERAGING`.
-        matter: the options of which another value may change the values.
+        matter: the options that may change the values.
         cutoffs: the cutoff of each row.
         values: the nDCG of each query at each cutoff; nan without an ideal DCG.
         skipped: the queries that `missing="skip"` skips.
@@ -179,7 +180,7 @@ class _Scored(NamedTuple):
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the readings of the rankings that differ, and the error of each option by which they cannot be read."""
+    """Return the distinct readings of the rankings, and the error of each option under which they cannot be read."""
     readings: list[_Reading] = []
     without_score: dict[str, str] = {}
 
@@ -198,7 +199,7 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
             chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
             if (rankings := read("score_dtype", chosen)) is not None:
                 read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
-        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits only add ties
+        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits can only add ties
         for chosen, rankings, ties in read_as[: 1 if same else None]:
             idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not _has_negative(rankings)}
             matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
@@ -232,7 +233,7 @@ def _scored_choices(
         chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
         try:
             options = Options.parse(k=1, **{**searched.given, **chosen})
-        except ValueError:  # a base of the logarithm that this discount cannot have
+        except ValueError:  # this discount does not allow this base of the logarithm
             continue
         ideals = {ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of) for ideal, of in cutoffs.items()}
         if not any(ideals.values()):
@@ -261,8 +262,8 @@ def _sums_at(
     rankings = searched.read(options)
     try:
         sums = score_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError as error:  # the results of the conventions have it
-        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # of a document, so at every cutoff
+    except ValueError as error:  # the results of the conventions show the error
+        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # the same error at every cutoff
             return {}
         alone = (_sums_at(searched, chosen, measure, [each]) for each in cutoffs)
         return {cutoff: sums for each in alone for cutoff, sums in each.items()}
@@ -270,7 +271,7 @@ def _sums_at(
 
 
 def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
-    """Return which queries are missing, and which count as perfect if they are empty: by what `compute` gives them."""
+    """Return which queries are missing, and which empty ones count as perfect, according to `compute`."""
     how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
     options = Options.parse(k=1, **{**searched.given, **chosen, **how})
     rankings = searched.read(options)
@@ -279,12 +280,12 @@ def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple
 
 
 class _Averaging(NamedTuple):
-    """A way in which queries count in their mean.
+    """How empty and missing queries count in the mean.
 
     Attributes:
         zero_division: the value of a query without an ideal DCG.
         missing: how a missing query counts.
-        matter: the options in `AVERAGING` of which another value may change the value of a query.
+        matter: the options in `AVERAGING` that may change the value of a query.
     """
 
     zero_division: float | str
@@ -293,7 +294,7 @@ class _Averaging(NamedTuple):
 
 
 def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_Averaging]:
-    """Yield the ways in which queries may count in their mean, one of those that cannot differ.
+    """Yield the possible settings for empty and missing queries, but only one of those that cannot differ.
 
     Args:
         searched: the options that are known.
@@ -311,19 +312,19 @@ def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_A
 
 
 class _Matches:
-    """The combinations that match, and the scores of all that were tried; no values of queries are kept."""
+    """The combinations that match, and the scores of all that were tried, without the values of queries."""
 
     def __init__(self, searched: Searched) -> None:
         self.searched = searched
         self.matching: list[Combination] = []
-        self.values: set[int] = set()  # of those that match, as hashes
-        self.scores: list[Floats] = []  # of those that were tried, a column for each evidence
+        self.values: set[int] = set()  # hashes of the values of matching combinations
+        self.scores: list[Floats] = []  # scores of all combinations, a column for each evidence
         self.tried = 0
         self.nearest: Combination | None = None
         self.agreeing: Mask | None = None
 
     def add(self, scored: _Scored) -> None:
-        """Compare values of queries with the reported scores, for each way in which they may count."""
+        """Compare values of queries with the reported scores, for each setting of empty and missing queries."""
         empty = np.isnan(scored.values)
         averagings = _averagings(self.searched, scored, empty)
         if self.searched.of_queries is not None:
@@ -376,7 +377,7 @@ class _Matches:
 
 
 def averaged(scored: _Scored, rows: Any, zero_division: float | str, missing: str) -> Floats:
-    """Return the values at some cutoffs as they count in a mean: nan for a query that does not."""
+    """Return the values at some cutoffs that count in the mean: nan for a query that does not count."""
     values = scored.values[rows]
     empty = scored.perfect.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
@@ -386,7 +387,7 @@ def averaged(scored: _Scored, rows: Any, zero_division: float | str, missing: st
 
 
 def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[float | str, str], Floats]:
-    """Return a function from a way of averaging to the means at all cutoffs; the sums are computed only once."""
+    """Return a function from how empty and missing queries count to the means at all cutoffs."""
     shares = np.ones(scored.values.shape[1]) if weight is None else weight
     parts = np.stack([shares * ~scored.skipped, shares * scored.skipped], axis=1)
     sums, full = np.where(empty, 0, scored.values) @ parts, (~empty).astype(np.float64) @ parts
@@ -394,7 +395,7 @@ def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[
     ones = empty.astype(np.float64) @ (parts * scored.perfect[:, np.newaxis])
 
     def means(zero_division: float | str, missing: str) -> Floats:
-        above, below = sums, full  # of the queries that are not skipped, and of those that are
+        above, below = sums, full  # for the queries that are not skipped, and for those that are
         if isinstance(zero_division, str):
             above, below = above + ones, below + empties
         elif not _is_nan(zero_division):
@@ -409,7 +410,7 @@ def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[
 def _agreeing(
     scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence
 ) -> Iterator[tuple[_Averaging, Mask]]:
-    """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
+    """Yield each setting with the queries that agree with the reported values, at each cutoff."""
     near = np.abs(scored.values - evidence.scores) <= evidence.precision
     depending = np.flatnonzero(np.isnan(scored.values).any(axis=0) | scored.skipped)  # on how queries are averaged
     part = scored._replace(
@@ -459,7 +460,7 @@ def _means_of(values: Floats, weight: Floats | None) -> Floats:
 
 
 def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
-    """Return how many combinations would match by chance: as many as match other scores near the reported ones.
+    """Estimate how many combinations would match by chance: as many as match other scores near the reported ones.
 
     Scores are counted in a window around the reported ones, without those that match. It is `WIDER` times as wide as
     the range of a match, but at most a standard deviation, since the middle has more scores than the ends; and it is
@@ -491,7 +492,7 @@ def _width_between(scores: Floats, score: float, reach: float) -> float:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
-    """Return the cutoffs to try with an ideal: those that are named, or one of those that count the same ranks.
+    """Return the cutoffs to try with an ideal: the known ones, else one of each group that counts the same ranks.
 
     The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
     """
@@ -499,7 +500,7 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
     def has_ideal(cutoff: int | None) -> bool:
         try:
             Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
-        except ValueError:  # a full ideal needs a cutoff, not too large
+        except ValueError:  # a full ideal needs a cutoff that is not too large
             return False
         return True
 

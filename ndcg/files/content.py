@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..inputs.tables import Possible, UnknownColumnError, plain_name
 from ..measure.messages import brief, visible
 
-CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
+CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
@@ -308,7 +308,7 @@ def parse_json(text: bytes) -> Any:
         raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
     except (json.JSONDecodeError, _RepeatedNameError):
         raise
-    except ValueError:  # a hook for integers would do without this, but takes half as long again
+    except ValueError:  # a hook for integers would avoid this, but takes 1.5 times as long
         raise _long_integer(text) from None
 
 

@@ -1,8 +1,7 @@
-"""Read one side of the rankings from any library: its values, the start of each query, missing values and padding.
+"""Read predictions or references from any library: values, the start of each query, missing values and padding.
 
-A side is a 2-D array or tensor, nested lists, a list of 1-D arrays, a column of lists that Arrow can
-read, or, if each row is a document, one flat column. Arrays, tensors and Arrow columns are used
-without a copy; only lists are converted.
+They are a 2-D array or tensor, nested lists, a list of 1-D arrays, a column of lists that Arrow can read or, if each
+row is a document, a flat column. Arrays, tensors and Arrow columns are used without a copy; only lists are converted.
 """
 
 import math
@@ -24,18 +23,18 @@ from ..measure.ties import Mask
 from .ids import id_kind
 from .sources import ARROW, Widened, converted, is_database_query, plain
 
-# words for a query, by its index, and a document in it, by its position or None
+# describes a query, by its index, and a document in it, by its position or None
 Place = Callable[[int, int | None], str]
 
 
 class Column(NamedTuple):
-    """One side of the rankings, query after query.
+    """Predictions or references, query after query.
 
     Attributes:
         values: the values of the documents.
         offsets: the start of each query, from 0, and the end of the last one.
         present: False for a missing value; None if none is missing.
-        padding: True for a value that marks padding; None if none can.
+        padding: True for a value that marks padding; None if no value can.
     """
 
     values: NDArray[Any]
@@ -53,7 +52,7 @@ class Column(NamedTuple):
         return self if score_order == "descending" else self.only(self.values != np.inf)
 
     def only(self, present: Mask) -> "Column":
-        """Return the same values, with those for which a mask is False also missing."""
+        """Return the same values, but those for which a mask is False are missing."""
         present = present if self.present is None else present & self.present
         return self._replace(present=None if present.all() else present)
 
@@ -69,11 +68,11 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
-# Formats of one side
+# Formats
 
 
 def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
-    """Read one side in which each row is a query.
+    """Read values in which each row is a query.
 
     >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
     [False, False, False, True]
@@ -100,9 +99,9 @@ def read_column(argument: str, values: Any, ignore_index: float | None = None) -
 
 
 def read_flat_column(argument: str, values: Any, place: Place, ignore_index: float | None = None) -> Column:
-    """Read one side in which each row is a document, as if all belonged to the same query."""
+    """Read values in which each row is a document, as if all belonged to one query."""
     values = _combined(values)
-    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # a head of one logit
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:  # from a head with one logit
         values = values.reshape(-1)
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
         return _from_arrow(argument, pa.LargeListArray.from_arrays([0, len(values)], values), ignore_index)
@@ -128,7 +127,7 @@ def logits_hint(argument: str, values: Any) -> str:
     if argument != "predictions" or getattr(values, "ndim", 0) != 2 or values.shape[1] != 2:
         return ""
     way = "give the difference of two logits, logits[:, 1] - logits[:, 0]"
-    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/trainer.md)"
+    return f"; {way}, in a Trainer by preprocess_logits_for_metrics (docs/training.md)"
 
 
 def _combined(values: Any) -> Any:
@@ -166,7 +165,7 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
         shape = f"{values.ndim}-D of shape {values.shape}" + f"; {NOT_NESTED}" * (values.ndim == 1)
         raise ValueError(f"{argument} must be 2-D, one row of documents per query; got {shape}")
     offsets = np.arange(len(values) + 1) * values.shape[1]
-    values = np.ravel(values)  # copied only if its rows do not follow each other
+    values = np.ravel(values)  # copied only if rows are not adjacent in memory
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
     return Column(_numeric(argument, values), offsets, present, is_padding(values, ignore_index))
 
@@ -174,11 +173,11 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
 def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
     """Read one 1-D array per query."""
     types_of_rows = list(map(DTYPE, rows))
-    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashes of types are slow
+    are_alike = types_of_rows.count(types_of_rows[0]) == len(types_of_rows)  # hashing types is slow
     first = {
         dtype: types_of_rows.index(dtype)
         for dtype in ([types_of_rows[0]] if are_alike else dict.fromkeys(types_of_rows))
-    }  # their queries
+    }  # the queries of these rows
     if np.dtype(object) in first:
         return _from_lists(argument, rows, ignore_index)
     if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
@@ -196,14 +195,14 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
         return _from_lists(argument, rows, ignore_index)
     if ignore_index is None or (set(dtypes) == {values.dtype} and Widened not in set(map(type, rows))):
         padding = is_padding(values, ignore_index)
-    else:  # values are of another type than a row was given in
+    else:  # the values have another type than the row
         padding = np.concatenate([is_padding(row, ignore_index) for row in rows])
     return Column(values, offsets_of(np.fromiter(map(len, rows), np.int64)), present, padding)
 
 
 def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Concatenate arrays; if they have the same type, by their bytes, which is faster for short ones."""
-    with suppress(TypeError, BufferError):  # for an array with strides
+    """Concatenate arrays; arrays of the same type by their bytes, which is faster if they are short."""
+    with suppress(TypeError, BufferError):  # raised for arrays with strides
         if are_alike:
             return np.frombuffer(b"".join(arrays), arrays[0].dtype)
     return np.concatenate(arrays)
@@ -224,7 +223,7 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
         raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
-    if pa.types.is_null(values.type):  # each value is missing
+    if pa.types.is_null(values.type):  # all values are missing
         values = values.cast(pa.float64())
     if not _is_numeric(values.type):
         kind = "text" if id_kind(values.type) == "text" else shown(str(values.type))[1:-1]
@@ -276,12 +275,12 @@ def _from_lists(argument: str, rows: Sequence[Any], ignore_index: float | None =
 # Numbers
 
 
-MANY = 1 << 9  # numbers; fewer are read faster one by one
-OWN: dict[type, type] = {np.int64: int, np.float64: float}  # Python's names for NumPy's numbers
+MANY = 1 << 9  # fewer numbers are read faster one by one
+OWN: dict[type, type] = {np.int64: int, np.float64: float}  # Python types that equal NumPy types
 
 
 def numbered(query: int, position: int | None) -> str:
-    """Return words for a place in rankings that have no ids."""
+    """Describe a place in rankings that have no ids."""
     return f"query {query}, position {position}"
 
 
@@ -299,7 +298,7 @@ def read_numbers(
         argument: the name of the argument in errors.
         rows: the numbers.
         offsets: the start of each query.
-        place: a function that returns words for a place.
+        place: a function that describes a place.
         ignore_index: the reference that marks padding.
         kinds: the types of all numbers, if they are known.
 
@@ -324,9 +323,9 @@ def read_numbers(
 def _plain_numbers(
     rows: Sequence[Sequence[Any]], offsets: NDArray[np.int64], ignore_index: float | None, kinds: Set[type] | None
 ) -> Column | None:
-    """Return plain numbers and None, read all at once; None if some are others, or would be rounded.
+    """Return plain numbers and None, read all at once; None if some have other types or would be rounded.
 
-    Numbers of NumPy are plain among None, of which NumPy makes objects.
+    NumPy's numbers count as plain among None, since NumPy makes objects of such lists.
     """
     head = list(islice(chain.from_iterable(rows), MANY))
     first = next((value for value in head if value is not None), None)
@@ -335,13 +334,13 @@ def _plain_numbers(
     try:
         with np.errstate(all="ignore"):
             try:
-                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type makes the sum one of that
-            except TypeError:  # of None
+                found = kinds or {type(sum(map(sum, rows)))}  # a number of another type changes the type of the sum
+            except TypeError:  # because of a None
                 found = set(map(type, chain.from_iterable(rows)))
         if kinds or NoneType in found:
             found = {OWN.get(kind, kind) for kind in found}
         if found == {int}:
-            with suppress(ValueError):  # integers that take more than a byte
+            with suppress(ValueError):  # integers that do not fit into a byte
                 array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
                 return Column(array, offsets, padding=is_padding(array, ignore_index))
         if found <= {int, float, NoneType}:
@@ -353,12 +352,12 @@ def _plain_numbers(
 
 
 def _holds_all(array: NDArray[Any]) -> bool:
-    """Return whether NumPy's array of numbers, of several types perhaps, holds each of them as it is."""
+    """Return whether NumPy stored all numbers exactly, although they may have several types."""
     if array.ndim != 1 or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         return False
     if array.dtype.kind != "f" or float(np.abs(array).max(initial=0)) < 2**53:
         return True
-    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy makes NaN of a masked number
+    return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy turns masked numbers into NaN
 
 
 def _one_by_one(
@@ -388,7 +387,7 @@ def _one_by_one(
                 return np.array(values, dtype), mask
     try:
         array = np.array(values, np.float64)
-    except OverflowError:  # an integer beyond all floats is rejected below
+    except OverflowError:  # an integer that is too large is rejected below
         array = np.array([value if abs(value) < 2**1023 else math.inf for value in values], np.float64)
     usual = all(issubclass(kind, (float, Integral, np.float32, np.float16)) for kind in kinds)
     for at in np.flatnonzero(beyond_2_53(array) | np.isinf(array)).tolist() if usual else range(len(values)):
@@ -403,7 +402,7 @@ def _is_number(kind: type) -> bool:
 
 
 def number(value: Any) -> Any:
-    """Return a number of another library, such as a 0-d tensor, as Python's, None for a masked one; others as they are.
+    """Convert a number of another library, such as a 0-d tensor, to Python's, and a masked one to None.
 
     >>> number(np.ma.masked), number(np.array(0.5)), number("0.5")
     (None, 0.5, '0.5')
@@ -418,7 +417,7 @@ def number(value: Any) -> Any:
 
 
 def in_dtype(scores: NDArray[Any], score_dtype: str) -> NDArray[Any]:
-    """Return scores in the type in which they are compared; infinite if they are too large for it.
+    """Return scores in the type in which they are compared; those that are too large for it become infinite.
 
     >>> in_dtype(np.array([1.00000001, 1.0, 1e39]), "float32").tolist()
     [1.0, 1.0, inf]
@@ -442,8 +441,8 @@ def negated(scores: NDArray[Any]) -> NDArray[Any]:
 
 
 def beyond_2_53(values: NDArray[Any]) -> Mask:
-    """Return a mask of integers that float64 may not distinguish from their neighbors."""
-    if values.dtype.kind == "f":  # of narrower floats none was rounded
+    """Return a mask of integers that float64 may not tell apart from their neighbors."""
+    if values.dtype.kind == "f":  # narrower floats were not rounded
         size = np.abs(values) if values.dtype == np.float64 else np.zeros(values.shape)
         return np.asarray((size >= 2**53) & (size < math.inf))
     return (values >= 2**53) | (values <= -(2**53))
@@ -458,24 +457,24 @@ def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 
-# Padding, found in the type that each value is given in
+# Padding, compared in the original type of each value
 
 
 def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
-    """Return a mask of padding: the reference of padding, rounded to the type of the values; None without one.
+    """Return a mask of padding: values equal to `ignore_index`, rounded to their type; None if there is none.
 
     >>> is_padding(np.array([1, 1e30], np.float32), 1e30).tolist()
     [False, True]
     """
     if ignore_index is None:
         return None
-    with np.errstate(over="ignore"):  # a float too large for the type is infinite in it
+    with np.errstate(over="ignore"):  # a float that is too large for the type becomes infinite
         if isinstance(values, Widened):
             ignore_index = values.rounded(ignore_index)
         elif _is_narrow(values.dtype):
             ignore_index = float(np.asarray(ignore_index, np.float64).astype(values.dtype))
             values = np.asarray(values).astype(np.float32)
-        elif values.dtype == bool:  # NumPy compares bools with integers of 64 bits only
+        elif values.dtype == bool:  # NumPy compares bools with 64-bit integers only
             values = np.asarray(values).view(np.uint8)
         return np.asarray(np.asarray(values) == ignore_index)
 
@@ -494,5 +493,5 @@ def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:
-    """Return whether it is a float type of JAX or TensorFlow with values that float32 represents exactly."""
+    """Return whether it is a float type of JAX or TensorFlow whose values float32 represents exactly."""
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))

@@ -1,4 +1,4 @@
-"""Remove documents, such as items that a user has seen, from both sides: they have no rank and are in no ideal."""
+"""Remove documents, such as items that a user has seen, from rankings and ideals."""
 
 from collections.abc import Collection, Iterable, Mapping, Set
 from itertools import chain
@@ -35,7 +35,7 @@ class NothingExcludedError(ValueError):
 
 
 def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Return both sides, mappings or files, without the excluded documents.
+    """Return predictions and references, mappings or files, without the excluded documents.
 
     Args:
         exclude: ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
@@ -43,8 +43,8 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
         references: the relevance, by query id and document id.
 
     Raises:
-        ValueError: `exclude` has another format, its ids cannot be read or have another type than the ids of the
-            rankings, or no query is in common.
+        ValueError: `exclude` has the wrong format, its ids cannot be read or have another type than those of the
+            rankings, or none of its queries is in the rankings.
 
     >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
     ({'q': {'b': 0.1}}, {'q': {'b': 1}})
@@ -65,7 +65,7 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
 
 
 def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[np.int64]:
-    """Return how many documents `without` removed for each query of the references, a column for each side.
+    """Return how many documents `without` removed for each query: from the predictions, and from the references.
 
     >>> before = {"q": {"a": 0.9}}, {"q": {"a": 1, "b": 1}, "r": {}}
     >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
@@ -126,7 +126,7 @@ def _rows_of(columns: Columns) -> Rows:
 
 
 def _are_among(rows: Rows, excluded: Rows) -> Mask:
-    """Return which rows have the query and the document of a row to exclude."""
+    """Return which rows have the same query and document as a row to exclude."""
     (queries, documents), (query, document) = rows, excluded
     of_query = _index_among("queries", query.distinct, queries.distinct)[query.codes]
     of_document = _index_among("documents", document.distinct, documents.distinct)[document.codes]
@@ -136,7 +136,7 @@ def _are_among(rows: Rows, excluded: Rows) -> Mask:
 
 
 def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return the index of each id among the ids of the rankings; -1 if it is not among them.
+    """Return the index of each id among the ids of the rankings; -1 if it is not there.
 
     Raises:
         ValueError: the ids have another kind (text, bytes, integers, dates or times) than the ids of the rankings.
@@ -147,12 +147,12 @@ def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
 
 
 def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> Rows:
-    """Return the rows of documents to exclude; for a mapping, only ids that columns of the rankings' types can hold."""
+    """Return the rows of documents to exclude; from a mapping, only ids that the rankings' columns can hold."""
     if isinstance(exclude, Columns):
         return _rows_of(exclude)
     if not isinstance(exclude, Pairs):
         exclude = _pairs(_by_query(exclude), queries, documents)
-    # a column without rows may have a type that is not one of ids
+    # an empty column may have a type that ids cannot have
     query, document = (read_ids("exclude", ids if len(ids) else []) for ids in settled(**exclude._asdict()))
     if query.rows != document.rows:
         lengths = f"{query.rows} query ids and {document.rows} document ids"
@@ -173,7 +173,7 @@ def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) 
 
 
 def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
-    """Return the ids that a column of a type can hold: ids of its kind, and integers within its range."""
+    """Return the ids that a column of this type can hold: ids of the same kind, and integers within its range."""
     alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
     if id_kind(kind) != "integers":
         return alike
@@ -255,7 +255,7 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
 
 
 def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
-    """Raise an error for documents with another kind of ids than in the rankings, the same for any order of a set.
+    """Raise an error for documents with another kind of ids than in the rankings, the same in any order of a set.
 
     Args:
         excluded: the documents to exclude of each query.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..measure.scoring import in_threads
 from .ids import Order, RowNumbers, grouped
 
-HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for a processor's cache
+HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
 UNITS = ["s", "ms", "us", "ns"]  # of times
 

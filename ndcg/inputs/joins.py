@@ -113,7 +113,7 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Id
         rows["document_ids"] = documents.rows
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
-        hint = "first join tables with different rows by query and document, with an outer join (docs/forms.md)"
+        hint = "first join tables with different rows by query and document, with an outer join (docs/inputs.md)"
         raise ValueError(
             "with query_ids, all columns must be flat and have the same length, one row per document; got "
             f"{lengths} rows; {hint}"

@@ -1,8 +1,8 @@
 """Convert ranked ids to mappings: lists of document ids, best first, and the ids of relevant documents.
 
-Both are lists in the order of the queries, or mappings by the queries' ids. Integers can be ids as
-well as scores or relevances. They are ids if the other side has a set or a mapping for a query, which scores
-and relevances never are; text is always ids.
+Both are lists in the order of the queries, or mappings by the queries' ids. Text is always an id. Integers can be ids,
+scores or relevances. They are ids if the other argument has a set or a mapping for a query, which scores and relevances
+never are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -124,13 +124,13 @@ def _refuse_integers(listed: Mapping[str, Mapping[Any, Any]]) -> None:
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:
-    """Raise an error if the sides have different numbers of queries."""
+    """Raise an error if predictions and references have different numbers of queries."""
     if predicted != referred:
         raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
 
 
 def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
-    """Return the error for ids of several kinds, in sides by the name of their argument."""
+    """Return the error for ids of several kinds, in arguments by their names."""
     examples: dict[str, str] = {}
     for argument, side in sides.items():
         for query, documents in side.items():
@@ -141,7 +141,7 @@ def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
 
 
 def _kind_of_ids(side: Any) -> str | None:
-    """Return the content of the first query that is not empty: "mapping" (or a set), "text", "integers" or "numbers".
+    """Return what the first nonempty query contains: "mapping" (or a set), "text", "integers" or "numbers".
 
     None if all queries are empty; "other" if it is not a list.
     """
@@ -166,7 +166,7 @@ def _kind_of_ids(side: Any) -> str | None:
 
 
 def _ranked_rows(side: Any) -> list[Any]:
-    """Return the rows of a side as lists, sets and mappings."""
+    """Return the rows of an argument as lists, sets and mappings."""
     if isinstance(side, (pa.Array, pa.ChunkedArray)):
         return list(side.to_pylist())
     rows = side.tolist() if isinstance(side, np.ndarray) else side
@@ -174,7 +174,7 @@ def _ranked_rows(side: Any) -> list[Any]:
 
 
 def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
-    """Return a query's documents with their values, from the mapping or by position."""
+    """Return a query's documents with their values, from a mapping or by position."""
     if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
         if isinstance(row, Mapping):
             return row
@@ -192,7 +192,7 @@ def _fill(row: Sequence[Any]) -> int:
 
 
 def _problem_of_ids(row: Any) -> str:
-    """Return the error in the ids of a query, after the position if there is one."""
+    """Return the error in the ids of a query, after its position if it has one."""
     if row is None:
         return ": is None; give [] if there is no document"
     if not isinstance(row, (list, tuple, Set, Mapping)):

@@ -1,4 +1,4 @@
-"""Rankings as the input of the kernel: relevances and scores, query after query, and the names of queries."""
+"""The input of the kernel: relevances and scores, query after query, and the names of queries."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -24,11 +24,11 @@ class Rankings(NamedTuple):
         offsets: the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``.
         judged: False if the relevance is missing; None if none is missing.
         retrieved: False if the score is missing; None if none is missing.
-        place: a function from the index of a query, and the position of a document or None, to words that name them
-            by their ids; None if they have no ids.
+        place: a function that describes a query, by its index, and a document, by its position or None, with their ids;
+            None if they have no ids.
         query_ids: the id of each query; None if they have no ids.
-        answered: True for each query with a ranking in the predictions of which no document is here, such as an empty
-            list by ids; None if there is none.
+        answered: True for each query whose ranking in the predictions leaves no document here, such as an empty list of
+            ids; None if there are none.
         excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
             ``(queries, 2)``; None without `exclude`.
         unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
@@ -51,7 +51,7 @@ class Rankings(NamedTuple):
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
-        """Return the rankings of two sides with the same documents, without padding."""
+        """Return the rankings from predictions and references of the same documents, without padding."""
         if relevance.padding is not None and relevance.padding.any():
             kept = ~relevance.padding
             if relevance.present is not None:
@@ -88,15 +88,15 @@ class Rankings(NamedTuple):
         return self.missing | self.empty()
 
     def only(self, kept: Mask) -> "Rankings":
-        """Return the same documents; those for which a mask is False are neither judged nor retrieved."""
+        """Return the same documents, but those for which a mask is False are neither judged nor retrieved."""
         judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
         return self._replace(judged=judged, retrieved=retrieved, answered=self._ranked())
 
     def of_judged(self) -> "Rankings":
-        """Return the same documents, retrieved only if they are judged."""
+        """Return the same documents, but unjudged ones count as not retrieved."""
         if self.judged is None:
             return self
-        kept = self.judged | ~(self.score < np.inf)  # a value that is not a score stays, to be rejected
+        kept = self.judged | ~(self.score < np.inf)  # invalid scores are kept, so that they are rejected
         kept = kept if self.retrieved is None else kept & self.retrieved
         return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
@@ -158,7 +158,7 @@ class Rankings(NamedTuple):
         }
 
     def queries_of_ties(self) -> NDArray[np.intp]:
-        """Return the query of every two retrieved documents that follow each other and have equal scores.
+        """Return the query of every pair of adjacent retrieved documents with equal scores.
 
         >>> Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3])).queries_of_ties().tolist()
         [0]
@@ -171,7 +171,7 @@ class Rankings(NamedTuple):
         return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about so many documents each.
+        """Yield the same queries in pieces of about this many documents.
 
         >>> rankings = Rankings(np.ones(10), np.ones(10), np.arange(6) * 2)
         >>> [piece.queries for piece in rankings.pieces(documents=4)]
@@ -194,7 +194,7 @@ class Rankings(NamedTuple):
             )
 
     def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are padding throughout.
+        """Return which queries have no documents at all, such as lists that are all padding.
 
         >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).empty().tolist()
         [False, True]
@@ -206,12 +206,12 @@ class Rankings(NamedTuple):
     def matched(self) -> "Rankings":
         """Return the same rankings, with `unmatched`.
 
-        Lists and mappings by ids show nothing unless a query has retrieved and judged documents. In flat columns there
-        may be no such query because the ids of queries differ.
+        In lists and mappings by ids, this is known only if a query has both retrieved and judged documents. In flat
+        columns, there may be no such query because the ids of queries differ.
         """
-        if self.excluded is not None and self.excluded.any(axis=0).all():  # their ids are alike on both sides
+        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
             return self._replace(unmatched="")
-        for rows in (slice(PROBE), slice(None)):  # nearly always one of the first documents is in both
+        for rows in (slice(PROBE), slice(None)):  # almost always, one of the first documents is in both
             retrieved, judged = self._of_sides(rows)
             if (retrieved & judged).any():
                 return self._replace(unmatched="")
@@ -227,13 +227,13 @@ class Rankings(NamedTuple):
         return self._replace(unmatched=f"no document was both retrieved and judged; {both}{hint}")
 
     def _place_of(self, row: int) -> str:
-        """Return the words for a document."""
+        """Describe a document."""
         query = int(np.searchsorted(self.offsets, row, side="right")) - 1
         return (self.place or numbered)(query, row - int(self.offsets[query]))
 
     def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
         """Return which of some documents were retrieved, and which were judged."""
-        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan too, which is rejected as such
+        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
         judged = np.ones(len(retrieved), bool) if self.judged is None else self.judged[rows]
         return retrieved if self.retrieved is None else retrieved & self.retrieved[rows], judged
 
@@ -248,7 +248,7 @@ class Rankings(NamedTuple):
 
 
 def _later(place: Place, queries: int, query: int, position: int | None) -> str:
-    """Return the words for a place, with queries counted from a later one."""
+    """Describe a place, with queries counted from a later one."""
     return place(queries + query, position)
 
 

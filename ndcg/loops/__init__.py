@@ -1,4 +1,4 @@
-"""Interfaces for trainers, evaluators, scorers, training loops and leaderboards.
+"""What training libraries call: metrics for trainers and for loops, evaluators and scorers.
 
 May import: measure, inputs, files, scores, statistics.
 """

@@ -1,7 +1,7 @@
 """The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
 
-A model ranks the documents of each query, and a report on that run gives the scores. The corpus is encoded one chunk at
-a time, and only the documents of each query that may count are kept.
+A model ranks the documents of each query, and the scores come from a report on this run. The corpus is encoded one
+chunk at a time, and for each query only the documents that may affect the score are kept.
 """
 
 import csv
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 Run = dict[Any, dict[Any, float]]
 
 NOT_IN_FILE_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # on any system
-TIED = 1000  # documents of each query that are kept beyond its depth, as they tie with the last one there
+TIED = 1000  # the most documents per query that are kept because they tie with the last one
 
 
 class Calls(NamedTuple):
-    """The arguments for calls of a model and its similarity.
+    """The arguments for calling a model and its similarity.
 
     Attributes:
-        query: the model's arguments for queries, and for pairs.
+        query: the model's arguments for queries and for pairs.
         document: the model's arguments for documents.
-        embedding: more arguments, for both as embeddings.
+        embedding: further arguments of embedding models, for queries and documents.
         chunk: the number of documents, or pairs, that are encoded and scored at a time.
         score_function: a function of the embeddings of queries and of documents; None for the model's own.
     """
@@ -50,7 +50,7 @@ class Calls(NamedTuple):
 
 
 class Search:
-    """The ranking of a corpus by a model, for each query."""
+    """Rank a corpus for each query with a model."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Search:
         score_order: str,
         calls: Calls,
     ) -> None:
-        """Keep the queries and the documents to rank.
+        """Store the queries and the documents to rank.
 
         Args:
             queries: the text of each query, by its id.
@@ -173,8 +173,8 @@ def _ranked(documents: Mapping[Any, float]) -> list[tuple[Any, float]]:
 def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
     """Return the k highest scores of each row and their columns, equal scores in the order of the columns.
 
-    Up to `TIED` scores that tie with the k-th, in the type in which scores are compared, are also returned, since they
-    share its rank. Rows with fewer are padded with -inf.
+    Up to `TIED` more scores are returned if they tie with the k-th in the type in which scores are compared, because
+    they share its rank. Shorter rows are padded with -inf.
     """
     import torch
 
@@ -187,7 +187,7 @@ def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tenso
     width = int(reach.max())
     if width > k:
         columns = compared.topk(width, dim=1).indices
-        tied = reach[:, 0] > k  # topk returns any of them
+        tied = reach[:, 0] > k  # topk returns an arbitrary choice of them
         columns[tied] = compared[tied].sort(dim=1, descending=True, stable=True).indices[:, :width]
     columns = columns.sort(dim=1).values
     columns = columns.gather(1, compared.gather(1, columns).argsort(dim=1, descending=True, stable=True))
@@ -224,24 +224,24 @@ def sentence_transformers_evaluator(
     """Return a sentence-transformers evaluator, for `evaluator=` of its trainers or to be called with a model.
 
     The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a `CrossEncoder`, which
-    reranks the `candidates`. A call returns floats by name, such as `nDCG@10` with the ends of its interval,
-    `nDCG@10_low` and `nDCG@10_high`, and `en_nDCG@10` for each slice. The first name is `primary_metric`. The
-    evaluator keeps the `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those
+    reranks the `candidates`. A call returns floats by name: `nDCG@10`, the ends of its interval as `nDCG@10/low` and
+    `nDCG@10/high`, and `nDCG@10/slice=en` for each slice. The first name is `primary_metric`. The evaluator keeps the
+    `report` and the `run`, `{query: {document: score}}`, of its last call. The scores equal those
     of `compute` on the whole ranking of each query: in addition to its k best documents, the run contains up to 1,000
     documents that tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
     set, all judged documents.
 
-    Only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and these documents
-    of each query are in memory; with `k=None` all documents.
+    Memory holds only the embeddings of the queries and of one chunk of the corpus, queries × (chunk + k) scores, and
+    these documents of each query; with `k=None`, all documents.
 
     Args:
         queries: the text of each query, by its id.
         corpus: the text of each document, by its id.
-        relevant_docs: the relevance of documents, `{query: {document: grade}}`; it is 1 for ids without grades. Queries
-            that are not in it are skipped.
+        relevant_docs: the relevance of documents, `{query: {document: grade}}`, or `{query: ids}`, with relevance 1.
+            Queries that are not in it are skipped.
         k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
         candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for the corpus.
-            A query that is not in it has no ranking; see `missing`.
+            A query without candidates has no ranking; see `missing`.
         exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
         by: a value per query, as in `report`, in the order of `relevant_docs` or `{query: value}`.
@@ -252,7 +252,7 @@ def sentence_transformers_evaluator(
         score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
             similarity. For a function that returns distances, set `score_order="ascending"`.
         truncate_dim: the number of dimensions of a dense embedding; None for all.
-        max_active_dims: the number of dimensions of a sparse embedding that are not 0; None for no limit.
+        max_active_dims: the most nonzero dimensions of a sparse embedding; None for no limit.
         query_prompt: a prefix of each query, or of each pair in a reranker.
         query_prompt_name: the name of such a prompt in the model.
         corpus_prompt: a prefix of each document.
@@ -317,7 +317,7 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
 
 
 def _given(**arguments: Any) -> dict[str, Any]:
-    """Return the arguments that are not None."""
+    """Return the arguments that are set."""
     return {argument: value for argument, value in arguments.items() if value is not None}
 
 
@@ -331,7 +331,7 @@ def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
 
 
 def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> "Callable[[Any, Any], Tensor] | None":
-    """Return the function with a name in sentence-transformers, and any other value unchanged."""
+    """Return the function that sentence-transformers has under a name, and any other value unchanged."""
     if not isinstance(score_function, str):
         return score_function
     from sentence_transformers import SimilarityFunction
@@ -341,7 +341,7 @@ def _similarity(score_function: "Callable[[Any, Any], Tensor] | str | None") -> 
 
 
 def _candidates(candidates: Any, queries: Any, corpus: Any, references: Run) -> dict[Any, dict[Any, None]]:
-    """Return the documents to rank for each query that was judged, each once."""
+    """Return the documents to rank for each judged query, without duplicates."""
     _check_in_corpus("candidates", candidates, corpus)
     if unknown := [query for query in candidates if query not in queries]:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
@@ -354,10 +354,10 @@ def _candidates(candidates: Any, queries: Any, corpus: Any, references: Run) -> 
 def _kept(
     options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
 ) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
-    """Return the number of documents to keep for a query, None for all, and those to keep at any rank.
+    """Return the number of documents to keep per query, None for all, and the documents to keep at any rank.
 
-    Documents that are excluded or ignored have no rank. Judged documents at any rank are in the condensed list, or
-    in the ideal.
+    Excluded and ignored documents have no rank. Judged documents count at any rank if they are in the condensed list or
+    the ideal.
     """
     if None in options.cutoffs:
         return None, None
@@ -388,7 +388,7 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
 
 
 def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callable[[Run], Report]:
-    """Return the function that reports on a run; an error in the judgments is raised here, before any training."""
+    """Return the function that reports on a run. Errors in the judgments are raised here, before any training."""
     report_of = partial(_report_of, inputs, options, resampling)
     try:
         report_of({query: dict.fromkeys(each, 0.0) for query, each in inputs.references.items()})
@@ -398,7 +398,7 @@ def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callab
 
 
 def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
-    """Return the report on a run, without a warning if it has no judged document, since all ids are of one corpus."""
+    """Return the report on a run. It does not warn if no document was judged, because all ids come from one corpus."""
     inputs = inputs._replace(predictions=run)
     return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)
 
@@ -411,7 +411,7 @@ class NDCGEvaluator:
         report: the report on that ranking.
     """
 
-    prefix_name_to_metrics: Callable[..., Any]  # of the base
+    prefix_name_to_metrics: Callable[..., Any]  # expected by the base class
     store_metrics_in_model_card_data: Callable[..., None]
 
     def __init__(
@@ -433,7 +433,7 @@ class NDCGEvaluator:
         self.prefix_name_to_metrics({}, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle: the evaluator is sent to other processes with a model that has the results in its card."""
+        """Support pickling: the evaluator is sent to other processes with the model, whose card has its results."""
         return _blank_evaluator, (), self.__dict__
 
     def __call__(
@@ -450,7 +450,7 @@ class NDCGEvaluator:
         return metrics
 
     def _write(self, folder: str, row: Mapping[str, float]) -> None:
-        """Append a row to the first file, by number, that has its columns: other evaluators may have the same name."""
+        """Append a row to the first numbered file with its columns, because other evaluators may have the same name."""
         os.makedirs(folder, exist_ok=True)
         stem, extension = os.path.splitext(os.path.join(folder, self.csv_file))
         for number in count(1):
@@ -483,6 +483,6 @@ def _evaluator_class() -> Callable[..., Any]:
 
 
 def _blank_evaluator() -> Any:
-    """Return an evaluator without its attributes, which are restored next."""
+    """Return an evaluator without attributes, for unpickling."""
     made: Any = _evaluator_class()
     return made.__new__(made)

@@ -1,7 +1,7 @@
 """The metric for a PyTorch loop: batch by batch, in one process or in several.
 
-For whole queries, only exact sums are kept, so that their mean is the same however the queries are split into batches
-and processes. Rows of documents are kept until their queries are complete.
+For whole queries, only exact sums are kept, so the mean does not depend on how queries are split into batches and
+processes. Rows of single documents are kept, because the rest of a query may come later.
 """
 
 import math
@@ -21,7 +21,7 @@ from ..measure.options import Cutoffs, Options, QueryOptions
 from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, mean, query_values
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
-Sums = dict[str, tuple[int, list[float]]]  # of each result: how many queries have it, and the parts of its sum
+Sums = dict[str, tuple[int, list[float]]]  # by result: the number of queries with a value, and the parts of their sum
 
 
 class MeterState(NamedTuple):
@@ -35,7 +35,7 @@ class Meter:
     """The mean over queries that come in batches."""
 
     def __init__(self, options: Options) -> None:
-        """Keep how to score."""
+        """Store the options."""
         self.options = options
         self.reset()
 
@@ -51,13 +51,13 @@ class Meter:
                 score per document. Tensors on any device and with any float type, arrays, or lists, which may differ in
                 length.
             labels: the `references` of `compute`, in the same shape.
-            mask: True or 1 for a document, False or 0 for padding, in the shape of the scores.
+            mask: True or 1 for a document, False or 0 for padding, with the shape of the scores.
             query_ids: the query of each document. Its other documents may be in other batches, and in other processes
                 unless `ties` depends on their order. All rows are then kept. Conditions on all rows of a query, such as
                 `missing="raise"`, are checked by `compute`.
 
         Raises:
-            ValueError: as in `compute`; or a mask has another shape or other values.
+            ValueError: as in `compute`; or the mask has the wrong shape or values.
         """
         scores, labels, mask, query_ids = settled(scores=scores, labels=labels, mask=mask, query_ids=query_ids)
         if query_ids is not None:
@@ -73,7 +73,7 @@ class Meter:
                 shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
                 raise ValueError(f"query_ids and mask must have the same shape, with one id per document; got {shapes}")
         if _is_empty(scores) and _is_empty(labels):
-            return  # such as the last batch of a process
+            return  # for example the last batch of a process
         sums, rows = self._state
         if query_ids is None:
             self._state = MeterState(
@@ -83,7 +83,7 @@ class Meter:
             columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
             batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
             check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
-            if rows and _types(rows[-1]) != _types(batch):  # the types must fit those of the batches before
+            if rows and _types(rows[-1]) != _types(batch):  # its types must fit those of earlier batches
                 check_rows(Inputs(*concatenated([*rows, batch])), self.options)
             self._state = MeterState(sums, (*rows, batch))
 
@@ -110,7 +110,7 @@ class Meter:
 
     def _of_all_processes(self) -> list[MeterState]:
         """Return the states of all processes, or of this one if there are no others."""
-        distributed = sys.modules.get("torch.distributed")  # whoever has other processes has imported it
+        distributed = sys.modules.get("torch.distributed")  # imported in every program that has several processes
         if distributed is None or not (distributed.is_available() and distributed.is_initialized()):
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
@@ -126,7 +126,7 @@ class Meter:
         return list(states)
 
     def _signature(self) -> str:
-        """Return the signature, which shows processes that they score by the same options.
+        """Return the signature, by which processes check that they have the same options.
 
         Raises:
             ValueError: a function cannot be named in it.
@@ -138,7 +138,7 @@ class Meter:
             raise ValueError(f"{error}: {hint}") from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
-        """Return all rows of all processes, in an order that is the same however they are split."""
+        """Return the rows of all processes, in an order that does not depend on how they were split."""
         rows = concatenated(list(chain.from_iterable(processes)))
         if self.options.ties not in ("first", "last"):
             order = np.lexsort([_sortable(column) for column in rows[1::-1]])
@@ -173,13 +173,13 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
-    """Return a few numbers with exactly the same sum as many.
+    """Return a few numbers that have exactly the same sum as the given ones.
 
     >>> exact_parts([1e30, 1.0, 1.0, 1e30])
     [2e+30, 2.0]
     """
     rest, parts = list(numbers), []
-    while part := math.fsum(rest):  # rounded once
+    while part := math.fsum(rest):  # correctly rounded
         parts.append(part)
         rest.append(-part)
     return parts
@@ -192,7 +192,7 @@ def _exact_sums(values: Values) -> Sums:
 
 
 def _added(*several: Sums) -> Sums:
-    """Return sums as one, in few parts."""
+    """Add sums, and return them in few parts."""
     filled = [sums for sums in several if sums]
     total: Sums = {}
     for name in filled[0] if filled else ():
@@ -243,12 +243,12 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _types(rows: MeterRows) -> list[Any]:
-    """Return the type of each column, of objects the types that are among them."""
+    """Return the type of each column; for a column of objects, the types of these."""
     return [set(map(type, each.tolist())) if each.dtype == object else each.dtype.kind for each in rows]
 
 
 def _sortable(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column that can be sorted: in place of objects, which may be None, the ordinals of their values."""
+    """Return a column that can be sorted: objects, which may include None, are replaced with their ranks."""
     if column.dtype != object:
         return column
     values = sorted(set(column.tolist()), key=lambda each: (each is not None, each))
@@ -257,7 +257,7 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
-    """Return copies of the columns of documents, one row per document, so that no batch is kept as a whole.
+    """Return copies of the columns of documents, one row per document, so that batches can be freed.
 
     Raises:
         ValueError: a column has more than one value per document, another length, or masked values.
@@ -276,7 +276,7 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
 
 
 def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
-    """Return labels in float64 if they are floats, with padding found in their own type, as batches may differ."""
+    """Return float labels as float64, with padding found in their own type, because types of batches may differ."""
     padding = is_padding(labels, ignore_index)
     if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:
         return labels
@@ -286,7 +286,7 @@ def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
 
 
 def concatenated(batches: Sequence[MeterRows]) -> MeterRows:
-    """Return rows as one; columns of several types as objects, since a common type would change ids and scores."""
+    """Concatenate rows; columns of several types become objects, since a common type would change ids and scores."""
     return tuple(map(_as_one, zip(*batches, strict=True)))
 
 

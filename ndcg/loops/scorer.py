@@ -1,4 +1,4 @@
-"""The metric as scikit-learn, LightGBM and XGBoost call it, to select models and to stop training early."""
+"""The metric for scikit-learn, LightGBM and XGBoost, to select models and to stop training early."""
 
 from collections.abc import Callable
 from functools import partial
@@ -45,7 +45,7 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
 
 
 def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
-    """Return the only result of a model's scores, with the arguments of a scorer.
+    """Return the result for a model's scores; the arguments are those of a scorer.
 
     Raises:
         ValueError: rows without groups, several scores for a row, or as in `compute`.
@@ -61,7 +61,7 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
         raise ValueError(f"predictions: {problem}; {hint}")
     inputs = Inputs(predicted, labels, sample_weight=sample_weight)
     if groups is not None:
-        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # which keeps the types of ids
+        groups = groups if hasattr(groups, "dtype") else np.array(groups, object)  # ids keep their types
         frame = {"y_score": predicted, "y_true": labels, "groups": groups, "sample_weight": sample_weight}
         weight = None if sample_weight is None else "sample_weight"
         inputs = from_frame(frame, Inputs("y_score", "y_true", "groups", sample_weight=weight))
@@ -95,8 +95,8 @@ def lightgbm_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Calla
 def _for_lightgbm(
     options: Options, labels: Any, predictions: Any, weight: Any = None, group: Any = None
 ) -> list[tuple[str, float, bool]]:
-    """Return each result with its name, and that more is better."""
-    if hasattr(predictions, "get_group"):  # lightgbm.train gives the scores first, then the Dataset
+    """Return each result with its name, and True because higher is better."""
+    if hasattr(predictions, "get_group"):  # lightgbm.train passes the scores first, then the Dataset
         data, predictions = predictions, labels
         labels, weight, group = data.get_label(), data.get_weight(), data.get_group()
     if group is None:

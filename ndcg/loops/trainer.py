@@ -1,4 +1,4 @@
-"""The metric as `transformers.Trainer(compute_metrics=...)` calls it."""
+"""The metric for `transformers.Trainer(compute_metrics=...)`."""
 
 from collections.abc import Mapping
 from itertools import repeat
@@ -22,17 +22,16 @@ from .meter import concatenated, read_rows
 class TrainerMetrics:
     """A function of a Trainer's predictions and labels, for a whole set or batch by batch.
 
-    Without ``query_ids`` every row of the predictions is a query, its columns the documents.
-    With it every row is a document with one score, and ``query_ids`` is a column of the evaluation
-    set, or a function from the model's inputs to the query of each row. For the function,
-    ``TrainingArguments(include_for_metrics=["inputs"])`` passes the inputs on.
+    Without ``query_ids``, every row of the predictions is a query and its columns are the documents. With it, every row
+    is a document with one score, and ``query_ids`` is a column of the evaluation set, or a function from the model's
+    inputs to the query of each row, which needs ``TrainingArguments(include_for_metrics=["inputs"])``.
 
-    Batch by batch, only the results of queries are kept, or one score, label and id per document.
-    After an interrupted batch-wise evaluation, ``reset`` drops its batches.
+    In a batch-wise evaluation, only the results of queries are kept, or one score, label and id per document. If it is
+    interrupted, ``reset`` drops its batches.
     """
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
-        """Keep the options, and the queries of documents.
+        """Store the options and the queries of documents.
 
         Raises:
             ValueError: ``query_ids`` is neither a function nor a column with a column of references, or ``main_input``
@@ -50,7 +49,7 @@ class TrainerMetrics:
         self._rows = 0
 
     def reset(self) -> None:
-        """Forget the batches of an evaluation that broke off."""
+        """Drop the batches of an evaluation that was interrupted."""
         self._batches, self._rows = [], 0
 
     def __call__(self, evaluation: Any, compute_result: bool | None = None) -> dict[str, Any]:
@@ -62,7 +61,7 @@ class TrainerMetrics:
                 (`batch_eval_metrics=True`); None for a whole set.
 
         Raises:
-            ValueError: predictions, labels and query ids that do not belong together.
+            ValueError: predictions, labels and query ids do not match.
         """
         if compute_result is None:
             self.reset()
@@ -88,7 +87,7 @@ class TrainerMetrics:
         return result
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
-        """Keep the needed values of a batch."""
+        """Store the values of a batch that the result needs."""
         scores, labels = _first("predictions", predictions), _first("labels", label_ids)
         if self.query_ids is None:
             if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
@@ -97,7 +96,7 @@ class TrainerMetrics:
                 shapes = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
                 problem = "one row per query and one column per document on both sides, or query_ids="
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
-            if len(scores):  # a batch may be empty, such as a process's last one
+            if len(scores):  # a batch may be empty, for example the last one of a process
                 self._batches.append(query_values(Inputs(scores, labels), self.options, self._rows))
                 self._rows += len(scores)
             return
@@ -112,7 +111,7 @@ class TrainerMetrics:
         """Return the model's main input."""
         if inputs is None:
             raise ValueError('query_ids need the inputs: set TrainingArguments(include_for_metrics=["inputs"])')
-        if isinstance(inputs, Mapping):  # batch by batch the Trainer passes them all
+        if isinstance(inputs, Mapping):  # in batch-wise evaluations the Trainer passes all inputs
             if self.main_input not in inputs:
                 raise ValueError(f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}")
             inputs = inputs[self.main_input]
@@ -125,7 +124,7 @@ class _Columns(NamedTuple):
     Attributes:
         ids: the query of each row.
         labels: the label of each row, in the type of the column.
-        known: False for a row without a label.
+        known: whether each row has a label.
     """
 
     ids: pa.Array
@@ -134,7 +133,7 @@ class _Columns(NamedTuple):
 
     @classmethod
     def read(cls, query_ids: Any, references: Any) -> "_Columns":
-        """Read columns of any library.
+        """Read columns of any supported library.
 
         Raises:
             ValueError: a column is missing or cannot be read, or their lengths differ.
@@ -162,19 +161,19 @@ class _Columns(NamedTuple):
         """
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
-            raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/trainer.md)")
+            raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/training.md)")
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
             given, known = (shown(side[row : row + 1].tolist()[0]) for side in (labels, self.labels))
             problem = f"row {row} has the label {given}, but in references {known}"
-            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/trainer.md)"
+            hint = "give the columns of the set that is evaluated, and do not shuffle or group it (docs/training.md)"
             raise ValueError(f"query_ids: {problem}; {hint}")
         return self.ids
 
 
 def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
-    """Return a mask of labels that a model did not get from these: equal ones, or floats rounded to 32 or 16 bits.
+    """Return a mask of labels that cannot come from these: neither equal nor equal after rounding to 32 or 16 bits.
 
     >>> _differ(np.array([200, 200]), np.array([200, 201])).tolist()
     [False, True]
@@ -192,7 +191,7 @@ def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
     return np.asarray(differ & (given != single) & (given != half) & (given != bfloat16))
 
 
-NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # each row of a model's output is there
+NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # every row of the output has labels
 
 
 def trainer_metrics(
@@ -206,8 +205,8 @@ def trainer_metrics(
 ) -> TrainerMetrics:
     """Return the function for `transformers.Trainer(compute_metrics=...)`.
 
-    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch by
-    batch, which keeps no predictions. The Trainer reports the results as `eval_nDCG@10`.
+    It works for whole evaluation sets and, with `TrainingArguments(batch_eval_metrics=True)`, batch by batch, without
+    keeping the predictions. The Trainer reports the results as `eval_nDCG@10`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
@@ -219,8 +218,7 @@ def trainer_metrics(
         references: with such a column, the column of the labels in the same order. An evaluation with
             different labels, for example on another set or with shuffled rows, is rejected.
         main_input: the name of the model's main input.
-        ignore_index: the label that marks padding, which the Trainer itself uses to make batches of equal
-            width.
+        ignore_index: the label that marks padding; the Trainer also uses it to pad batches to equal width.
         **options: the options of `compute`, except `sample_weight`, `missing`, `use_aggregator` and `engine`.
 
     Raises:
@@ -245,7 +243,7 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
     if not any(isinstance(side, list) for side in sides.values()):
         return [(predictions, labels, inputs)]
-    # lists of batches, by eval_do_concat_batches=False
+    # lists of batches, because of eval_do_concat_batches=False
     counts = {name: len(side) if isinstance(side, list) else None for name, side in sides.items()}
     if len(set(counts.values())) > 1 or not predictions:
         counted = ", ".join(f"{name} {'in one piece' if count is None else count}" for name, count in counts.items())
@@ -254,12 +252,12 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
 
 
 def _first(argument: str, outputs: Any) -> NDArray[Any]:
-    """Return the first of a model's outputs, off the accelerator."""
+    """Return the first of a model's outputs, on the CPU."""
     if isinstance(outputs, tuple) and not outputs:
         raise ValueError(f"{argument} are an empty tuple; the model must return its scores, the data its labels")
     return _array(outputs[0] if isinstance(outputs, tuple) else outputs)
 
 
 def _array(values: Any) -> NDArray[Any]:
-    """Return an array, off the accelerator, of a tensor or of anything that NumPy can read."""
+    """Return a tensor, or anything that NumPy can read, as an array on the CPU."""
     return np.asanyarray(plain("outputs", values) if hasattr(values, "detach") else values)

@@ -1,4 +1,4 @@
-"""The measure itself: gains, discounts, ties and ideals over plain arrays, and the options that choose them.
+"""The measure itself: gains, discounts, ties and ideals from plain arrays, and the options that select them.
 
 May import no other folder.
 """

@@ -1,8 +1,8 @@
 """Every argument and option of the public functions, described once.
 
-Parsing, signatures, docstrings and the description that `evaluate` shows are made from these tables. The command line's
-help and the page's fields take their words from them, and a test compares README and docs with them. This module needs
-no NumPy, so that `ndcg --help` is fast.
+Parsing, signatures, docstrings and the description that `evaluate` shows are made from these tables. So are the help of
+the command line and the labels on the page, and a test compares the README and docs with them. This module does not
+import NumPy, so that `ndcg --help` is fast.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from .conventions import CONVENTIONS
 
-Door = TypeVar("Door", bound=Callable[..., Any])
+Described = TypeVar("Described", bound=Callable[..., Any])
 
 WIDTH = 108  # the width of lines in docstrings
 
@@ -37,9 +37,9 @@ class Option(NamedTuple):
         words: the words it accepts, each with its meaning.
         others: the other values it accepts.
         default: the default in Python; None if the convention chooses the value.
-        usual: the value that None means, if no convention chooses it.
-        said_as: its name in the signature of a score; empty if it is not part of the signature.
-        unsaid: the values that the signature omits.
+        usual: what None means, if no convention sets the option.
+        said_as: its name in the signature of a score; empty if the signature omits it.
+        unsaid: the values at which the signature omits it.
     """
 
     meaning: str
@@ -56,7 +56,7 @@ class Option(NamedTuple):
         return isinstance(self.default, bool)
 
 
-# Settings of other libraries, as hints in the errors for options that do not exist.
+# What settings of other libraries are called here: hints for errors about unknown options.
 OF_LIBRARIES = {
     "label_gain": 'LightGBM\'s label_gain is gain=[0, 1, 3, 7, ...], by label; its default is gain="exponential"',
     **dict.fromkeys(
@@ -101,7 +101,7 @@ OPTIONS: dict[str, Option] = {
     "measures": Option(
         "one or several measures to compute",
         dict.fromkeys(MEASURES, ""),
-        'each also with a cutoff of its own, such as `"nDCG@10"`',
+        'each may have its own cutoff, such as `"nDCG@10"`',
         default="nDCG",
     ),
     "convention": Option(
@@ -260,7 +260,7 @@ def text_of(name: str) -> str:
 
 
 def lines_of(*names: str, indent: str = "    ") -> str:
-    """Return a paragraph for each argument or option, as docstrings have them under `Args:`."""
+    """Return a paragraph for each argument or option, formatted for the section `Args:` of a docstring."""
     return "\n".join(
         textwrap.fill(
             f"{name}{' (`bool`)' * (name in OPTIONS and OPTIONS[name].is_flag)}: {text_of(name)}",
@@ -274,11 +274,11 @@ def lines_of(*names: str, indent: str = "    ") -> str:
     )
 
 
-def describes_arguments(door: Door) -> Door:
-    """Replace each line `name: {name}` in the docstring of a function by the description of that argument."""
+def describes_arguments(function: Described) -> Described:
+    """Replace each line `name: {name}` in a function's docstring with the description of that argument."""
 
     def text(line: re.Match[str]) -> str:
         return lines_of(line[2], indent=line[1])
 
-    door.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, door.__doc__ or "", flags=re.MULTILINE)
-    return door
+    function.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, function.__doc__ or "", flags=re.MULTILINE)
+    return function

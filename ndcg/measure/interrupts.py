@@ -1,4 +1,4 @@
-"""Ctrl-C and other signals during calls of code that may raise, or catch, the same errors."""
+"""Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -10,10 +10,10 @@ INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise at the end what the handler of a signal has raised, such as KeyboardInterrupt on Ctrl-C.
+    """Raise, at the end of the block, the error that a signal handler raised in it, such as KeyboardInterrupt.
 
-    It replaces any other outcome: the code that was interrupted may catch every error, or raise one of its own. NumPy,
-    for example, raises an ImportError with advice on how to install it.
+    It takes precedence over every other outcome, because the interrupted code may catch the error or raise another.
+    NumPy, for example, raises an ImportError with advice on how to install it.
     """
     raised: list[BaseException] = []
     before: dict[int, tuple[Any, Any]] = {}
@@ -29,7 +29,7 @@ def interruptible() -> Iterator[None]:
         return watch
 
     try:
-        with suppress(ValueError):  # in another thread than the main one, which no signal reaches
+        with suppress(ValueError):  # signals only reach the main thread
             for number in map(signal.Signals.__getitem__, INTERRUPTS):
                 if callable(handler := signal.getsignal(number)):
                     before[number] = watched(handler), handler

@@ -1,4 +1,4 @@
-"""Values, and the errors of other libraries, as error messages show them."""
+"""Format values, and the errors of other libraries, for error messages."""
 
 import difflib
 import re
@@ -13,14 +13,14 @@ _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 102  # 100 characters in q
 
 
 def shown(value: Any) -> str:
-    """Return a value as error messages show it: in one line, and shortened if it is long.
+    """Return a value as error messages show it: on one line, and shortened if it is long.
 
     >>> shown("d1"), shown([*range(9)])
     ("'d1'", '[0, 1, 2, 3, 4, 5, ...]')
     """
     try:
         text = _BRIEF.repr(value)
-    except ValueError:  # Python prints integers up to a number of digits only
+    except ValueError:  # Python refuses to print integers with too many digits
         text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     return " ".join(text.splitlines())
 
@@ -32,12 +32,12 @@ def brief(names: Iterable[str], separator: str) -> str:
 
 
 def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
-    """Return an error in the words of an entry point.
+    """Return an error message with the names that an entry point uses for arguments and options.
 
     Args:
-        names: the words of the entry point for arguments and options.
+        names: the entry point's name for each argument and option.
         problem: the error.
-        setting: how the entry point sets an option to a value.
+        setting: how the entry point writes an option with its value.
 
     >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
     '-k must be positive; --ties last needs k'
@@ -48,7 +48,7 @@ def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") 
 
 
 def visible(text: str) -> str:
-    r"""Return text with every character that does not print escaped, so that no id moves a terminal's cursor.
+    r"""Return text with nonprinting characters escaped, so that no id can move a terminal's cursor.
 
     >>> visible("naïve"), visible("a\x1b[31m\n")
     ('naïve', 'a\\x1b[31m\\n')
@@ -59,7 +59,7 @@ def visible(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is close to a wrong one or is the only one to begin with it, or an empty string.
+    """Return the known name that resembles a wrong one, or the only one that begins with it; else an empty string.
 
     >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
     ('measures', 'exponential')
@@ -72,7 +72,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def missing_library(feature: str, library: str, packages: str) -> ImportError:
-    """Return the error for a library that a feature needs and that is not installed, with the packages to install.
+    """Return the error for a missing library that a feature needs, with the packages to install.
 
     >>> missing_library("plot", "Matplotlib", "matplotlib")
     ImportError('plot needs Matplotlib: pip install matplotlib')
@@ -81,7 +81,7 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
 
 
 def warn(problem: str) -> None:
-    """Warn about rankings, at the line that called this package, itself or through evaluate."""
+    """Warn about rankings, and point at the line that called this package, directly or through evaluate."""
     own = {__name__.partition(".")[0], "evaluate"}
     level, frame = 2, sys._getframe(1)
     while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
@@ -90,12 +90,12 @@ def warn(problem: str) -> None:
 
 
 def in_short(error: BaseException) -> str:
-    """Return the message of a library's error, in one line of at most 200 characters."""
+    """Return the message of a library's error, on one line of at most 200 characters."""
     return " ".join(str(error).split())[:200].rstrip(".")
 
 
 def raise_unless_of_values(error: BaseException) -> None:
-    """Raise an error again unless it is about values; a panic in a Rust library is not an Exception."""
+    """Re-raise an error unless it concerns values; a panic in a Rust library is not an Exception."""
     of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
     if isinstance(error, MemoryError) or not of_values:
         raise error

@@ -27,19 +27,19 @@ Computed = TypeVar("Computed")
 
 LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
-# Options are not checked again if they were used before, as in a loop that scores batch after batch.
+# Checked options are remembered, for loops that score batch after batch.
 MOST_REMEMBERED = 256
 _REMEMBERED_TYPES = (str, int, bool, type(None))
 _REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
-# Arguments that people expect of all methods.
+# Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
     **dict.fromkeys(("by", "confidence"), "report and compare have it"),
     **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"),
     **dict.fromkeys(("got", "between"), "explain has it"),
     **OF_LIBRARIES,
 }
-# Options that methods with an aggregation of their own do not accept.
+# Options that methods with their own aggregation do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
 
@@ -85,16 +85,16 @@ class ComputeOptions(QueryOptions, total=False):
 
 
 class Derived(Generic[Computed]):
-    """A property that is computed when it is first asked for, without the lock of `cached_property` in Python 3.11.
+    """A property that is computed on first access, like `cached_property`, but without its lock in Python 3.11.
 
-    Spark sends this class to its workers, and a lock cannot be sent.
+    Spark pickles this class for its workers, and a lock cannot be pickled.
     """
 
     def __init__(self, compute: Callable[[Any], Computed]) -> None:
         self.compute, self.__doc__ = compute, compute.__doc__
 
     def __get__(self, owner: Any, kind: type) -> Computed:
-        """Return the value, which then hides this property; of the class, the property itself."""
+        """Return the value, and store it under the property's name; on the class, return the property itself."""
         value: Any = self
         if owner is not None:
             value = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
@@ -129,7 +129,7 @@ class Options:
             ValueError: a value is not allowed; names the option, the value and the allowed values.
             TypeError: an option does not exist.
         """
-        # no floats, since 0.0 and -0.0 would be the same key, and nothing that may change
+        # only hashable, immutable values; floats are excluded because 0.0 == -0.0
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
         key = tuple((name, type(value), value) for name, value in given.items())
@@ -148,7 +148,7 @@ class Options:
 
         Raises:
             ValueError: as in `parse`.
-            TypeError: the method does not have an option; names the nearest, or all that it has.
+            TypeError: the method does not have an option; names the nearest one, or all options.
         """
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
@@ -204,7 +204,7 @@ class Options:
 
 
 def _parsed_options(given: Mapping[str, Any]) -> Options:
-    """Check options: the convention, each option by itself in the order of the table, then all together."""
+    """Check options: first the convention, then each option by itself, in the order of the table, then all together."""
     if unknown := [name for name in given if name not in OPTIONS]:
         raise TypeError(f"unknown option {unknown[0][:100]}; the options are {', '.join(OPTIONS)}")
     values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
@@ -247,7 +247,7 @@ OF_COMPUTE = tuple(OPTIONS)  # the names of all options
 def signature(
     k: Cutoffs = None, *, sample_weight: Any = None, exclude: Any = None, **options: Unpack[ComputeOptions]
 ) -> str:
-    """Return every option that a score depends on, in one line: scores with other signatures are not comparable.
+    """Return every option that a score depends on, in one line; only equal signatures are comparable.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
@@ -295,10 +295,10 @@ def measure_of(name: str) -> str:
 
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return a value that is one of several words.
+    """Return a value if it is one of several words.
 
     Raises:
-        ValueError: it is not one of them; names the nearest.
+        ValueError: it is none of them; names the nearest one.
     """
     if not isinstance(value, str) or value not in choices:
         near = nearest(value, choices) if isinstance(value, str) else ""
@@ -331,10 +331,10 @@ def between_0_and_1(name: str, value: Any, example: float) -> float:
 
 
 def in_units(name: str, value: Any) -> float:
-    """Return an amount in units of the measure.
+    """Return an amount in units of the measure, if it is valid.
 
     Raises:
-        ValueError: it is not a finite number, at least 0.
+        ValueError: it is negative, infinite or not a number.
     """
     if not is_real(value) or not 0 <= float(value) < math.inf:
         raise ValueError(f"{name} must be a finite number, at least 0, in units of the measure; got {shown(value)}")
@@ -345,7 +345,7 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return an integer.
 
     Raises:
-        ValueError: it is not an integer from the least to the most.
+        ValueError: it is not an integer between `least` and `most`.
     """
     if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
         upper = "" if most == math.inf else f" and at most {most:,}"
@@ -354,7 +354,7 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
-    """Raise an error for cutoffs for which an ideal of k documents has no end or takes too much memory."""
+    """Raise an error for cutoffs at which an ideal of k documents would be infinite or take too much memory."""
     if None in cutoffs:
         raise ValueError(f"k must be given for {option}, since its ideal has k documents of the highest gain")
     if (longest := max(k for k in cutoffs if k is not None)) > LONGEST_IDEAL:
@@ -364,7 +364,7 @@ def _refuse_endless_ideal(cutoffs: Sequence[int | None], option: str) -> None:
 
 
 def refuse_unknown(options: Iterable[str], method: Callable[..., Any], lacks: Sequence[str] = ()) -> None:
-    """Raise a TypeError for an option that a method does not have; it names the nearest, or all that it has."""
+    """Raise a TypeError for an option that a method does not have; it names the nearest one, or all options."""
     for name in options:
         if name not in OF_COMPUTE or name in lacks:
             raise _unknown_option(name, method, lacks)
@@ -391,7 +391,7 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Check one value or each of a sequence; return them without repeats."""
+    """Check a single value or every value of a sequence; return them without duplicates."""
     if not isinstance(value, (list, tuple, range)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
         return (check(value),)
     if not len(value):
@@ -438,7 +438,7 @@ def _log_base(value: Any) -> float:
 
 
 def _refuse_base(base: float, discount: Any) -> None:
-    """Raise an error for a base of the logarithm that a discount cannot have."""
+    """Raise an error for a logarithm base that a discount does not allow."""
     above = DISCOUNTS[discount].base_above if isinstance(discount, str) else None
     if above is not None and base <= above:
         raise ValueError(f'log_base must be above {above:g} for discount="{discount}"; got {shown(base)}')
@@ -518,7 +518,7 @@ RANKS = np.array([*range(1, 33), 100, 1000])
 
 
 def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -> str:
-    """Return a name that equal gains or discounts share; a function is named by its results for some values."""
+    """Return the name of gains or discounts in a signature: of a function, a hash of its results for some values."""
     if isinstance(value, str):
         return value
     if not callable(value):

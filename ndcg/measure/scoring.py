@@ -9,7 +9,7 @@ For a query with documents ranked by descending score, rank ``i`` from 1:
 
 (Järvelin & Kekäläinen, ACM TOIS 2002; exponential gain: Burges et al., ICML 2005.)
 Documents with equal scores share their ranks, so each of them counts with the mean gain of its group: the expectation
-over all orders of the group (McSherry & Najork, ECIR 2008). That is why the kernel speaks of *the gain at a rank*.
+over all orders of the group (McSherry & Najork, ECIR 2008). That is why the code speaks of *the gain at a rank*.
 
 Each block of queries goes through three steps: the gain of every document; the gain
 at ranks 1..k in the order of the scores; the gain at ranks 1..k in the ideal order.
@@ -34,12 +34,12 @@ Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], 
 
 Output = TypeVar("Output")
 
-# Scores in one block: enough to make NumPy's call overhead and the handing over of the
-# interpreter's lock negligible, few enough for the last level of cache.
+# Scores per block: enough to make the cost of NumPy calls and of switching threads negligible, few enough to fit into
+# the last-level cache.
 SCORES_AT_A_TIME = 1 << 18
-PADDING = 1 << 13  # documents that may be padded to save a block
-# Raise glibc's threshold for memory that is given back to the system at once: freeing an array of this
-# size (31 MiB) does. So a block reuses the memory of the one before, rather than get it page by page.
+PADDING = 1 << 13  # padding documents that are worth accepting for one block fewer
+# Freeing an array this large (31 MiB) raises glibc's mmap threshold, so later blocks reuse memory instead of faulting
+# it in page by page.
 np.empty(31 << 17)
 IS_NEGATIVE = (
     'the relevance {value} is negative; negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, '
@@ -69,7 +69,7 @@ class _Definition(NamedTuple):
 
     measures: Sequence[str]
     cutoffs: Sequence[int | None]
-    weight: Floats  # the discount of each rank, in memory from the last rank to the first
+    weight: Floats  # the discount of each rank, stored from the last rank to the first
     gain: Gain
     ideal: str
     ties: str
@@ -77,14 +77,14 @@ class _Definition(NamedTuple):
     negative_relevance: str
 
     def needs(self, *measures: str) -> bool:
-        """Return whether one of these measures is to be computed."""
+        """Return whether any of these measures was requested."""
         return not set(measures).isdisjoint(self.measures)
 
 
 class _Block(NamedTuple):
     """Queries of the same length, or padded to it: every array is (queries, documents)."""
 
-    queries: slice | NDArray[np.intp]  # the places of their results
+    queries: slice | NDArray[np.intp]  # where their results go
     relevance: NDArray[Any]  # 0 if not judged
     score: NDArray[Any]  # -inf if not retrieved
     judged: Mask | None  # None: all of them
@@ -210,12 +210,12 @@ def score_queries(
     shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
     scores = {measure: np.empty(shape) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
-    # in memory from the last rank to the first, like sorted documents
+    # stored from the last rank to the first, like sorted documents
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
     definition = _Definition(measures, cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
     score_block = partial(_score_block, into=scores, definition=definition)
-    # Little more of a grid is read than the maxima of its columns, so a block can be larger.
+    # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
     if score.size > 2 * size:
@@ -247,7 +247,7 @@ def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], defi
 
 
 def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
-    """Return integers that float64 distinguishes: beyond 2**53 their ranks, with their signs.
+    """Return integers that float64 can tell apart: if any is beyond 2**53, their ranks, with their signs.
 
     Signs are kept because they determine the order in which tied gains are summed.
     """
@@ -258,7 +258,7 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
 
 
 def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
-    """Return the result of a function for each item, computed in as many threads as the process may use, or as given.
+    """Return the result of a function for each item, computed in as many threads as the process may use.
 
     >>> in_threads(pow, [2, 3], [3, 2])
     [8, 9]
@@ -287,9 +287,9 @@ def check_queries(
     gain: Gain = "linear",
     negative_relevance: str = "keep",
 ) -> None:
-    """Raise the error of ``score_queries`` for documents that it cannot score, whatever else is in their queries.
+    """Raise the error of ``score_queries`` for documents that are invalid whatever else their query contains.
 
-    By default these are the documents that no choice of options could score.
+    By default, these are the documents that no combination of options could score.
 
     >>> try:
     ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
@@ -311,7 +311,7 @@ def _blocks(
     retrieved: Mask | None,
     size: int = SCORES_AT_A_TIME,
 ) -> Iterator[Callable[[], _Block]]:
-    """Cut queries into blocks of about ``size`` scores, ragged ones by falling length; yield functions to read them."""
+    """Cut queries into blocks of about ``size`` scores, ragged ones longest first; yield a function to read each."""
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
         documents = int(lengths[0]) if len(lengths) else 0
@@ -333,7 +333,7 @@ def _blocks(
     while start < len(order):
         documents = int(lengths[start])
         rows = slice(start, start + max(1, size // max(documents, 1)))
-        # As many queries as fit without much padding: less than an eighth, or less than another block would cost.
+        # Take as many queries as fit with little padding: less than an eighth, or less than another block would cost.
         cells = documents * np.arange(1, len(lengths[rows]) + 1)
         within = cells - np.cumsum(lengths[rows]) <= np.maximum(cells // 8, PADDING)
         start += len(within) if within.all() else int(np.argmin(within))
@@ -363,13 +363,13 @@ def _padded(
     judged: Mask | None,
     retrieved: Mask | None,
 ) -> _Block:
-    """Pad queries to the length of the first, the longest, with documents neither judged nor retrieved."""
+    """Pad queries to the length of the first, the longest, with documents that are neither judged nor retrieved."""
     longest = int(lengths[0])
-    narrow = np.min_scalar_type(longest)  # compared faster
+    narrow = np.min_scalar_type(longest)  # faster to compare
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
     last = len(score) - longest
     first = np.minimum(starts, last)
-    late = np.flatnonzero(first < starts)  # so many documents do not follow
+    late = np.flatnonzero(first < starts)  # queries too close to the end to be read as rows of this length
 
     def padded(values: NDArray[Any]) -> NDArray[Any]:
         whole = np.ascontiguousarray(values)
@@ -392,7 +392,7 @@ def _gains_at_ranks(
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
-    If no measure needs one of the two, it has no ranks.
+    Gains that no measure needs are returned without ranks.
 
     Args:
         block: the queries.
@@ -401,7 +401,7 @@ def _gains_at_ranks(
         lowest: the lowest gain.
         definition: the measures, which are sums of these gains.
     """
-    # float32 is read twice as fast, and loses nothing here
+    # float32 is read twice as fast, without loss
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
     ideal = ranked = gains[:, :0]
     if needs_ideal := definition.needs("nDCG", "IDCG"):
@@ -413,20 +413,20 @@ def _gains_at_ranks(
     whole = needs_ideal and definition.ideal not in ("retrieved", "truncated")
     most = ideal[:, :1].max(initial=0) if whole else gains.max(initial=0)
     if ranks and not (highest < np.inf and most < np.inf and lowest > -np.inf):
-        _refuse(block, score, gains, definition.gain)  # NaN and infinity are at the top, so these checks find them
+        _refuse(block, score, gains, definition.gain)  # NaN and infinity sort first, so these checks find them
     return ranked, ideal
 
 
 def _ideal_at_ranks(block: _Block, ranks: int, score: Floats, gains: Floats, lowest: float, of: str) -> Floats:
     """Return the gain at ranks 1..``ranks`` in the ideal, as (queries, ranks)."""
-    counted = block.judged if lowest < 0 else None  # other documents have gain 0, the lowest
+    counted = block.judged if lowest < 0 else None  # otherwise unjudged documents have the lowest gain, 0
     if of == "retrieved":
         counted = score > -np.inf if block.judged is None else block.judged & (score > -np.inf)
     if counted is None:
         ideal = ideal_gains(gains, ranks, lowest)
     else:
         ideal = ideal_gains(np.where(counted, gains, -np.inf), ranks, -np.inf)
-        ideal[ideal == -np.inf] = 0  # fewer than ranks are counted
+        ideal[ideal == -np.inf] = 0  # fewer documents than ranks
     if of == "truncated":
         ideal[np.arange(ranks) >= (score > -np.inf).sum(axis=1, keepdims=True)] = 0
     return ideal
@@ -447,7 +447,7 @@ def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
 
 
 def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
-    """Raise the error for a query with a sum beyond all floats, if there is one."""
+    """Raise the error for a query whose sum overflows, if there is one."""
     for name, values in sums.items():
         if not np.isfinite(values).all():
             query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
@@ -455,12 +455,12 @@ def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
 
 
 def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
-    """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
+    """Return the gain of every document, 0 for unjudged ones and padding, and the lowest gain.
 
     NaN marks relevances without a gain.
     """
     is_linear = isinstance(gain, str) and gain == "linear"
-    is_single = is_linear and block.relevance.dtype == np.float32  # read and sorted twice as fast
+    is_single = is_linear and block.relevance.dtype == np.float32  # twice as fast to read and sort
     relevance = block.relevance if is_single else block.relevance.astype(np.float64, copy=False)
     lowest = float(relevance.min(initial=0))
     if not lowest > -np.inf:
@@ -489,7 +489,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
 
 
 def _exponential(relevance: Floats) -> Floats:
-    """Return 2**r - 1, with all digits also for a small r."""
+    """Return 2**r - 1, without losing digits for small r."""
     gains = np.exp2(relevance) - 1
     low = (np.abs(relevance) < 0.5) & (relevance != 0)
     if low.any():
@@ -505,7 +505,7 @@ GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
 
 
 def _answer(option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]) -> Floats:
-    """Return the results of an option's function for an array, one for each value."""
+    """Return what the user's function for an option returns for an array: one number for each value."""
     if not values.size:
         return values.astype(np.float64)
     answer = function(values)
@@ -550,8 +550,7 @@ def sign(discount: Floats) -> float:
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     """Return 1 for each query without a gain above 0 for which nothing was retrieved, 0 for others.
 
-    The ideal DCG does not show this: a truncated ideal is empty if nothing was retrieved, although there was something
-    to find.
+    The ideal DCG cannot tell: if nothing was retrieved, a truncated ideal is empty even if there was something to find.
     """
     return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
 
@@ -565,7 +564,7 @@ def ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division:
 
 
 def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum for each query, with the same gain at all ranks, added as in ``_sums``."""
+    """Return the weighted sum of a gain that is the same at all ranks, for each query, added as in ``_sums``."""
     step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     parts = (gains[start : start + step, np.newaxis] for start in range(0, len(gains), step))
     return np.concatenate(
@@ -574,10 +573,10 @@ def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
 
 
 def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
-    """Return the weighted sums of each query's gains up to each cutoff, one rank added after the other.
+    """Return the weighted sums of each query's gains up to each cutoff, added rank by rank.
 
-    Then zeros at the end of a padded list do not change the rounding. ``einsum`` adds in this order if both arrays are
-    in memory from the last rank to the first, except for a single query, which is therefore added twice.
+    In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it if both arrays are
+    stored from the last rank to the first, except for a single query, which is therefore passed twice.
     """
     sums, rows = np.empty((len(cutoffs), len(gains))), gains
     if len(gains) == 1:

@@ -1,7 +1,7 @@
 """Compute the gains at the first ranks of every query, exactly for ties, from arrays of float scores and gains.
 
-Values are sorted rather than indices, which SIMD does several times faster: each score is packed
-into one 64-bit key with the number of its document, and unpacked again afterwards.
+SIMD sorts values several times faster than indices, so each score is packed into one 64-bit key with the number of its
+document, and unpacked after sorting.
 """
 
 import math
@@ -36,7 +36,9 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     beyond = ordered.shape[1] - ranks
     single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
     if single is not None and (single is ordered or (single == ordered).all()):
-        single.view(np.int32).sort(axis=1)  # as grades are; their bits sort in the same order, and faster
+        single.view(np.int32).sort(
+            axis=1
+        )  # exact for grades; as integers, their bits sort in the same order, and faster
         ordered = single
     else:
         ordered.sort(axis=1)
@@ -44,16 +46,16 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
 
 
 def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
-    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score without its last bits.
+    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score, except for its last bits.
 
-    One more document than ``ranks`` is found, to see whether a tie crosses the cutoff.
+    One document more than ``ranks`` is found, to see whether a tie crosses the cutoff.
 
     Args:
         score: shape ``(queries, documents)``; ``-inf`` for a document without a rank.
         gains: shape ``(queries, documents)``.
         ranks: the number of ranks, at most the number of documents.
-        ties: ``"average"``: each of equal scores has the mean gain of all (McSherry & Najork, ECIR
-            2008); or the one that ranks first: the ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
+        ties: ``"average"``: documents with equal scores share their mean gain (McSherry & Najork, ECIR 2008); or which
+            of them ranks first: ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
 
     Returns:
         The gains, shape ``(queries, ranks)``, in memory from the last rank to the first.
@@ -69,15 +71,15 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
         return np.zeros((len(score), 0)), -np.inf
     keys, numbers, low_bits = _highest_scores(score, count, ties == "average")
     unretrieved = np.empty(0, np.intp)
-    lacking = keys[:, 0] < LOWEST / 2  # fewer than count were retrieved, unless some scores are that low
+    lacking = keys[:, 0] < LOWEST / 2  # fewer than count were retrieved, or some scores are extremely low
     if lacking.any():
         unretrieved = np.flatnonzero(keys < LOWEST / 2)
         if np.count_nonzero(score[lacking] > -np.inf) != count * np.count_nonzero(lacking) - unretrieved.size:
             unretrieved, gains = unretrieved[:0], np.where(score > -np.inf, gains, 0)
     bits = keys.view(np.int64).ravel()
-    near = np.zeros(keys.shape, bool)  # near to the next rank: equal in all the bits that keys keep
+    near = np.zeros(keys.shape, bool)  # nearly tied with the next rank: equal in all bits that keys keep
     np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
-    near[:, :1] = False  # another query's
+    near[:, :1] = False  # the next rank belongs to another query
     near.put(unretrieved, False)
     if near.any():
         ranked = _settled_gains(score, gains, numbers, near, ranks, ties == "average")
@@ -99,19 +101,18 @@ def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, 
     """Find the ``count`` highest scores of each query.
 
     Returns:
-        Their keys, ascending; the numbers of their documents; the bits of a key that hold a number.
+        Their keys, ascending; the numbers of their documents; the mask of the bits that hold these numbers.
 
-    Values are sorted rather than indices, which SIMD does several times faster: the lowest bits
-    of each score, as many as it takes to number the documents of the block, make way for the
-    document's number. Only neighbors that agree in all the bits kept can be tied or out of order.
+    The lowest bits of each score, as many as it takes to number the documents of the block, are replaced with the
+    document's number. Only neighbors that agree in all other bits can be tied or out of order.
     """
     height = grid_height(score.shape[1], count) if averaged else 0
     shortlist = _shortlist(score, count, height) if height > 1 else None
     numbers = np.arange(score.size).reshape(score.shape) if shortlist is None else shortlist
     keys = np.add(score if shortlist is None else score.take(shortlist), 0.0, dtype=np.float64)  # no -0.0
-    np.maximum(keys, LOWEST, out=keys)  # -inf has no bits to spare
-    # A negative float falls as its bits grow. This does not matter if ties are averaged; otherwise
-    # the numbers are inverted, with a spare bit that keeps the result from being -0.0.
+    np.maximum(keys, LOWEST, out=keys)  # the bits of -inf cannot hold a number
+    # The bits of a negative float grow as it falls. If ties are not averaged, their order matters, so the numbers are
+    # inverted, with a spare bit that keeps the result from being -0.0.
     turned = not averaged and np.signbit(keys).any()
     low_bits = _low_bits(2 * score.size if turned else score.size)
     bits = keys.view(np.int64)
@@ -133,7 +134,7 @@ def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, 
 def _settled_gains(
     score: Floats, gains: Floats, numbers: NDArray[np.int64], near: Mask, ranks: int, averaged: bool
 ) -> Floats:
-    """Return the gains of the documents numbered, the best last, some of which have equal or nearly equal scores.
+    """Return the gains of the numbered documents, the best last, with equal and nearly equal scores resolved.
 
     ``near`` marks those with nearly the same score as the one before.
     """
@@ -148,7 +149,7 @@ def _settled_gains(
         mean, above = _group_at_cutoff(score[rows], gains[rows], near_scores[:, 0])
         if averaged:
             ranked[rows, 1:] = np.where(near_scores == near_scores[:, :1], mean[:, np.newaxis], ranked[rows, 1:])
-        missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]  # a near tie cut in the wrong place
+        missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]  # near ties split in the wrong place
         if missed.size:
             whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], "average" if averaged else "last")
             ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
@@ -156,14 +157,14 @@ def _settled_gains(
 
 
 def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[slice | NDArray[np.intp], Mask]:
-    """Put the numbers of documents of nearly equal scores in the order of their scores; overwrites both arrays.
+    """Sort the numbers of documents with nearly equal scores by their exact scores; overwrite both arrays.
 
     Returns:
-        The places in the flat array of documents that are near to a neighbor; which of these have exactly the
-        score of the one before.
+        The positions, in the flat array, of documents that are nearly tied with a neighbor; which of these have exactly
+        the score of the one before.
     """
     tied = near.ravel()
-    member = tied.copy()  # in a run of near neighbors: each of these and the one before
+    member = tied.copy()  # every document in a run of near ties, including the first
     member[:-1] |= tied[1:]
     members = slice(None) if 4 * np.count_nonzero(member) > member.size else np.flatnonzero(member)
     exact, tied = score.take(numbers.ravel()[members]), tied[members]
@@ -183,7 +184,7 @@ def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[s
 
 def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
     """Return for each document the mean gain of its group; ``first`` marks the starts of groups."""
-    group = np.cumsum(first.astype(np.intp))  # from 1; for a mask, NumPy would block other threads
+    group = np.cumsum(first.astype(np.intp))  # numbered from 1; on a mask, cumsum would block other threads
     sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
     return np.asarray((np.bincount(group, gains) / sizes).take(group))
 
@@ -195,7 +196,7 @@ def _group_at_cutoff(score: Floats, gains: Floats, last: Floats) -> tuple[Floats
     level = score.take(reached) == last.take(row)
     above = np.bincount(row[~level], minlength=len(last))
     row, reached = row[level], reached[level]
-    if (last < 0).any():  # added in the order of their keys, so that the sum is equal to the last bit
+    if (last < 0).any():  # added in the order of their keys, so that sums agree to the last bit
         falling = last.take(row) < 0
         turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
         row, reached = row[turned], reached[turned]
@@ -209,16 +210,16 @@ def _low_bits(documents: int) -> int:
 
 
 def grid_height(documents: int, count: int) -> int:
-    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are searched."""
+    """Return the number of rows of the grid in which the ``count`` highest of ``documents`` are sought."""
     return math.isqrt(documents // (4 * count)) if count else 0
 
 
 def _shortlist(values: Floats, count: int, height: int, exact: bool = False) -> NDArray[np.int64] | None:
     """Return numbers of documents that include the ``count`` highest values of each row; None if this is uncertain.
 
-    Seen as a grid of some height, a row's ``count`` highest values lie in the ``count`` columns with the
-    highest maxima: each of these has a value at least as high as any elsewhere. Any of equal
-    maxima will do; nearly equal ones can be mistaken for equal, unless ``exact``.
+    If a row is laid out as a grid, its ``count`` highest values lie in the ``count`` columns with the highest maxima,
+    because each of these columns has a value at least as high as any elsewhere. It does not matter which of several
+    equal maxima is taken. Nearly equal ones can be mistaken for equal, unless ``exact``.
     """
     queries, documents = values.shape
     width = documents // height

@@ -1,13 +1,12 @@
-"""Store tables in a file or in memory: each is added whole or not at all, whatever interrupts it.
+"""Store tables in a file or in memory. A table is added completely or not at all, even if something interrupts it.
 
-The file contains Arrow streams, one after the other. A new stream starts if the types of the columns
-change, so values keep their types. A store does not record its contents: its owner keeps a `Contents`,
-and gets a new one with each table. Bytes after the end that it records, from a table that was
-interrupted or did not fit on the disk, do not count and are cut off before the next table is written.
+The file contains a sequence of Arrow streams. A new stream starts whenever the types of the columns change, so values
+keep their types. A store does not record its contents: its owner keeps a `Contents` and gets a new one with each table.
+Bytes beyond the recorded end, left by a table that was interrupted or did not fit on the disk, are ignored, and cut off
+before the next table is written.
 
-A file for another process has a name. Once it is whole, its first bytes contain its length; until then
-they are 0, whatever else is in the file. A file for this process alone has no name, so the system
-removes it when the process ends, however it ends.
+A file for another process has a name. Its first bytes are 0 until it is complete; then they contain its length. A file
+for this process alone has no name, so the system removes it when the process ends, even if it is killed.
 """
 
 import io
@@ -19,16 +18,16 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 MARK = 8  # bytes at the beginning: the length of the whole file, or 0
-END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # the end of an Arrow stream that another one follows
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # the end of an Arrow stream, before the next one
 TOGETHER = 1000  # rows that were added one by one and are written as one batch
 
 
 class Contents(NamedTuple):
-    """The contents of a store; never changed, only replaced.
+    """The contents of a store, which are replaced and never modified.
 
     Attributes:
         rows: the number of rows of all tables.
-        end: the end of the bytes of the file that count.
+        end: the end of the valid bytes of the file.
         schema: the schema of the last stream in the file.
         pending: tables that are not yet in the file.
         kept: tables in memory, if the store has no file.
@@ -45,9 +44,9 @@ class Store:
     """A store of tables.
 
     Args:
-        path: a file for another process, which is emptied.
-        folder: the folder of a file without a name, for this process alone; without path and folder, tables are kept
-            in memory.
+        path: a file for another process; it is emptied first.
+        folder: the folder of a nameless file, for this process alone. Without path and folder, tables are kept in
+            memory.
     """
 
     def __init__(self, path: str | None = None, folder: str | None = None) -> None:
@@ -73,7 +72,7 @@ class Store:
         return self._written(contents) if table.num_rows > 1 or len(contents.pending) >= TOGETHER else contents
 
     def tables(self, contents: Contents) -> list[pa.Table]:
-        """Return its tables, memory-mapped if they are in the file: one for each change of types.
+        """Return its tables, memory-mapped if they are in the file: one table for each Arrow stream.
 
         Raises:
             ValueError: the file was removed, replaced or cut off.
@@ -85,7 +84,7 @@ class Store:
         return [*_mapped(self._file, contents.end), *contents.pending]
 
     def finish(self, contents: Contents) -> None:
-        """Write the pending tables, then the mark that shows another process that the file is whole.
+        """Write the pending tables, then the mark that tells another process that the file is complete.
 
         Raises:
             OSError: the table does not fit into the file; the tables before it are kept.
@@ -94,12 +93,12 @@ class Store:
         self._mark(self._append(self._written(contents), []))
 
     def reopen(self) -> None:
-        """Remove the mark, before more is added."""
+        """Remove the mark, so that more can be added."""
         if self._file is not None and _marked_end(self._file):
             self._mark(0)
 
     def is_whole(self, contents: Contents) -> bool:
-        """Return whether the open file has all bytes that count, and its path, if it has one, still leads to it."""
+        """Return whether the open file still has all valid bytes, and its path, if it has one, still leads to it."""
         if self._file is None:
             return True
         opened = os.fstat(self._file.fileno())
@@ -124,7 +123,7 @@ class Store:
         return contents._replace(end=end, schema=table.schema, pending=())
 
     def _append(self, contents: Contents, messages: list[Any]) -> int:
-        """Write messages after the bytes that count; return their end."""
+        """Write messages after the valid bytes; return their end."""
         if self._file is None or not self.is_whole(contents):
             raise self._lost()
         self._file.truncate(contents.end)
@@ -152,7 +151,7 @@ class Store:
             self._file.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_file"):  # if the file could be opened
+        if hasattr(self, "_file"):  # unset if the file could not be opened
             self.close()
 
 
@@ -166,7 +165,7 @@ def is_finished(path: str) -> bool:
 
 
 def read_finished(path: str, process: int) -> list[pa.Table]:
-    """Return the tables that another process has written, memory-mapped: one for each change of types.
+    """Return the tables that another process has written, memory-mapped: one for each Arrow stream.
 
     Raises:
         ValueError: the file is gone, or the process did not finish it.
@@ -184,14 +183,14 @@ def read_finished(path: str, process: int) -> list[pa.Table]:
 
 
 def _marked_end(file: io.FileIO) -> int | None:
-    """Return the end of a file that has the mark, else None; a mark that is written in part names another end."""
+    """Return the end of a file with a mark, else None; if the mark was only partly written, it names another end."""
     file.seek(0)
     end = int.from_bytes(file.read(MARK), "little")
     return end if end and end == os.fstat(file.fileno()).st_size else None
 
 
 def _mapped(file: io.FileIO, end: int) -> list[pa.Table]:
-    """Return the tables of the streams in the first bytes of a file; they stay valid when it is closed or removed."""
+    """Return the tables of the streams in the first bytes of a file; they stay valid after it is closed or removed."""
     if end == MARK:
         return []
     source = pa.BufferReader(pa.py_buffer(mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ)).slice(MARK))

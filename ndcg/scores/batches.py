@@ -1,7 +1,7 @@
-"""Batches that a metric keeps until `compute` scores them, in this process and in others.
+"""Keep batches until `compute` scores them, in this process and in others.
 
-The state is one object and is replaced in one step, so a signal finds either the old state or the
-new one. The valid part of a file only grows; the state records where it ends. Batches are stored in
+The state is a single object that is replaced in one step, so an interrupt leaves either the old state or the new one.
+The valid part of a file only grows; the state records where it ends. Batches are stored in
 a file without a name in the metric's cache directory, or in memory. Each process other than 0 writes
 a file with a name, and holds its lock until it hands the file over to process 0.
 """
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 SIDES = ["predictions", "references"]
 NO_QUERIES = pa.table({side: pa.array([], pa.list_(pa.float64())) for side in SIDES})
-LOOK_AGAIN = 0.02  # seconds between two checks of another process
+LOOK_AGAIN = 0.02  # seconds between checks of another process
 
 
 class Batch(NamedTuple):
@@ -64,8 +64,8 @@ class BatchState(NamedTuple):
 
     Attributes:
         pid: the process that added the batches.
-        files: the cache files of the round that several processes have begun: in process 0 those of all processes,
-            its own first; else only its own.
+        files: the cache files of the current round of several processes: in process 0 those of all processes, its own
+            first; in the others only their own.
         store: the store of the batches; None before the first.
         contents: the contents of the store.
         ids: the ids of the queries that were added, in sets of falling size.
@@ -73,7 +73,7 @@ class BatchState(NamedTuple):
         unmatched: as in `Batch`, of all batches together.
         unmatched_ids: as in `Batch`, of the first batch that has any.
         added: batches of this process that a `compute` has read but not yet scored.
-        rest: these batches of each other process.
+        rest: the same batches of each other process.
         read: the files that they were read from.
         handed_over: the file of the last round, which process 0 removes once it is scored.
     """
@@ -115,7 +115,7 @@ class BatchState(NamedTuple):
 
 
 class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
-    """A lock that only its own process releases; a fork has a copy, which older versions of filelock would release."""
+    """A lock that only the process that made it can release; older versions of filelock also release it in a fork."""
 
     maker = 0  # the process that made it
 
@@ -128,10 +128,11 @@ class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
 class Batches:
     """The part of a metric that stores batches and communicates with other processes.
 
-    evaluate also has a protocol for several processes. It is not used, since it scores the part that a killed process
-    had written as if it were complete (`test_evaluates_own_processes_score_the_batches_of_a_killed_one`).
+    evaluate also has a protocol for several processes. It is not used, because it scores what a killed process had
+    written as if it were complete (`test_evaluates_own_processes_score_the_batches_of_a_killed_one`).
 
-    A round of several processes. Each has a lock of its own and, except for process 0, a file that the lock protects:
+    A round of several processes works as follows. Each process has a lock and, except for process 0, a file that it
+    protects:
 
     1. Process 0 takes the rendez-vous lock and waits until all others have locked their files.
        Then it locks its own file and releases the rendez-vous lock.
@@ -152,7 +153,7 @@ class Batches:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # nothing here is random; evaluate has drawn a seed, by which equal metrics would differ between processes
+        # nothing here is random, and the seed that evaluate draws would make equal metrics differ between processes
         self.seed = kwargs.get("seed") or 0
         for name in ("compute", "add_batch", "add"):
             # evaluate copies these methods to add to their docstrings, and datasets cannot hash the copies
@@ -205,10 +206,10 @@ class Batches:
             raise ValueError(f"score_order: {problem}; give add_batch the order of each batch, the same for all")
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
-        """Run a step, keep the state with which it ends, and return its result.
+        """Run a step, keep the state that it leads to, and return its result.
 
-        Python may run a signal handler at any call, including the one that releases the lock. If the
-        caller does not get the result, the metric still has the batches it was computed from.
+        Python may run a signal handler at any call, including the one that releases the lock. If the caller does not
+        get the result, the metric still has the batches that it came from.
 
         Raises:
             RuntimeError: another thread uses the metric, or another process has added its batches.
@@ -236,7 +237,7 @@ class Batches:
         return self._lock
 
     def _add(self, read: Callable[[], Batch]) -> None:
-        """Add the batch that a function reads, whole or not at all."""
+        """Add the batch that a function reads, completely or not at all."""
 
         def step() -> tuple[BatchState, None]:
             self._settle()
@@ -256,7 +257,8 @@ class Batches:
 
         Args:
             read: a function that returns the queries of this call; None if there are none.
-            check: a function that rejects queries that cannot be scored, before they join those of other processes.
+            check: a function that rejects queries that cannot be scored, before they are combined with those of other
+                processes.
             score: a function that scores all queries together.
             ignore_index: the reference of padding, compared in the type of each batch.
         """
@@ -274,7 +276,7 @@ class Batches:
                 raise ValueError("there is nothing to score: give predictions and references, or add batches before")
             state = self._collect()
             _check_distinct([*state.ids, batch.ids], state.rest)
-            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # else others may have them
+            if self.num_process == 1 and (unmatched := _unmatched(state, batch)):  # other processes may have them
                 hint = "reload the metric and add the batches again, with ids that match"
                 raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
             queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
@@ -283,12 +285,12 @@ class Batches:
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
-                if not state.queries or type(error) is not ValueError:  # a subclass of ValueError comes from a subclass
+                if not state.queries or type(error) is not ValueError:  # a subclass of the metric raised another type
                     raise
                 kept = f"{state.queries} queries added before, which count from 0, are kept"
                 raise ValueError(f"{error} ({kept}; to do without them, reload the metric)") from None
             for file in state.read:
-                if file.lock.is_locked:  # else an interrupted call removed it, and a new one may have its name
+                if file.lock.is_locked:  # if not, an interrupted call has removed it, and a new file may have its name
                     Path(file.path).unlink(missing_ok=True)
                     file.lock.release(force=True)
             return BatchState(), result
@@ -310,18 +312,18 @@ class Batches:
         end = time.monotonic() + self.timeout
         if state.handed_over is not None:
             self._await_scored(state.handed_over, end)
-        if not state.files:  # stored before they are locked, so that the same locks are known after an interrupt
+        if not state.files:  # stored before locking, so that an interrupt does not lose the locks
             files = tuple(map(self._file, range(self.num_process) if self.process_id == 0 else [self.process_id]))
             self._state = state = state._replace(pid=os.getpid(), files=files, handed_over=None)
         self._state = state = state._replace(store=self._begin(state.files, end))
         return state
 
     def _begin(self, files: Sequence[CacheFile], end: float) -> Store:
-        """Return a store of this process, in processes other than 0 in its file, once all have begun."""
+        """Return the store of this process, once all processes have begun; it has a named file except in process 0."""
         own, *others = files
         rendez_vous = self._file(f"{self.num_process}-rdv").lock
         try:
-            if self.process_id == 0 and not own.lock.is_locked:  # if locked, it met the others in an interrupted call
+            if self.process_id == 0 and not own.lock.is_locked:  # if locked, an interrupted call has met the others
                 problem = f"another process 0 waits for the others at {rendez_vous.lock_file}"
                 _acquire(rendez_vous, end, f"{problem}; give each evaluation an experiment_id of its own")
                 for process, file in enumerate(others, 1):
@@ -340,7 +342,7 @@ class Batches:
         try:
             rendez_vous.acquire(timeout=0)
             return _is_locked(self._file(0))
-        except Timeout:  # process 0 holds it while it waits for others, or another process checks it
+        except Timeout:  # process 0 is waiting for others, or another process is checking
             return False
         finally:
             rendez_vous.release(force=True)
@@ -362,16 +364,17 @@ class Batches:
             time.sleep(LOOK_AGAIN)
 
     def _hand_over(self, batch: Batch) -> BatchState:
-        """Hand the batches, with a last one, over to process 0."""
+        """Hand the batches, including a last one, over to process 0."""
         state = self._open().with_batch(batch)
         state.store.finish(state.contents)
         state.files[0].lock.release(force=True)
         return BatchState(handed_over=state.files[0].path)
 
     def _settle(self) -> bool:
-        """Return whether process 0 has this process's file, although the call that handed it over was interrupted.
+        """Return whether process 0 has this process's file although the call that handed it over was interrupted.
 
-        Otherwise this process takes the file back and removes the mark: if it dies now, its next batches are missing.
+        If not, this process takes the file back and removes the mark, because it may die before its next batches are
+        written.
         """
         state = self._state
         if self.process_id == 0 or state.store is None:
@@ -384,11 +387,11 @@ class Batches:
         return False
 
     def _has_again(self, state: BatchState) -> bool:
-        """Return whether this process has its lock again, before process 0 has read its file."""
+        """Return whether this process got its lock back before process 0 read its file."""
         lock = state.files[0].lock
         try:
             lock.acquire(timeout=0)
-        except Timeout:  # process 0 reads the file
+        except Timeout:  # process 0 is reading the file
             return False
         if not state.store.is_whole(state.contents):
             lock.release(force=True)
@@ -427,7 +430,7 @@ class Batches:
         return state
 
     def _file(self, process: int | str) -> CacheFile:
-        """Return the cache file of a process, or of another name."""
+        """Return the cache file of a process, or the one with a name."""
         name = f"{self.num_process}-{process}" if isinstance(process, int) else process
         path = os.path.join(self.data_dir, f"{self.experiment_id}-{name}.arrow")
         lock = OwnLock(f"{path}.lock", thread_local=False)
@@ -445,7 +448,7 @@ def _acquire(lock: Any, end: float, problem: str) -> None:
 
 
 def _has_begun(file: CacheFile) -> bool:
-    """Return whether another process has locked its file and emptied it of the remains of a killed run."""
+    """Return whether another process has locked its file and removed what a killed run left in it."""
     return _is_locked(file) and not is_finished(file.path)
 
 
@@ -461,10 +464,10 @@ def _is_locked(file: CacheFile) -> bool:
 
 
 def _spelled(query: Any) -> bytes:
-    """Return an id as bytes that are equal if ids are: hexadecimal digits, or text after a mark for its kind."""
+    """Return an id as bytes, which are equal if the ids are: hexadecimal digits, or text after a mark for its type."""
     kind = id_kind(type(query))
     if kind == "text":
-        text: bytes = query.encode("utf-8", "surrogatepass")  # str() would drop NUL from the end of NumPy's text
+        text: bytes = query.encode("utf-8", "surrogatepass")  # str() would drop a NUL at the end of NumPy's text
         return b"'" + text
     if kind == "integers":
         return b"%x" % int(query)
@@ -483,7 +486,7 @@ def _readable_id(spelled: bytes) -> str:
 
 
 def _unmatched(*batches: Batch | BatchState) -> str | None:
-    """Return the error in their exclusions; empty if one of them has a query of `exclude`."""
+    """Return the error if `exclude` has no query of any batch; empty if it has one; None without `exclude`."""
     return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
 
 
@@ -520,7 +523,7 @@ def in_ascending_order(predictions: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _together(tables: Sequence[pa.Table], ignore_index: float | None) -> pa.Table:
-    """Concatenate the two sides of tables; if the types differ, in the wider type, without padding."""
+    """Concatenate predictions and references of tables, without padding; if their types differ, in the wider one."""
     filled = [table.select(SIDES) for table in tables if table.num_rows] or [NO_QUERIES]
     schema = pa.schema([(side, _widest({table[side].type for table in filled})) for side in SIDES])
     return pa.concat_tables(

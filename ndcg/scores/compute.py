@@ -1,4 +1,4 @@
-"""The function `compute` of the package: rankings in memory, in files, in DataFrames or on Spark."""
+"""The function `compute` of the package, for rankings in memory, in files, in DataFrames or on Spark."""
 
 from typing import Any, Unpack
 

@@ -1,4 +1,4 @@
-"""The documents of a query with their ranks, and what each adds to DCG."""
+"""List the documents of a query with their ranks and what each adds to DCG."""
 
 from collections.abc import Iterable
 from contextlib import closing
@@ -31,10 +31,10 @@ def documents(
 ) -> pa.Table:
     """Return the documents of queries in the order of their ranks, then those that were not retrieved.
 
-    The columns are ``query``; ``document``, its id, or its position or row without ids; its ``relevance``, null if it
-    was not judged; the ``rank`` that it has, null if it was not retrieved; the ``last_rank``, another one if documents
-    with equal scores share their ranks; its ``gain``; and its ``discount``, the mean of its ranks, which is 0 beyond
-    the cutoff. DCG@k is the sum of gain times discount.
+    The columns are ``query``; ``document``: its id, or its position without ids; ``relevance``: null if it was not
+    judged; ``rank``: null if it was not retrieved; ``last_rank``: the last of the ranks that it shares with documents
+    of equal score; ``gain``; and ``discount``: the mean over its ranks, 0 beyond the cutoff. DCG@k is the sum of gain
+    times discount.
 
     Args:
         predictions: as in `compute`.
@@ -87,7 +87,7 @@ def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.T
     judged = np.ones(stop - start, bool) if part.judged is None else part.judged[rows]
     gain = _gains(part, rows, judged, options)
     order = _ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
-    first, last = np.arange(len(order)), np.arange(1, len(order) + 1)  # ranks from 0, and those after them
+    first, last = np.arange(len(order)), np.arange(1, len(order) + 1)  # each document's rank from 0, and the next rank
     if options.ties == "average":
         new = np.ones(len(order), bool)
         new[1:] = score[order][1:] != score[order][:-1]
@@ -116,7 +116,7 @@ def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.T
 
 
 def _gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Floats:
-    """Return the gain of each document: the CG of a query that has no other."""
+    """Return the gain of each document, as the CG of a query with this document alone."""
     count = rows.stop - rows.start
     alone = part.relevance[rows], np.zeros(count), np.arange(count + 1)
     gain, negative = options.gain, options.negative_relevance

@@ -1,7 +1,7 @@
-"""Compute the value of every query, and their mean.
+"""Compute the value of every query, and the mean.
 
-Rankings are read and scored part by part, so that copies of them stay small. Errors in them are raised
-in the user's terms: the argument, the query and the position.
+Rankings are read and scored in parts, so that copies of them stay small. Errors name the argument, the query and the
+position, as the user knows them.
 """
 
 import math
@@ -30,7 +30,7 @@ from ..measure.options import Options, is_real
 from ..measure.scoring import IS_NEGATIVE, InvalidRankingError, check_queries, in_threads, score_queries
 
 Values = dict[str, NDArray[np.float64]]
-Notify = Callable[[str], None]  # is called with `Rankings.unmatched` if no document was both retrieved and judged
+Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
 
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
@@ -85,13 +85,13 @@ def describe_queries(
     piece: int,
     notify: Notify,
 ) -> dict[str, NDArray[Any]]:
-    """Return columns, by name, with a row for each query: the results of a function for pieces of the rankings.
+    """Return the columns that a function computes from pieces of the rankings, by name, with a row for each query.
 
     Args:
         describe: the function.
         inputs: the rankings.
         options: the options with which they are read and scored.
-        piece: the approximate number of documents in a call of the function.
+        piece: the approximate number of documents per call of the function.
         notify: a function that is called if no document was both retrieved and judged.
     """
 
@@ -144,7 +144,7 @@ def counted_parts(
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-    if first := min(unmatched, default=""):  # empty if a part has a document in common
+    if first := min(unmatched, default=""):  # empty if any part has such a document
         notify(first)
 
 
@@ -152,7 +152,7 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     """Raise an error for a file with a negative relevance, unless the options allow it.
 
     Raises:
-        ValueError: names the first line, whatever documents a run has.
+        ValueError: names the first such line, even if the run does not have its document.
     """
     if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
         return
@@ -188,7 +188,7 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
 
 
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
-    """Return inputs with the columns of a DataFrame in place of their names.
+    """Return inputs, with names of columns replaced by the columns of a DataFrame.
 
     Raises:
         ValueError: as in `columns_of`.
@@ -197,12 +197,12 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
 
 
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments with the columns of a DataFrame in place of their names.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame.
 
     Args:
         data: the DataFrame.
-        arguments: names of columns, or other values. A column of `sample_weight` or `by` has a value for each row: the
-            value of the query of this row.
+        arguments: names of columns, or other values. In a column of `sample_weight` or `by`, each row has the value of
+            its query.
 
     Raises:
         ValueError: as in `named_columns`; or rows of a query have different weights or slices.
@@ -217,7 +217,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return documents to exclude; for a DataFrame, its columns with the names of `query_ids` and `document_ids`."""
+    """Return the documents to exclude; of a DataFrame, the columns with the names of `query_ids` and `document_ids`."""
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
     if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # not a DataFrame
         return exclude
@@ -309,7 +309,7 @@ def from_file(argument: str, side: Any, score_order: str = "descending") -> Any:
 
 
 def check_rows(inputs: Inputs, options: Options) -> None:
-    """Check flat rows of queries that may have other rows elsewhere: raise only errors that no other row could correct.
+    """Check flat rows of queries that may have more rows elsewhere; raise only errors that no other row could correct.
 
     Raises:
         ValueError: a row is invalid; names the argument, query and row.
@@ -320,7 +320,7 @@ def check_rows(inputs: Inputs, options: Options) -> None:
 
 
 class UserTerms:
-    """A context in which errors of the kernel are raised in the user's terms.
+    """A context that rewrites errors of the kernel with the user's names for queries and arguments.
 
     Args:
         rankings: the rankings that are scored.
@@ -345,9 +345,9 @@ class UserTerms:
 
 
 def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
-    """Return a weight for each query, or None if none are given.
+    """Return a weight for each query, or None without weights.
 
-    Weights are divided by a power of two so that they are at most 1 and no sum of them overflows.
+    Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
     """
     if sample_weight is None:
         return None
@@ -380,7 +380,7 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     Raises:
         ValueError: no query has a value, or their sum overflows.
     """
-    if weight is None and values.size:  # nearly always sufficient
+    if weight is None and values.size:  # nearly always accurate enough
         with np.errstate(over="ignore"):
             value = float(values.mean())
         if math.isfinite(value):
@@ -399,13 +399,13 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
 
 
 def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
-    """Return a progress bar for work of over two seconds: on a terminal, unless datasets shows none."""
+    """Return a progress bar for work that takes over two seconds, on a terminal, unless datasets has disabled them."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
         return nullcontext(SimpleNamespace(update=lambda done: None))
     datasets = sys.modules.get("datasets")
-    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None: on a terminal only
+    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None shows it on a terminal only
     return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
 
 
@@ -436,7 +436,7 @@ def _scores_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | li
 def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
 
-    Some formats keep excluded documents in their places in this way.
+    Some formats leave excluded documents in place like this.
 
     Raises:
         ValueError: scikit-learn does not support these rankings.
@@ -468,4 +468,4 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
                 f'engine="sklearn": scikit-learn needs lists of the same length, not empty; {lengths_text}'
             )
         relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
-    return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
+    return relevance, score.astype(np.int8) if score.dtype == bool else score  # scikit-learn negates the scores

@@ -1,9 +1,9 @@
 """Score Spark DataFrames, for rankings that do not fit on one machine.
 
-Rows are collected into lists by query before they are shuffled: a list costs Spark little more than
-a row. The executors pass the lists to the kernel through Arrow and sum the values: the driver
-receives a row of sums per partition and million documents. Executors need only NumPy and pyarrow;
-the modules that read and score rankings are pickled with the job.
+Rows are collected into a list per query before they are shuffled, because a list costs Spark little more than a row.
+The executors pass the lists to the kernel through Arrow and sum the values, so the driver receives one row of sums per
+partition and million documents. Executors need only NumPy and pyarrow; the modules that read and score rankings are
+pickled with the job.
 """
 
 import math
@@ -39,10 +39,10 @@ def compute_spark(
 ) -> Any:
     """Score a Spark DataFrame on its executors, as `compute` scores rankings in memory.
 
-    A row is a document, with the id of its query, or, if `prediction` and `reference` are
-    arrays, a query. A null prediction marks a document that was not retrieved, a null
-    reference a document that was not judged. So the full outer join of a run and qrels can be
-    scored directly; a query that only the run has then has no relevant documents. The executors
+    Each row is a document with the id of its query or, if `prediction` and `reference` are arrays, a query. A null
+    prediction marks a document that was not retrieved, a null
+    reference a document that was not judged. So the full outer join of a run and qrels can be scored directly; a query
+    that is only in the run then has no relevant documents. The executors
     need only NumPy and pyarrow. It works in classic and Spark Connect sessions.
 
     Args:
@@ -66,7 +66,7 @@ def compute_spark(
 
     Raises:
         ValueError: as in `compute`, with the id of the query; or a column is missing or has a wrong
-            type. For a DataFrame of values, when it is used, as an error of Spark.
+            type. For a DataFrame of values, Spark raises the error when the DataFrame is used.
         ImportError: PySpark is missing.
 
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
@@ -122,8 +122,8 @@ def by_query(frame: Any, options: Options) -> Any:
 def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
     """Return the columns that the executors read, with a row for each query.
 
-    If a row was a document, `missing` has a number for each document of the query: bit i is set if the i-th column
-    of lists was null, since Spark's lists omit nulls.
+    If a row was a document, `missing` has a number for each document of the query, because Spark's lists omit nulls:
+    bit i is set if the i-th column of lists was null.
 
     Args:
         frame: the DataFrame.
@@ -170,7 +170,7 @@ def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: A
 
 
 def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
-    """Return the documents to exclude: the id of their query, their own, and a column that is true."""
+    """Return the documents to exclude: the ids of query and document, and a column of true."""
     from pyspark.sql import functions
 
     if not hasattr(exclude, "mapInArrow"):
@@ -231,7 +231,7 @@ QUERY_TYPES = ("tinyint", "smallint", "int", "bigint", "string")
 
 
 def _travelling(function: Callable[..., Any], options: Options) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
-    """Return a function that Spark pickles with the modules it needs, since executors do not have the package."""
+    """Return a function that Spark pickles with the modules it needs, because executors do not have the package."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__.removesuffix(".scores.spark")])
@@ -250,7 +250,7 @@ def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
 
 
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Sum over queries, with weights of at most 1 and their scale; yield errors as sentences."""
+    """Yield sums over queries, with weights of at most 1 and their scale, and errors as text."""
     for table in _tables(batches):
         row: dict[str, Any] = {
             "queries": 0,
@@ -365,7 +365,7 @@ def _in_order_of_ids(columns: Mapping[str, pa.Array], lengths: NDArray[np.int64]
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
-    """Raise an error for a query without a list on one side, or with lists of different lengths."""
+    """Raise an error for a query that lacks one of its lists, or has lists of different lengths."""
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
             query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
@@ -380,7 +380,7 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
 
 
 def _weights(weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]) -> NDArray[np.float64]:
-    """Return a weight for each query, which all of its rows must have."""
+    """Return the weight of each query, which must be the same in all of its rows."""
     values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN if missing
     lengths = np.diff(np.append(begins, len(values)))
     weights = np.asarray(values[begins])

@@ -13,7 +13,7 @@ from ..measure.interrupts import interruptible
 from ..measure.messages import in_short
 from .output import Listing
 
-SHOWN_FUNCTIONS = 12  # in an error
+SHOWN_FUNCTIONS = 12  # listed in an error
 
 
 def check_function(args: argparse.Namespace) -> Listing:
@@ -43,14 +43,14 @@ def _imported(place: str) -> NDCGFunction:
             if of_file:
                 module = _module_of_file(Path(module_name))
             else:
-                sys.path.insert(0, "")  # a module in the current folder, as python -m finds it
+                sys.path.insert(0, "")  # find modules in the current folder, like python -m
                 module = importlib.import_module(module_name)
         except OSError:
             raise
         except SystemExit as error:
             guard = 'if __name__ == "__main__":'
             raise ValueError(f"{module_name} exits when it is imported; put its calls under {guard}") from error
-        except BaseException as error:  # whatever the file raises
+        except BaseException as error:  # the file may raise anything
             problem = f"{type(error).__name__}: {in_short(error)}"
             raise ValueError(f"{module_name} cannot be imported: {problem}") from error
     try:
@@ -63,7 +63,7 @@ def _imported(place: str) -> NDCGFunction:
 
 
 def _functions_of(module: Any) -> str:
-    """Return the names of a module's own functions, shortened if there are many."""
+    """Return the names of the functions that a module defines, shortened if there are many."""
     own = [
         name
         for name, value in vars(module).items()
@@ -73,12 +73,12 @@ def _functions_of(module: Any) -> str:
 
 
 def _module_of_file(path: Path) -> Any:
-    name = f"checked_{path.stem}"  # so that a file called random.py does not replace random
+    name = f"checked_{path.stem}"  # so that a file called random.py does not replace the module random
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise FileNotFoundError(2, "No such file or directory", str(path))
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.parent.resolve()))  # so that it finds its neighbors
-    sys.modules[name] = module  # where dataclasses look for it
+    sys.path.insert(0, str(path.parent.resolve()))  # so that it can import its neighbors
+    sys.modules[name] = module  # dataclasses look it up here
     spec.loader.exec_module(module)
     return module

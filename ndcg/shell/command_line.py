@@ -1,7 +1,6 @@
 """The command line, run by `ndcg` and `python -m ndcg`: its streams, signals and exit status.
 
-`commands.py` does the work. It is imported, with everything it needs, only when a command runs, so that `--help` is
-fast.
+`commands.py` does the work. It is imported only when a command runs, so that `--help` is fast.
 """
 
 import codecs
@@ -22,10 +21,10 @@ BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses other than 0, and 1 for a regre
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit status: 0 fine, 1 a regression, 2 bad input, 130 interrupted.
+    """Run a command; return its exit status: 0 success, 1 a regression, 2 bad input, 130 interrupted.
 
-    A reader that goes away, such as `head`, does not change the status of a gate, nor do closed outputs. A bug has the
-    status of bad input: 1 means a regression and nothing else.
+    A reader that stops early, such as `head`, does not change the status of a gate, nor does a closed output. A bug has
+    the status of bad input, so that 1 always means a regression.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed
@@ -48,7 +47,7 @@ def _flush(stream: Any) -> None:
     """Write the buffer of a stream, or drop it if it cannot be written.
 
     Raises:
-        OSError: it cannot be written, and a reader waits for it.
+        OSError: it cannot be written although its reader still waits.
     """
     try:
         stream.flush()
@@ -59,7 +58,7 @@ def _flush(stream: Any) -> None:
 
 
 def _say(sentence: str) -> None:
-    """Print a sentence on standard error, in one line and without characters that move the cursor."""
+    """Print a sentence on standard error, on one line and without characters that move the cursor."""
     from ..measure.messages import visible
 
     with suppress(OSError):
@@ -81,7 +80,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="plain")
-    if arguments is None and args.command != "check":  # a process of its own, without functions of the user
+    if arguments is None and args.command != "check":  # its own process, without functions of the user
         sys.meta_path.insert(0, _WithoutPandas())
     try:
         with interruptible(), warnings.catch_warnings():
@@ -94,7 +93,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             listing = answer(args)
             text = listing.text(args.output)
         with suppress(BrokenPipeError):
-            print(text, end="\n" if text else "")  # no rows, no line
+            print(text, end="\n" if text else "")  # without rows, print no line
         _flush(sys.stdout)
     except (ValueError, OSError, ImportError, MemoryError) as error:
         problem = str(error) or "not enough memory"
@@ -108,7 +107,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _plain_characters(error: UnicodeError) -> tuple[str, int]:
-    """Return plain characters for those that a console cannot show, such as a hyphen for a dash in cp850."""
+    """Replace characters that a console cannot show, such as a dash with a hyphen in cp850."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
@@ -125,9 +124,9 @@ def _report_error(problem: str) -> None:
 
 
 class _WithoutPandas(MetaPathFinder):
-    """Keeps pyarrow from importing pandas, as it does if that is installed; nothing here needs it."""
+    """Keep pyarrow from importing pandas, which it does if pandas is installed; nothing here needs it."""
 
     def find_spec(self, name: str, *_: Any) -> None:
-        """Block the import of pandas; other finders import other modules."""
+        """Block the import of pandas, and leave other modules to other finders."""
         if name == "pandas":
             raise ModuleNotFoundError("No module named 'pandas'", name=name)

@@ -57,7 +57,7 @@ def answer(args: argparse.Namespace) -> Listing:
 
 
 def in_words_of_the_shell(problem: str) -> str:
-    """Return an error with its options as the shell spells them.
+    """Return an error with the names that options have in the shell.
 
     >>> in_words_of_the_shell('zero_division=nan excludes it, missing="skip" too')
     '--zero-division nan excludes it, --missing skip too'
@@ -65,7 +65,7 @@ def in_words_of_the_shell(problem: str) -> str:
     'discount lists 2 ranks, but 3 count; list more, or give -k 2'
     """
     problem = re.sub(r"^systems\['(.*?)'\]: ", r"\1: ", problem)
-    problem = re.sub(r"^references: (.*?: (?:line|row|query) \S+: query )", r"\1", problem)  # the file says which side
+    problem = re.sub(r"^references: (.*?: (?:line|row|query) \S+: query )", r"\1", problem)  # the file is named
     problem = problem.replace("report gives", "ndcg score gives")
     problem = re.sub(r"^k must be .*; got", "-k must be a positive integer, all, or several with commas; got", problem)
     problem = problem.replace('"keep" as it is', 'negative_relevance="keep" as it is')
@@ -114,7 +114,7 @@ def _means(reports: Mapping[str, Report], args: argparse.Namespace) -> tuple[lis
 
 
 def _score_rows(of_what: Row, scores: Mapping[str, Score], queries: int) -> list[Row]:
-    """Return a row for programs for each mean, with the numbers of queries in it and of skipped queries."""
+    """Return a machine-readable row for each mean, with the numbers of queries in it and of skipped queries."""
     return [
         {**of_what, "measure": name, "queries": score.queries, "left_out": score.left_out(queries), **score._asdict()}
         for name, score in scores.items()
@@ -160,7 +160,7 @@ def _audit(args: argparse.Namespace) -> Listing:
 
 
 def _findings(report: Report, judged: Sequence[Any], ranked: Sequence[Any]) -> dict[str, tuple[int, Sequence[Any]]]:
-    """Return the number of queries with each property, and these queries if the output names them.
+    """Return the number of queries for each finding, and their ids if the output lists them.
 
     Args:
         report: the report on the run.

@@ -1,4 +1,4 @@
-"""`ndcg compare`: the differences of runs, or of saved reports, with their intervals and tests, query by query too."""
+"""`ndcg compare`: the differences between runs, or saved reports, with intervals and tests, and for each query."""
 
 import argparse
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ OF_TESTS = ("confidence", "seed", "alternative", "margin", "corrected_over")
 
 
 def compare_runs(args: argparse.Namespace) -> Listing:
-    """Return the differences of runs, their intervals and tests, and the queries that differ."""
+    """Return the differences between runs, with intervals and tests, and the queries that differ."""
     comparison = _of_reports(args) if args.reports else _of_runs(args)
     save_plot(comparison.plot, args.plot)
     level = level_text(args.confidence)
@@ -39,10 +39,10 @@ def compare_runs(args: argparse.Namespace) -> Listing:
 
 
 def _of_runs(args: argparse.Namespace) -> Comparison:
-    """Return the comparison of runs, with the baseline or of every two.
+    """Return the comparison of runs with the baseline, or of every two.
 
     Raises:
-        ValueError: there is no run beside the baseline, or an option is for saved reports.
+        ValueError: the baseline is the only run, or an option applies only to saved reports.
     """
     if not args.runs:
         raise ValueError("give one RUN or more to compare with the baseline; see ndcg compare --help")
@@ -58,7 +58,7 @@ def _of_reports(args: argparse.Namespace) -> Comparison:
     """Return the comparison of saved reports.
 
     Raises:
-        ValueError: an option is for runs, which the reports have scored already.
+        ValueError: an option applies only to runs, which the reports have already scored.
     """
     columns = ("exclude", "by", "query", "document", "score", "relevance")
     if given := [name for name in (*scoring(args), *columns) if getattr(args, name) is not None]:
@@ -94,7 +94,7 @@ def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[li
 
 
 def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:
-    """Yield a row for programs for each difference, of all queries and of slices."""
+    """Yield a machine-readable row for each difference, over all queries and over slices."""
     for pair in comparison.pairs:
         yield _pair_row(pair, comparison.counts[pair.system])
     for value, each in comparison.slices.items():
@@ -103,7 +103,7 @@ def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:
 
 
 def _pair_row(pair: Pair, queries: int) -> Row:
-    """Return a row for programs for a difference, with the numbers of queries in it and of skipped queries."""
+    """Return a machine-readable row for a difference, with the numbers of queries in it and of skipped queries."""
     measure, run, baseline, *_ = pair
     counts = {} if pair.wins is None else {"queries": pair.queries, "left_out": queries - pair.queries}
     figures = dict(zip(pair._fields[3:], pair[3:], strict=True))
@@ -111,7 +111,7 @@ def _pair_row(pair: Pair, queries: int) -> Row:
 
 
 def _query_rows(comparison: Comparison, worst: int | None) -> list[Row]:
-    """Return a row for programs of each query that lost or gained most, of each measure and run, greatest losses first.
+    """Return a machine-readable row for each query that lost or gained most, by measure and run, greatest losses first.
 
     Args:
         comparison: the comparison.

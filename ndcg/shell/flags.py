@@ -26,9 +26,9 @@ examples:
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10             exit status 1 if it got worse
   ndcg audit qrels.txt bm25.txt -k 10                            ties, unjudged documents, missing queries
   ndcg explain qrels.txt bm25.txt -k 10 --got 0.5921             which convention gives this score
-  ndcg check my_metrics.py:ndcg_at -k 10                         what a function of yours computes
+  ndcg check my_metrics.py:ndcg_at -k 10                         what your own function computes
 
-Each command has its own --help. Exit status: 0 fine, 1 a regression or a slip, 2 bad input,
+Each command has its own --help. Exit status: 0 success, 1 a regression or a slip, 2 bad input,
 130 interrupted.
 """
 COMMAND_HELP = {
@@ -62,7 +62,7 @@ examples:
   ndcg compare qrels.txt bm25.txt dense.txt hybrid.txt -k 10 --pairs all -o latex
   ndcg compare qrels.txt bm25.txt dense.txt -k 10 --plot differences.svg
   ndcg compare --reports before.json after.json                  reports that ndcg score -o json saved
-  ndcg compare --reports before.json after.json --unpaired       of different queries
+  ndcg compare --reports before.json after.json --unpaired       on different queries
 """,
     ),
     "gate": (
@@ -77,7 +77,7 @@ examples:
 examples:
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10,nDCG@100 --max-drop 0.02 --alpha 0.01
-  ndcg gate qrels.txt main.txt branch.txt -m nDCG@10 --any-drop  fail by the threshold alone
+  ndcg gate qrels.txt main.txt branch.txt -m nDCG@10 --any-drop  the threshold alone decides
   ndcg score qrels.txt main.txt -m nDCG@10 -o json > baseline.json
   ndcg gate qrels.txt baseline.json branch.txt -m nDCG@10        no need to keep the old run
   ndcg gate qrels.txt main.txt branch.txt -o junit > gate.xml    for CI systems
@@ -119,7 +119,7 @@ examples:
         "  ranked     ids of documents, best first, {document: relevance}, k\n"
         "  sets       ids of documents, best first, the set of relevant ids, k\n"
         "By default, all forms are tried, also with the relevance first. k may be keyword-only. If the function\n"
-        "takes no cutoff, give the one that it has as -k, or -k all. Exit status: 0 if the function computes the\n"
+        "takes no cutoff, pass its built-in cutoff as -k, or -k all. Exit status: 0 if the function computes the\n"
         "nDCG of a library (with --convention, of that library), 1 if not, 2 if it returns no score.",
         """\
 examples:
@@ -132,15 +132,15 @@ examples:
 
 
 class Argument(NamedTuple):
-    """An argument of some commands, as their help describes it.
+    """An argument of one or more commands, with its help.
 
     Attributes:
         name: its name in Python; a flag has dashes for underscores.
         commands: the commands that have it.
         sentence: its description.
-        default: its value if it is not given, False for a switch. The convention sets the values of scoring options.
+        default: its value if it is not set, False for a switch. The convention sets the defaults of scoring options.
         words: the words it accepts.
-        others: a phrase on the other values it accepts, after these.
+        others: a phrase about the other values that it accepts.
     """
 
     name: str
@@ -152,7 +152,7 @@ class Argument(NamedTuple):
 
 
 def _of_python(name: str, commands: Sequence[str], others: str = "", words: Sequence[str] | None = None) -> Argument:
-    """Return an option of `compute` as an argument, in the words of the table of options."""
+    """Return an option of `compute` as an argument, described as in the table of options."""
     option = OPTIONS[name]
     sentence = re.sub('[`"]', "", option.meaning.partition(": `")[0])
     default = False if option.is_flag else None
@@ -160,7 +160,7 @@ def _of_python(name: str, commands: Sequence[str], others: str = "", words: Sequ
 
 
 CHECK = ("check",)
-ALL = tuple(name for name in COMMAND_HELP if name not in CHECK)  # those that read qrels and a run
+ALL = tuple(name for name in COMMAND_HELP if name not in CHECK)  # the commands that read qrels and a run
 MEANS = ("score", "compare", "gate", "audit")
 SCORE, COMPARE, GATE, EXPLAIN = ("score",), ("compare",), ("gate",), ("explain",)
 RUNS, TESTS, PLOTS = ("score", "compare"), ("compare", "gate"), ("score", "compare", "explain")
@@ -168,7 +168,7 @@ FORMATS = ("text", "markdown", "tsv", "jsonl", "json", "latex", "junit")
 SIDES = ("two-sided", "greater", "less")
 PAIRS = ("baseline", "all")
 SCORING = "scoring options"
-# All arguments, by the heading under which help lists them; the first have argparse's.
+# All arguments, by their heading in the help; the first group uses argparse's own heading.
 ARGUMENTS = {
     "": [
         Argument("qrels", ALL, "relevance judgments"),
@@ -176,17 +176,17 @@ ARGUMENTS = {
         Argument(
             "reports",
             COMPARE,
-            "the files are results that ndcg score -o json saved, of the same queries; the first, in the place of "
-            "QRELS, is the baseline",
+            "compare results of ndcg score -o json on the same queries; the first file, in place of QRELS, is the "
+            "baseline",
             False,
         ),
         Argument(
             "unpaired",
             COMPARE,
-            "with --reports: of different queries, such as those before and after a release (Welch's t-test)",
+            "with --reports: the results are for different queries, as before and after a release (Welch's t-test)",
             False,
         ),
-        Argument("baseline", GATE, "the run to compare with, or its result as ndcg score -o json saved it"),
+        Argument("baseline", GATE, "the run to compare with, or its result, saved by ndcg score -o json"),
         Argument("runs", RUNS, "document scores of one system or several"),
         Argument("run", ("gate", "audit", "explain"), "document scores of a system"),
         Argument(
@@ -308,7 +308,7 @@ def _numbers(text: str) -> list[float] | str:
     try:
         return list(map(float, text.split(",")))
     except ValueError:
-        return text  # a word
+        return text  # a name
 
 
 def _orders(text: str) -> str | dict[str, str]:
@@ -322,9 +322,9 @@ def _number(text: str) -> float | str:
     return numbers[0] if isinstance(numbers, list) and len(numbers) == 1 else text
 
 
-# How the shell spells and reads arguments, and the placeholders that help shows.
+# How arguments are written and read in the shell, and the placeholders in the help.
 POSITIONAL = ("qrels", "baseline", "runs", "run", "function")
-FILES = (*POSITIONAL, "exclude", "by", "got", "plot")  # which shells complete
+FILES = (*POSITIONAL, "exclude", "by", "got", "plot")  # completed by shells
 SHORT = {"k": "-k", "measures": "-m", "judged_only": "-J", "by_query": "-q", "output": "-o", "places": "-p"}
 READ: dict[str, tuple[Callable[[str], Any], str]] = {
     **dict.fromkeys(("max_drop", "alpha", "margin", "confidence", "log_base", "ignore_index"), (float, "X")),
@@ -345,16 +345,16 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "output": (str, "FORMAT"),
     "pairs": (str, "WHICH"),
 }
-CHOICES = {"convention": tuple(CONVENTIONS), "output": FORMATS, "pairs": PAIRS}  # words that argparse checks
+CHOICES = {"convention": tuple(CONVENTIONS), "output": FORMATS, "pairs": PAIRS}  # checked by argparse
 
 
 def flag_of(name: str) -> str:
-    """Return an option as the shell spells it."""
+    """Return the name of an option in the shell."""
     return SHORT[name] if name == "k" else f"--{name.replace('_', '-')}"
 
 
 class ArgumentsError(Exception):
-    """A sentence on arguments that a command does not accept."""
+    """An error about the arguments of a command, in one sentence."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -413,7 +413,7 @@ def _add(group: Any, argument: Argument, command: str, is_scoring: bool) -> None
         how |= {"type": read, "metavar": shown, "choices": CHOICES.get(name)}
         how["help"] += "" if default is None else f" (default: {default})"
     if name in POSITIONAL:
-        nargs = {"score": "+", "compare": "*"}[command] if name == "runs" else None  # saved reports need no RUN
+        nargs = {"score": "+", "compare": "*"}[command] if name == "runs" else None  # no RUN with --reports
         added = group.add_argument(name, nargs=nargs, **how)
     else:
         flags = dict.fromkeys(([SHORT[name]] if name in SHORT else []) + [flag_of(name)])
@@ -423,7 +423,7 @@ def _add(group: Any, argument: Argument, command: str, is_scoring: bool) -> None
 
 
 class _Version(argparse.Action):
-    """Print the version, which is imported when it is asked for."""
+    """Print the version, which is imported only when needed."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         from ..measure.options import __version__
@@ -433,7 +433,7 @@ class _Version(argparse.Action):
 
 
 class _Completion(argparse.Action):
-    """Print the completion for a shell, which shtab writes."""
+    """Print the completion script for a shell, made by shtab."""
 
     def __call__(self, parser: argparse.ArgumentParser, _: Any, shell: Any, *__: Any) -> NoReturn:
         try:

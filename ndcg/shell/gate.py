@@ -22,7 +22,7 @@ from ..statistics.significance import can_be_significant, falls_beyond, is_regre
 from .output import FIRST, Listing, Row
 from .sides import Sides, scoring
 
-REGRESSION = 1  # the exit status; 0 for all else
+REGRESSION = 1  # the exit status of a regression
 
 
 class Criteria(NamedTuple):
@@ -30,7 +30,7 @@ class Criteria(NamedTuple):
 
     Attributes:
         max_drop: the drop that is tolerated, in units of the measure.
-        alpha: the level at which a larger drop must be significant; 1 if it need not be.
+        alpha: the level at which a larger drop must be significant; 1 if it need not be significant.
     """
 
     max_drop: float
@@ -49,7 +49,7 @@ class Criteria(NamedTuple):
 
     @property
     def need_a_test(self) -> bool:
-        """Whether the test decides: at 1 every drop is significant, at 0 none is."""
+        """Whether a test is needed: at level 1 every drop is significant, at level 0 none is."""
         return 0 < self.alpha < 1
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Criteria(NamedTuple):
 
 
 def gate_run(args: argparse.Namespace) -> Listing:
-    """Return whether a run is worse than a baseline: by more than is tolerated, and significantly."""
+    """Return whether a run is significantly worse than a baseline, by more than is tolerated."""
     criteria = Criteria.parse(args)
     resampling = Resampling.parse(args.confidence, args.seed)
     if resampling.confidence <= 0.5:
@@ -79,7 +79,7 @@ def gate_run(args: argparse.Namespace) -> Listing:
     comparison = compare_reports(
         {baseline: old, run: new},
         baseline=baseline,
-        confidence=2 * resampling.confidence - 1,  # with as much beyond its upper end
+        confidence=2 * resampling.confidence - 1,  # so that 1 - confidence lies beyond its upper end alone
         seed=resampling.seed,
         alternative="less",
         corrected_over="all",
@@ -91,7 +91,7 @@ def gate_run(args: argparse.Namespace) -> Listing:
 
 
 def _row(pair: Pair, least: float, comparison: Comparison, new: Report, criteria: Criteria) -> Row:
-    """Return the result of the gate on a measure, for programs.
+    """Return the machine-readable result of the gate for a measure.
 
     Args:
         pair: the run and the baseline.
@@ -108,7 +108,7 @@ def _row(pair: Pair, least: float, comparison: Comparison, new: Report, criteria
         "baseline": comparison.scores[pair.other][pair.measure].value,
         "run": comparison.scores[pair.system][pair.measure].value,
         "difference": pair.difference,
-        "low": None,  # the interval is one-sided, as the test
+        "low": None,  # the interval is one-sided, like the test
         **{name: getattr(pair, name) for name in ("high", "p", "p_holm")},
         "least_p_holm": least,
         "regression": is_regression(pair.difference, pair.p_holm, **criteria._asdict()),
@@ -132,7 +132,7 @@ def _verdict(pair: Pair, least: float, criteria: Criteria) -> str:
 
 
 def _amount(value: float) -> str:
-    """Return a positive number in few digits.
+    """Return a positive number with few digits.
 
     >>> _amount(0.2), _amount(30.0), _amount(0.08264), _amount(0.00001234)
     ('0.2', '30', '0.0826', '1e-05')
@@ -153,7 +153,7 @@ def _summary(run: str, rows: list[Row], criteria: Criteria) -> str:
 
 
 def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
-    """Say of each drop that so few queries cannot prove which p-value they could reach, and how many would do."""
+    """Say, for each drop that too few queries show, which p-value they could reach and how many would be enough."""
     if criteria.alpha == 0:
         return ["At --alpha 0 no drop is significant, so that this gate never fails."]
     notes = []
@@ -196,11 +196,11 @@ def _listing(
     return Listing([table], remarks, new.signature, rows, whole, status=REGRESSION * failed)
 
 
-# The two sides
+# The run and the baseline
 
 
 def _saved_report(file: str, sides: Sides) -> Report:
-    """Return the report that `ndcg score -o json` has saved as the baseline.
+    """Return the baseline's report, saved by `ndcg score -o json`.
 
     Raises:
         ValueError: it is another result.
@@ -221,10 +221,10 @@ def _saved_report(file: str, sides: Sides) -> Report:
 
 
 def _ranked(args: argparse.Namespace, sides: Sides, old: Report, new: Report) -> NDArray[np.bool_]:
-    """Return for which queries, in the order of the baseline, the baseline or the run ranks a document.
+    """Return a mask of queries, in the order of the baseline, for which the baseline or the run ranks a document.
 
     Raises:
-        ValueError: the two have other options, queries or judgments, or the run is missing queries of the baseline.
+        ValueError: options, queries or judgments differ, or the run is missing queries of the baseline.
     """
     file, qrels = args.baseline, args.qrels
     if old.signature != new.signature:

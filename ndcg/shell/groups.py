@@ -1,4 +1,4 @@
-"""`--by`: the slice of each query, from a file of its own or from a column of the qrels."""
+"""`--by`: the slice of each query, from a separate file or from a column of the qrels."""
 
 import csv
 import json
@@ -54,10 +54,10 @@ def read_groups(by: str, qrels: str, query: str | None) -> dict[str, Any]:
     Args:
         by: a file of queries and their slices, FILE:COLUMN for a column of one, or a column of the qrels.
         qrels: the file of the qrels.
-        query: the name of the query-id column, if it is not a known one.
+        query: the name of the query-id column, if it is not one of the known names.
 
     Raises:
-        ValueError: no such file or column, a line with other columns than the first, a query with two slices.
+        ValueError: no such file or column, a line with more or fewer columns than the first, a query with two slices.
         OSError: the file cannot be read.
     """
     file, column = file_and_column(by)
@@ -70,7 +70,7 @@ def read_groups(by: str, qrels: str, query: str | None) -> dict[str, Any]:
 
 
 def _one_each(file: str, places: Iterable[tuple[str, str, Any]]) -> dict[str, Any]:
-    """Return the slice of each query, from places that have a query and its slice."""
+    """Return the slice of each query, from the places in a file that name a query and its slice."""
     slices: dict[str, Any] = {}
     for place, query, value in places:
         if slices.setdefault(query, value) != value:
@@ -80,7 +80,7 @@ def _one_each(file: str, places: Iterable[tuple[str, str, Any]]) -> dict[str, An
 
 
 def _from_file(file: str, column: str | None, names: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
-    """Yield places, queries and slices of a table, a JSON mapping, or lines of cells.
+    """Yield places, queries and slices from a table, a JSON mapping, or lines of cells.
 
     Args:
         file: its path.
@@ -120,7 +120,7 @@ def _from_file(file: str, column: str | None, names: Sequence[str]) -> Iterator[
 
 
 def _chosen(file: str, first: Sequence[str], column: str | None, names: Sequence[str]) -> tuple[tuple[int, int], bool]:
-    """Return the positions of query and slice in a row, from the first row, and whether that is a header.
+    """Return the positions of query and slice in a row, found in the first row, and whether this row is a header.
 
     Raises:
         ValueError: there is no header, or no such column; or there are several columns and none is chosen.
@@ -194,12 +194,12 @@ def _from_table(file: str, column: str | None, names: Sequence[str], problem: st
 
 
 def _form(file: str) -> str:
-    """Return the ending of a file's name without the ending of its compression."""
+    """Return the extension of a file's name, without that of its compression."""
     return re.sub(r"\.(gz|zst)$", "", file.lower()).rpartition(".")[2]
 
 
 def _table(file: str, queries: Sequence[str]) -> pa.Table:
-    """Return a table of CSV, TSV, JSON, JSONL, Parquet or Arrow, by the file's name; other files have no columns.
+    """Return a table from CSV, TSV, JSON, JSONL, Parquet or Arrow, by the file's name; other files have no columns.
 
     Raises:
         ValueError: the file cannot be read.
@@ -215,15 +215,15 @@ def _table(file: str, queries: Sequence[str]) -> pa.Table:
         return pa.table({})
     except pa.ArrowException as error:
         problem = in_short(error)
-    if TABLES.get(form) == "json":  # one value, not a record per line
-        with suppress(ValueError, TypeError, OverflowError):  # Arrow's errors too
+    if TABLES.get(form) == "json":  # a single value, not one record per line
+        with suppress(ValueError, TypeError, OverflowError):  # also raised by Arrow
             records = parse_json(read_content(file))
             return pa.Table.from_pylist(records) if isinstance(records, list) else pa.table({})
     raise ValueError(f"{file}: cannot be read as a table of {form}: {problem}")
 
 
 def _delimited(file: str, queries: Sequence[str]) -> pa.Table:
-    """Return a table of CSV or TSV without the spaces around cells; query ids remain strings."""
+    """Return a table from CSV or TSV, without the spaces around cells; query ids remain strings."""
     from pyarrow import csv as arrow_csv
     from pyarrow import dataset
 

@@ -8,7 +8,7 @@ from ..statistics.report import Report
 from .output import Row
 from .sides import Sides
 
-SHOWN_DOCUMENTS = 4  # of a query and kind, in a table
+SHOWN_DOCUMENTS = 4  # documents per query and kind in a table
 MISSED_AND_BEFORE = (
     "missed: the relevant documents that the first ranks miss, the best first; before: the irrelevant and unjudged "
     "documents among these ranks, up to the last relevant one."
@@ -16,7 +16,7 @@ MISSED_AND_BEFORE = (
 
 
 def lowest_queries(sides: Sides, run: str, report: Report, n: int | None, places: int) -> tuple[Table, list[Row]]:
-    """Return a table of the lowest queries with the documents that make them low, and the same in rows for programs.
+    """Return a table of the lowest queries with the documents that make them low, and the same as rows for programs.
 
     These are the relevant documents that the first ranks miss, the best first, and the irrelevant and unjudged ones
     before them.

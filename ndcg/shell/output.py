@@ -14,8 +14,8 @@ from ..show.junit import Case, junit_of
 from ..show.tables import CONTROLS, Readable, Table, latex_of, p_text, rich_of, tsv_of
 from ..statistics.saved import without_nan
 
-FIRST = 5  # queries that an output names
-JSON_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20}  # those that JSON allows as they are
+FIRST = 5  # the most queries that an output lists
+JSON_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > 0x20}  # control characters that JSON allows
 
 Row = dict[str, Any]
 
@@ -28,7 +28,7 @@ class Listing(Readable):
         cells: tables of strings, the header first.
         sentences: sentences below the tables.
         signature: every option that affects the scores.
-        rows: the values for programs.
+        rows: the values in machine-readable form.
         whole: the whole output, in types that JSON has.
         status: the exit status of the command.
         latex: the output as LaTeX, if it differs from the tables.
@@ -90,10 +90,10 @@ def worst_of(args: argparse.Namespace, default: int) -> int | None:
 
 
 def save_plot(plot: Callable[[], Any], path: str | None) -> None:
-    """Save the figure that a function returns, if it is asked for.
+    """Save the figure that a function returns, if the user asked for it.
 
     Raises:
-        ValueError: the path has no known ending, or cannot be written.
+        ValueError: the path has an unknown extension, or cannot be written.
     """
     if not path:
         return

@@ -36,7 +36,7 @@ class Sides:
         qrels: the relevance judgments.
         names: the names of all runs.
         runs: the scores of each run, by its name.
-        saved: the saved result that is the baseline of a gate, by its name; else empty.
+        saved: the saved result that a gate compares with, by its name; otherwise empty.
         exclude: the documents to remove from rankings and ideals.
         by: the slice of each query.
     """
@@ -96,7 +96,7 @@ class Sides:
 
 
 def scoring(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of `compute` that are given."""
+    """Return the options of `compute` that are set."""
     given = {name: getattr(args, name, None) for name in OF_COMPUTE}
     return {name: value for name, value in given.items() if value is not None}
 
@@ -128,7 +128,7 @@ def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: C
 
 
 def names_of(files: Sequence[str]) -> list[str]:
-    """Return the names of runs: the names of their files, or their paths if a name would appear twice or is taken."""
+    """Return the names of runs: the names of their files, or their paths if names repeat or are taken."""
     names = list(map(_name_of, files))
     if len(set(names)) < len(names) or not COLUMNS.isdisjoint(names):
         names = [os.path.join(".", file) if file in COLUMNS else file for file in files]

@@ -15,7 +15,7 @@ class Mark(NamedTuple):
     """A value in a plot: a dot on the line of its interval.
 
     Attributes:
-        value: the place of the dot.
+        value: the position of the dot.
         low: the lower end of the interval; nan if there is none.
         high: the upper end.
         filled: whether the dot is filled.
@@ -30,18 +30,18 @@ class Mark(NamedTuple):
 def figure_of(
     panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
 ) -> tuple[Any, list[Any]]:
-    """Return a figure without a window, with its axes in rows of four; or the axes that are given, with their figure.
+    """Return a figure without a window, with its axes in rows of four; or the user's axes with their figure.
 
     Args:
         panels: the number of panels to draw.
         height: the height of each panel in inches.
         width: its width in inches.
         ax: axes to draw the first panels into.
-        figsize: width and height in inches, in place of those above.
+        figsize: width and height of the whole figure in inches, instead of those of panels.
 
     Raises:
         ImportError: Matplotlib is missing.
-        ValueError: ``ax`` or ``figsize`` is something else, or both are given.
+        ValueError: ``ax`` or ``figsize`` has the wrong type, or both are set.
     """
     try:
         from matplotlib.axes import Axes
@@ -72,7 +72,7 @@ def figure_of(
 
 
 def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
-    """Draw a value with its interval at a height, or if it is upright, at a place of the other axis."""
+    """Draw a value with its interval at a height, or upright, at a position of the other axis."""
     line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
     if upright:
         line, dot = line[::-1], dot[::-1]
@@ -85,7 +85,7 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
 
     Args:
         axes: the axes to draw into.
-        rows: the name of each row with its values, which are close to each other and have different colors.
+        rows: the name of each row with its values, which are drawn close together in different colors.
         labels: the names of the values of a row in a legend.
     """
     for at, (_, marks) in enumerate(rows):
@@ -97,7 +97,7 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
 
 
 def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
-    """Name rows as they are, also with dollars, the first on top."""
+    """Label the rows, the first on top; a dollar sign is not math."""
     heights = range(len(names)) if heights is None else heights
     axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():

@@ -1,4 +1,4 @@
-"""Reports in the format of JUnit, which CI systems read."""
+"""Reports in JUnit's format, which CI systems read."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from ..measure.messages import visible
 
-ERROR = "error"  # of a gate that could not decide
+ERROR = "error"  # the message of a gate that could not decide
 
 
 class Case(NamedTuple):
@@ -15,7 +15,7 @@ class Case(NamedTuple):
     Attributes:
         name: the measure.
         result: "failure", "error", or else "system-out".
-        message: the verdict in a line.
+        message: the verdict in one line.
         text: the whole output, for a failure.
     """
 

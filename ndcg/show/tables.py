@@ -1,6 +1,6 @@
-"""Tables, remarks and a signature as a person reads them: text, Markdown, HTML, LaTeX, a terminal's tables; and TSV.
+"""Format tables, remarks and a signature for people, as text, Markdown, HTML, LaTeX or in a terminal, and as TSV.
 
-All cells are text. This module turns every number into text, whatever the numbers are about.
+All cells are text; this module also turns numbers into text, whatever they mean.
 """
 
 import html
@@ -10,7 +10,7 @@ from typing import Any
 
 from ..measure.messages import visible
 
-LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
+LARGE = 1e15  # larger numbers are shown by their first digits: float64 does not hold all digits before the point
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
 TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
 LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
@@ -18,8 +18,8 @@ LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\t
 Table = list[list[str]]  # the header first
 
 
-FOLDED = 8  # characters to which the first column of a terminal's table may be folded
-RICH_PADDING = 3  # characters next to a column of Rich
+FOLDED = 8  # the least width of a terminal table's first column, in characters
+RICH_PADDING = 3  # padding of a Rich column, in characters
 
 
 class Readable:
@@ -80,7 +80,7 @@ def _plain(table: Table) -> str:
 
 
 def _records(table: Table) -> str:
-    """Return each row of a table as lines of a heading and a cell, below the name of the row.
+    """Return each row of a table as its name and, below it, a line with the heading and value of each cell.
 
     >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
     run: bm25
@@ -97,12 +97,12 @@ def _records(table: Table) -> str:
 
 
 def _widths(table: Table) -> list[int]:
-    """Return the number of characters of each column."""
+    """Return the width of each column in characters."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
 
 
 def latex_of(result: Readable) -> str:
-    """Return a tabular for each table, after remarks and signature as comments."""
+    """Return a LaTeX tabular for each table, after comments with the remarks and the signature."""
     lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
     for table in result.tables():
         lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
@@ -110,14 +110,14 @@ def latex_of(result: Readable) -> str:
 
 
 def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a LaTeX tabular, from the kinds of its columns and rows of LaTeX, the header first."""
+    """Return the lines of a LaTeX tabular, from its column types and its rows in LaTeX, the header first."""
     header, *body = (" & ".join(row) + " \\\\" for row in rows)
     begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
     return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
 
 
 def rich_of(result: Readable) -> str:
-    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text or in records.
+    """Return tables that fit the terminal; a table that would lose digits is plain text, or one value per line.
 
     Raises:
         ImportError: Rich is missing.
@@ -143,14 +143,14 @@ def rich_of(result: Readable) -> str:
                 table.add_row(*map(Text, row))
             console.print(table)
         for sentence in _sentences(result):
-            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # a line to copy stays one line
+            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # do not wrap lines to copy
     return captured.get().rstrip("\n")
 
 
 def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
-    r"""Return a line for each row, after one with the names of all columns.
+    r"""Return a line with the names of all columns, then a line for each row.
 
-    Control characters are escaped, so that `cut` and `sort` see the columns.
+    Control characters are escaped, so that `cut` and `sort` find the columns.
 
     >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
     ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
@@ -196,7 +196,7 @@ def level_text(confidence: float) -> str:
 
 
 def count_text(value: float | None) -> str:
-    """Return a number of queries or documents as tables show it: it may be an expectation.
+    """Return a number of queries or documents as tables show it; an expected number has decimals.
 
     >>> count_text(1234567), count_text(12.25), count_text(None)
     ('1,234,567', '12.25', '–')
@@ -225,7 +225,7 @@ def p_text(value: float) -> str:
 
 
 def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
-    """Return the cell of a number, or of an id, which may also be a number.
+    """Return the cell of a number or an id; an id may also be a number.
 
     >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
     ('q7', '7', '0.50', '–')
@@ -243,7 +243,7 @@ def letter_text(index: int) -> str:
 
 
 def latex_text(text: str) -> str:
-    r"""Return text that LaTeX shows as it is.
+    r"""Escape text for LaTeX.
 
     >>> print(latex_text("50%_of $x$"))
     50\%\_of \$x\$
@@ -252,7 +252,7 @@ def latex_text(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    r"""Return text that Markdown shows as it is.
+    r"""Escape text for Markdown.
 
     >>> print(markdown_text("<b>|_&"))
     \<b\>\|\_\&

@@ -20,8 +20,8 @@ from .pairs import Testing, system_names
 from .report import Report
 from .saved import lacks_weights, saved_columns
 
-NAMED_QUERIES = 5  # in a message
-SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}  # in signatures
+NAMED_QUERIES = 5  # named in a message
+SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}  # names in signatures
 
 
 class OtherQueriesError(ValueError):
@@ -42,11 +42,11 @@ def compare_reports(
     """Compare reports as `compare` compares systems, without their rankings.
 
     Args:
-        reports: for each system its report, what `to_dict` of a report returned, or the path of a JSON file of that.
+        reports: for each system its report, the result of the report's `to_dict`, or the path of a JSON file with that.
         baseline: the system to compare all others with; None for every pair.
-        paired: whether the reports have the same queries. If not, their queries are two independent samples, such as
-            the sessions before and after a release: the interval and the test are Welch's t. Then only large
-            differences can be found, since the difficulty of the queries differs, too.
+        paired: whether the reports have the same queries. If not, their queries are independent samples, such as the
+            sessions before and after a release, and the interval and the test are Welch's. Only large differences can
+            be found then, because the difficulty of the queries varies as well.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed of the paired test, as in `compare`.
         alternative: the hypothesis of the tests, as in `compare`.
@@ -89,7 +89,7 @@ def compare_reports(
 
 
 def _report(name: str, report: Any) -> Report:
-    """Return a report, from itself, its JSON types or a file of these.
+    """Return a report that was passed as a report, as its dict, or as a JSON file.
 
     Raises:
         ValueError: it is something else; names the system and the file.
@@ -100,7 +100,7 @@ def _report(name: str, report: Any) -> Report:
         place = f"{place}: {path}"
         with naming_file(path):
             values = parse_json(read_content(path))
-    elif hasattr(report, "to_dict"):  # also of another copy of this package
+    elif hasattr(report, "to_dict"):  # also a report from another copy of this package
         values = report.to_dict()
     if not isinstance(values, Mapping):
         problem = "must be a report, what to_dict of one returned, or the path of a file of that"
@@ -120,7 +120,7 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
     """Return the signature of all reports.
 
     Raises:
-        ValueError: they have different ones; names the options.
+        ValueError: the signatures differ; names the options.
     """
     (first, signature), *others = ((name, report.signature) for name, report in reports.items())
     one = _choices(signature)
@@ -135,7 +135,7 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
 
 
 def _choices(signature: str) -> dict[str, str]:
-    """Return the options in a signature, by the words that it has for them."""
+    """Return the options in a signature by the names that it uses."""
     measures, *options = signature.split("|")
     return {"measures": measures, **dict(each.split(":", 1) for each in options)}
 
@@ -178,7 +178,7 @@ def _columns(table: pa.Table, options: Options) -> PerQuery:
 
 
 def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
-    """Return the notes of reports, those that all have without their names, and notes on what differs."""
+    """Return the notes of reports, those that all share without names, and notes on what differs."""
     notes: list[str] = []
     first, first_report = next(iter(tables.values())), next(iter(reports.values()))
     if paired and "judged" in first.column_names:
@@ -198,7 +198,7 @@ def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired
 
 
 def some_of(names: Collection[Any], noun: str) -> str:
-    """Return how many queries or systems there are, and the first of them.
+    """Return text with the number of queries or systems, and the first of them.
 
     >>> some_of(["q2", "q1"], "query"), some_of([], "system")
     ("2 queries ('q1', 'q2')", 'no system')

@@ -1,7 +1,7 @@
 """The comparison of several systems on the same queries, with intervals and tests.
 
-A comparison is a plain value. It can be shown as text, Markdown, HTML, LaTeX or a plot, and saved as a
-dict in JSON types, from which the same comparison can be restored.
+A comparison is plain data. It can be shown as text, Markdown, HTML, LaTeX or a plot, and saved as a dict of JSON types,
+from which it can be restored.
 """
 
 import math
@@ -42,7 +42,7 @@ from .saved import (
 from .significance import differences
 
 SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
-PLACES = 16  # at most: float64 holds no more digits
+PLACES = 16  # the most decimal places, since float64 holds no more digits
 ONE_SIDED = (
     "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
     "interval."
@@ -56,10 +56,10 @@ INDEPENDENT = (
 
 @dataclass(frozen=True)
 class Comparison(Readable):
-    """Several systems compared, on the same queries or on different ones.
+    """A comparison of several systems, on the same queries or on different ones.
 
     Attributes:
-        signature: every choice that the scores depend on.
+        signature: every option that the scores depend on.
         scores: the scores by system, then by name.
         pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
@@ -84,7 +84,7 @@ class Comparison(Readable):
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of queries of each system, in the means or not."""
+        """The number of queries of each system, including those without a value."""
         return {each["values"]: each["counts"] for each in pc.value_counts(self.queries["system"]).to_pylist()}
 
     @property
@@ -93,7 +93,7 @@ class Comparison(Readable):
         return list(next(iter(self.scores.values())))
 
     def _require_pairs(self, what: str) -> None:
-        """Raise an error for a comparison of different queries, which cannot be compared one by one."""
+        """Raise an error if the systems have different queries, which cannot be compared one by one."""
         if not self.testing.paired:
             raise ValueError(f"{what}: the systems have different queries, which cannot be compared one by one")
 
@@ -121,7 +121,7 @@ class Comparison(Readable):
             only: "losses", the queries on which the first system scores lower, or "gains", on which it scores higher.
 
         Raises:
-            ValueError: a system or measure is unknown, `n` is negative, or `only` is another word; the systems have
+            ValueError: a system or measure is unknown, `n` is negative, `only` has another value, or the systems have
                 different queries.
         """
         self._require_pairs("differences")
@@ -254,7 +254,7 @@ class Comparison(Readable):
         return f"\\caption{{{what} {marks} ({self.testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison in JSON types."""
+        """Return the comparison as a dict of JSON types."""
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
@@ -280,9 +280,9 @@ class Comparison(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
         """Return the comparison that `to_dict` was called on, in this version or an earlier one.
 
-        Means, pairs and slices are computed again from the values of the queries; the signature, the notes, and the
+        Means, pairs and slices are computed again from the values of the queries. The signature, the notes, and the
         figures of a score that depend on documents are read. A weighted comparison of 1.0 to 1.2 keeps its figures,
-        since these versions did not save the weights.
+        because these versions did not save the weights.
 
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
@@ -319,13 +319,13 @@ class Comparison(Readable):
     ) -> Any:
         """Return a Matplotlib figure of the systems' means, with intervals of their differences from the baseline.
 
-        Without a baseline, the differences are from the system with the highest mean. Means and intervals have a panel
-        for each cutoff; slices follow in the last panel, at the first cutoff. The intervals agree with `p_holm`.
+        Without a baseline, the differences are from the system with the highest mean. There is a panel for each cutoff,
+        and a last one for the slices, at the first cutoff. The intervals agree with `p_holm`.
 
         Args:
             measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as ``"nDCG@10"``; by default
                 the first measure.
-            queries: show instead how much each system differs on each query, in a panel for each system, at the first
+            queries: instead, show how much each system differs on each query, in a panel per system, at the first
                 cutoff.
             ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a new figure has all
                 panels.
@@ -342,12 +342,12 @@ class Comparison(Readable):
         rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
         width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
         figure, axes = figure_of(len(panels), 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
+        for draw, each in zip(panels, axes, strict=False):  # with fewer axes, only the first panels are drawn
             draw(each)
         return figure
 
     def _mean_panels(self, names: Sequence[str]) -> list[Callable[[Any], None]]:
-        """Return the functions that draw the means of each result, in the order of the first, and the slices."""
+        """Return the functions that draw the means of each result, with systems sorted by the first, and the slices."""
         ordered = sorted(self.scores.items(), key=lambda each: -each[1][names[0]].value)
         panels: list[Callable[[Any], None]] = []
         for name in names:
@@ -373,7 +373,7 @@ class Comparison(Readable):
         return panels
 
     def _reference(self, name: str) -> str:
-        """Return the system from which plots show the differences: the baseline, or else the best."""
+        """Return the system from which plots show differences: the baseline, else the best system."""
         return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
 
 
@@ -386,7 +386,7 @@ def query_rows(
 
 
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
-    """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
+    """Return the tables of queries that lost most, and that gained most, in the first measure, if there are any."""
     sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
     if n == 0 or not comparison.testing.paired:
         return []
@@ -402,7 +402,7 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
 
 
 def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
-    """Return a table of pairs with some columns, and a name for the first one."""
+    """Return a table of pairs with some of their columns, and a name for the first column."""
     cells = ((pair, pair.cells(level)) for pair in pairs)
     rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
     return [[name, "measure", *columns], *rows]
@@ -425,7 +425,7 @@ def _saved_columns(
 
 
 def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return results with the saved figures that the values of the queries do not determine."""
+    """Return results with those saved figures that the values of the queries do not determine."""
 
     def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
         return {
@@ -442,7 +442,7 @@ def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]
 
 
 def _saved_results(saved: Mapping[str, Any], resampling: Resampling, testing: Testing) -> dict[str, Any]:
-    """Return the saved figures of a weighted comparison of 1.0 to 1.2; intervals that these lacked are computed."""
+    """Return the saved figures of a weighted comparison of 1.0 to 1.2, and compute the intervals that these lacked."""
     exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
     of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
 

@@ -1,4 +1,4 @@
-"""The scores and pairs of several systems, of all queries and of slices."""
+"""Compute the scores and pairs of several systems, for all queries and for slices."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ class ComparedSlice(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """How to compare systems: the options, the baseline, the intervals and the tests."""
+    """The settings of a comparison: options, baseline, intervals and tests."""
 
     options: Options
     baseline: str | None
@@ -43,7 +43,7 @@ class Contest(NamedTuple):
     testing: Testing
 
     def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
-        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
+        """Return the scores and pairs for each part of the queries, or for all queries, before Holm's correction."""
         weight = next(iter(columns.values())).get("weight")
         names = self.options.names
         values = np.stack([each[name] for each in columns.values() for name in names])
@@ -121,7 +121,7 @@ class Contest(NamedTuple):
         ends: Intervals,
         parts: Parts | None,
     ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
+        """Yield, for each pair of rows, the fields of a `Pair` that depend on the values, for each part."""
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
         tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
         powers = power(values, weight, pairs, **how)
@@ -169,7 +169,7 @@ def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: 
 
 
 def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
-    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
+    """Return the comparison of each slice in which every system has at least two values of each measure."""
     by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
     weight = next(iter(columns.values())).get("weight")
     with progress(len(slices.values), "Comparing", " slices") as bar:
@@ -192,7 +192,7 @@ def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, Per
 def corrected_slices(
     by_slice: Mapping[Value, tuple[int, ScoresAndPairs]], testing: Testing, confidence: float
 ) -> dict[Value, ComparedSlice]:
-    """Return slices with their p-values and intervals corrected together, from their queries, scores and pairs."""
+    """Return slices, from their queries, scores and pairs, with p-values and intervals corrected together."""
     corrected = iter(testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs], confidence))
     return {
         value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))

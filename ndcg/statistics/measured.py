@@ -1,7 +1,7 @@
-"""The columns of each query of one or several systems, and the scores computed from them.
+"""Compute columns with a row per query, for one or several systems, and scores from these columns.
 
-Columns have a row for each query: its numbers of documents, and for each result its value, the range of the value
-over the orders of ties, and the expected value of a random order. Scores are means over all queries, or over slices.
+For each query there are its numbers of documents and, for each result, its value, the range of the value over the
+orders of ties, and the expected value of a random order. Scores are means over all queries, or over slices.
 """
 
 import math
@@ -27,12 +27,12 @@ from .parts import Parts
 from .significance import Intervals, differences, intervals
 
 COUNTS = ("retrieved", "judged", "relevant")
-# Up to this number, documents are sorted in less time than they are scored in the worst and the best order.
+# Up to this many documents, sorting them is faster than scoring them in the worst and the best order.
 SORTED = 2_000
 EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, with `exclude`
 SHOWN = 50  # the most slices in tables and plots
-PIECE = 1 << 19  # documents that are described at a time: few, so that their memory is used again
-SLICED = 1 << 14  # about the number of queries in slices that are computed at a time: their arrays stay small
+PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
+SLICED = 1 << 14  # approximate number of queries in slices that are computed together, so that arrays stay small
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
@@ -49,7 +49,7 @@ class Score(NamedTuple):
         best: the mean under the best order of all ties.
         tied: the number of queries with a value that depends on the order of ties.
         ranked: the number of documents within the cutoff, over all queries.
-        unjudged: the number of these that were not judged; an expected value if ties make it uncertain.
+        unjudged: the number of these that were not judged; an expected number if it depends on the order of ties.
         random_order: the expected mean of a random order of the same documents.
         queries: the number of queries in the mean; None in a result that an earlier version saved.
 
@@ -93,9 +93,9 @@ class Score(NamedTuple):
 
 
 def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4) -> list[list[list[str]]]:
-    """Return the cells of means and their intervals, a list for each measure of a row, their headings first.
+    """Return the cells of means and their intervals: first the headings, then a list for each row.
 
-    Each mean follows the number of its queries; only the first one if all measures of a row have the same number.
+    Before each mean is the number of its queries; if all measures of a row have the same number, only before the first.
 
     Args:
         rows: scores by name, each with the number of queries.
@@ -118,7 +118,7 @@ def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, plac
 def mean_table(
     names: Sequence[Sequence[str]], rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
 ) -> Table:
-    """Return a table of means and their intervals: the cells of `mean_cells` after names, their headings first."""
+    """Return a table of means and their intervals: names, then the cells of `mean_cells`, the headings first."""
     cells = mean_cells(rows, level, places)
     return [[*name, *chain.from_iterable(row)] for name, row in zip(names, cells, strict=True)]
 
@@ -136,7 +136,7 @@ class Slice(NamedTuple):
 
 
 class Resampling(NamedTuple):
-    """The confidence of intervals, and how a comparison's randomization test is made; a report has no test.
+    """The confidence of the intervals, and the settings of a comparison's randomization test; a report has no test.
 
     Attributes:
         confidence: the confidence level of the intervals.
@@ -205,7 +205,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
     ideal = scored["IDCG"]
-    if options.ideal != "judged" or options.missing == "skip":  # it may be 0 although there are relevant documents
+    if options.ideal != "judged" or options.missing == "skip":  # may be 0 although documents are relevant
         how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
         ideal = score_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
@@ -216,26 +216,26 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
         return np.zeros((len(options.cutoffs), part.queries))
-    # the CG if each of them has a gain of 1 and the others have none
+    # computed as the CG with gain 1 for unjudged documents and 0 for the others
     arrays = {**part.arrays(), "relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
     ties = options.scoring["ties"]
-    # in the best order, unjudged documents, which have no gain, come last among tied ones
+    # in the best order, unjudged documents rank last among tied ones, since they have no gain
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
     how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
     return np.asarray(score_queries(**arrays, **how)["CG"])
 
 
 def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
-    """Return a mask of queries with documents, if all that were retrieved or judged are relevant."""
+    """Return a mask of queries that have documents, all of which are relevant."""
     is_judged = counts["retrieved and judged"] == counts["retrieved"]
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
-    """Exclude a query without a value for one system from the means of all systems, so that they have the same queries.
+    """Exclude queries that have no value for some system from the means of all, so that all have the same queries.
 
-    A query has no value for a system if it is missing from it and missing queries are skipped, or if the system
-    retrieved nothing for it and the ideal depends on the retrieved documents.
+    A query has no value for a system if the system lacks it and missing queries are skipped, or if the system retrieved
+    nothing for it and the ideal depends on the retrieved documents.
     """
     for name in names:
         lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
@@ -261,7 +261,7 @@ def query_table(columns: PerQuery) -> pa.Table:
 
 
 def _saved_ids(ids: NDArray[Any]) -> pa.Array:
-    """Return ids as 64-bit integers if all are, else as text, in which invalid Unicode is escaped."""
+    """Return ids as 64-bit integers if all of them are, else as text with invalid Unicode escaped."""
     values = ids.tolist()
     kinds = set(map(type, values))
     with suppress(OverflowError, UnicodeError, pa.ArrowException):
@@ -275,7 +275,7 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
 def scored(
     columns: PerQuery, options: Options, confidence: float, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name, for each part of the queries, or for all queries as the only part.
+    """Return the scores of a system by name for each part of the queries; by default, all queries are one part.
 
     A single query has a score without an interval.
 
@@ -308,7 +308,7 @@ def scores_of(
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
 
-    The scores belong to each part of the queries, or to all queries as the only part.
+    There are scores for each part of the queries; by default, all queries are one part.
     """
     queries, weight = len(columns["ideal"]), columns.get("weight")
     parts = Parts([queries]) if parts is None else parts
@@ -349,7 +349,7 @@ def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> N
 def _means(
     name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None, counted: NDArray[np.bool_], parts: Parts
 ) -> NDArray[np.float64]:
-    """Return the mean of each part over the queries that have a value; nan if none of these is counted.
+    """Return the mean of each part over the queries that have a value; nan if there are none.
 
     Raises:
         ValueError: the sum of a part overflows.
@@ -393,7 +393,7 @@ class Piece(NamedTuple):
 
 
 def in_pieces(slices: Slices) -> Iterator[Piece]:
-    """Yield slices with their queries, several slices at a time if they have few queries.
+    """Yield slices with their queries; small slices are yielded several at a time.
 
     >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
     >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
@@ -409,5 +409,5 @@ def in_pieces(slices: Slices) -> Iterator[Piece]:
 
 
 def plain_list(figures: NDArray[Any], missing: float | None = math.nan) -> list[Any]:
-    """Return figures as Python numbers, with the same object for each nan, so that equal figures compare equal."""
+    """Return figures as Python numbers, with a single nan object, so that lists with nan compare equal."""
     return [missing if each != each else each for each in figures.tolist()]

@@ -8,12 +8,12 @@ from ..measure.messages import missing_library, shown
 from ..show.tables import count_text, interval_text, level_text
 from .measured import Score
 
-# The slice, or None for all queries; the number of queries; the scores.
+# The value of the slice, None for all queries; its number of queries; its scores.
 ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]
 
 
 def flat_scores(parts: ScoresByPart) -> dict[str, float]:
-    """Return scores with the ends of their intervals, each under a name of its own, as trackers log them.
+    """Return scores and the ends of their intervals under separate names, as trackers log them.
 
     Raises:
         ValueError: two values would have the same name.

@@ -1,4 +1,4 @@
-"""Notes: sentences with facts for the reader of a report or a comparison, in addition to its figures."""
+"""Notes: sentences that help the reader of a report or a comparison to interpret its figures."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def _few_queries(systems: Sequence[PerQuery], options: Options) -> tuple[str, ..
 
 
 def _counted_as(weight: NDArray[np.float64]) -> float:
-    """Return the effective number of queries: of equal weight, with the same precision (Kish, 1965)."""
+    """Return the effective number of queries: how many of equal weight would be as precise (Kish, 1965)."""
     return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
 
 
@@ -83,7 +83,7 @@ def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
 
 
 def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
-    """Return a sentence if no document was both retrieved and judged: with ids of both sides if `unmatched` has them.
+    """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known.
 
     Args:
         columns: the columns of each query.
@@ -133,7 +133,7 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     sentences = []
     for name, score in scores.items():
         differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
-        if score.low <= score.random_order and differs.any():  # else the order decides nothing
+        if score.low <= score.random_order and differs.any():  # otherwise the order does not matter
             expected = f"the mean of all orders of the same documents is {number_text(score.random_order)}"
             below = f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
             near = f"{name} may be no better than a random order: {expected}."
@@ -161,7 +161,7 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
-    """Return the lowest corrected p-value that each pair could have with its number of differing queries."""
+    """Return the lowest corrected p-value that each pair could have, from its number of differing queries."""
     if not testing.paired:
         return [0.0] * len(pairs)
     sides = 2 if testing.alternative == "two-sided" else 1
@@ -180,7 +180,7 @@ def differing_text(least: int, most: int | None = None) -> str:
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Return notes on pairs that cannot be significant, have too few queries, or have p-values close to the level."""
+    """Return notes on pairs that cannot be significant, have too few queries, or have p-values close to 0.05."""
     sides = 2 if testing.alternative == "two-sided" else 1
     together = len(testing.families(pairs)[0])
     least = least_p_values(pairs, testing)

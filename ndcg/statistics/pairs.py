@@ -13,7 +13,7 @@ from ..show.tables import count_text, interval_text, number_text, p_text
 from .significance import ROUNDING, at_level, holm
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names
+COLUMNS = {"query", "difference"}  # columns of tables that also have one per system, so no system can have these names
 
 
 class Testing(NamedTuple):
@@ -83,9 +83,9 @@ class Testing(NamedTuple):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the ends of Student's t intervals at the level at which Holm's correction compares p of each pair.
 
-        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on up to the first
-        that is not below; the others are compared with the same as this one. Where t and the randomization test
-        disagree about the difference that is tested, the end next to it is moved to that difference.
+        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on, up to the first
+        that is not lower; the remaining pairs get the level of that one. Where the t-test and the randomization test
+        disagree about the tested difference, the nearest end of the interval is moved to it.
         """
         p_values = np.array([pair.p for pair in pairs])
         tests = np.ones(len(pairs))
@@ -100,7 +100,7 @@ class Testing(NamedTuple):
         low, high = at_level(difference, ends, error, freedom, (1 - confidence) / 2, beyond)
         low, high = np.maximum(low, least), np.minimum(high, greatest)
         tested = self.tested
-        if self.alternative != "less":  # a significant difference lies above
+        if self.alternative != "less":  # a significant difference is above it
             above = significant & (difference > tested)
             low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
         if self.alternative != "greater":
@@ -115,7 +115,7 @@ class Testing(NamedTuple):
 
     @property
     def tested(self) -> float:
-        """The difference that is tested: is it smaller, greater, or another one?"""
+        """The hypothetical difference that the test compares with."""
         return {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
 
     @property
@@ -155,8 +155,8 @@ class Pair(NamedTuple):
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
         p_t: the p-value of the paired t-test, or of Welch's.
         p_t_holm: the same, corrected.
-        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher; None, as the
-            next two, if queries are not paired.
+        wins: the number of queries on which ``system`` scores higher, without those of weight 0; like the next two,
+            None if queries are not paired.
         ties: the number on which both score the same, up to rounding.
         losses: the number on which ``system`` scores lower.
         exact: whether the randomization test tried all permutations.
@@ -164,7 +164,7 @@ class Pair(NamedTuple):
         min_detectable: the smallest difference, from 0 or from the margin, that a t-test of these queries detects at
             the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
         queries_needed: the number of queries with which such a test would detect the observed difference; None if no
-            number would do, or if queries are not paired.
+            number is enough, or if queries are not paired.
     """
 
     measure: str
@@ -191,7 +191,7 @@ class Pair(NamedTuple):
 
     @property
     def p_error(self) -> float:
-        """The standard error of `p`, since only some of the permutations were tried."""
+        """The standard error of `p`; it is 0 if all permutations were tried."""
         return 0.0 if self.exact or not self.permutations else math.sqrt(self.p * (1 - self.p) / self.permutations)
 
     @property
@@ -215,7 +215,7 @@ class Pair(NamedTuple):
         return f"{self.system} – {self.other}"
 
     def turned(self) -> "Pair":
-        """Return the same with the difference as the second system minus the first; p-values remain."""
+        """Return the same pair with the systems exchanged; p-values stay the same."""
         return self._replace(
             system=self.other,
             other=self.system,

@@ -1,4 +1,4 @@
-"""Queries in parts, such as slices: figures are computed for many parts at once."""
+"""Divide queries into parts, such as slices, and compute figures for many parts at once."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from ..measure.ties import Floats
 
 
 class Block(NamedTuple):
-    """Parts with the same number of queries that count.
+    """Parts in which the same number of queries count.
 
     Attributes:
         parts: the indices of the parts.
@@ -26,8 +26,8 @@ class Block(NamedTuple):
 class Parts:
     """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
 
-    Figures that are computed for many parts at once equal those of each part alone to the last bit: parts of the same
-    size are the rows of an array.
+    Figures for many parts at once equal those of each part alone, to the last bit, because parts of the same size
+    become the rows of an array.
 
     Args:
         sizes: the number of queries in each part, at least one.
@@ -59,14 +59,14 @@ class Parts:
         return np.repeat(figures, self.sizes, axis=-1)
 
     def blocks(self, counted: NDArray[np.bool_]) -> list[Block]:
-        """Return all parts, in blocks of parts with the same number of queries that count."""
+        """Return all parts, in blocks in which the same number of queries count."""
         key = counted.tobytes()
         if key not in self._blocks:
             self._blocks[key] = list(self._blocks_of(counted))
         return self._blocks[key]
 
     def _blocks_of(self, counted: NDArray[np.bool_]) -> Iterator[Block]:
-        if self.number == 1 and counted.all():  # nothing to pick
+        if self.number == 1 and counted.all():  # no queries to select
             yield Block(np.zeros(1, np.intp), np.s_[np.newaxis, :], len(counted))
             return
         sizes, queries = self.sums(counted), np.flatnonzero(counted)

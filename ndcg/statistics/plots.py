@@ -13,7 +13,7 @@ from .contest import ComparedSlice
 from .measured import SHOWN, Score
 from .pairs import SIGNIFICANT, Pair, Testing
 
-EXTREMES = 5  # queries at either end of the differences that have a row and a name
+EXTREMES = 5  # queries with the greatest gains, and with the greatest losses, that have a labeled row
 
 
 def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str, Pair]:
@@ -66,7 +66,7 @@ def plot_means(
 
 
 def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice], reference: str, measure: str) -> None:
-    """Draw a row for each slice: how systems differ from the reference there; without marks if it has no interval."""
+    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals."""
     rows: list[tuple[str, list[Mark]]] = []
     systems: list[str] = []
     for value, size in list(zip(slices.values, np.bincount(slices.code).tolist(), strict=True))[:SHOWN]:
@@ -85,20 +85,20 @@ def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice]
 
 
 def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
-    """Draw the difference of each query, the greatest on top; those at either end have a row and a name.
+    """Draw the difference of each query, the greatest on top; the most extreme ones have labeled rows.
 
     Args:
         axes: the Matplotlib Axes.
         ids: the ids of the queries.
-        difference: their differences; nan is left out.
-        label: what they are the differences of.
+        difference: their differences; those that are nan are omitted.
+        label: what the differences are.
     """
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
     difference, names = difference[order], [str(ids[at]) for at in order.tolist()]
     middle = slice(EXTREMES, -EXTREMES) if len(names) > 3 * EXTREMES else slice(0, 0)
     height = np.arange(len(names), dtype=float)
     between = len(names[middle])
-    if between:  # in as many rows as those at an end
+    if between:  # they share as many rows as the queries at one end
         height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
         height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
     named = np.delete(np.arange(len(names)), middle)

@@ -1,7 +1,7 @@
 """The report on one system: its scores, their intervals, and the counts and notes that a reader needs to judge them.
 
-A report is a plain value. It can be shown as text, Markdown, HTML or a plot, and saved as a dict in JSON types, from
-which the same report can be restored.
+A report is plain data. It can be shown as text, Markdown, HTML or a plot, and saved as a dict of JSON types, from which
+it can be restored.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,7 +61,7 @@ from .saved import (
     without_nan,
 )
 
-# The rows of a report's table of queries.
+# The rows of a report's table that counts queries.
 COUNTED = {
     "queries": "all",
     "nothing_relevant": "no relevant documents",
@@ -76,7 +76,7 @@ class Report(Readable):
     """The scores of one system, their intervals, and the counts and notes that a reader needs to judge them.
 
     Attributes:
-        signature: every choice that the scores depend on.
+        signature: every option that the scores depend on.
         scores: the scores by name, such as ``"nDCG@10"``.
         counts: the number of ``queries``, and how many of them have no relevant documents (``nothing_relevant``),
             only relevant documents (``all_relevant``: everything that was retrieved or judged is relevant), no
@@ -123,7 +123,7 @@ class Report(Readable):
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report in JSON types."""
+        """Return the report as a dict of JSON types."""
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
@@ -142,9 +142,9 @@ class Report(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
         """Return the report that `to_dict` was called on, in this version or an earlier one.
 
-        Means, intervals and slices are computed again from the values of the queries; the signature, the notes, and
-        how many queries have no relevant or only relevant documents are read. A weighted report of 1.0 to 1.2 keeps
-        its figures, since these versions did not save the weights.
+        Means, intervals and slices are computed again from the values of the queries. The signature, the notes, and the
+        numbers of queries with no relevant or only relevant documents are read. A weighted report of 1.0 to 1.2 keeps
+        its figures, because these versions did not save the weights.
 
         Raises:
             ValueError: an entry is missing, or has another type or range; names the entry.
@@ -173,8 +173,8 @@ class Report(Readable):
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
         """Return the queries with the lowest values: ``query``, the value, and the numbers of documents.
 
-        The lowest comes first. Queries without a value or without relevant documents, which no ranking could improve,
-        are left out. `documents` lists their documents with their ranks.
+        The lowest comes first. Queries without a value or without relevant documents are left out, because no ranking
+        could improve them. `documents` lists their documents with their ranks.
 
         Args:
             n: the number of queries; None for all.
@@ -267,7 +267,7 @@ class Report(Readable):
         panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
         figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
+        for draw, each in zip(panels, axes, strict=False):  # with fewer axes, only the first panels are drawn
             draw(each, names)
         return figure
 
@@ -356,7 +356,7 @@ def report(
     confidence: float = 0.95,
     **options: Unpack[QueryOptions],
 ) -> Report:
-    """Score as `compute` does, with confidence intervals and the figures that help to judge the scores.
+    """Score like `compute`, with confidence intervals and figures that help to judge the scores.
 
     A single query has a score without an interval.
 
@@ -403,7 +403,7 @@ def report_on(inputs: Inputs, *, options: Options, resampling: Resampling, notif
 def report_of(
     columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str, unmatched: str = ""
 ) -> Report:
-    """Return the report on queries from their columns, which may be values without rankings."""
+    """Return the report on queries from their columns, which may come without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
     scores, slices = _scores_and_slices(columns, parts, options, resampling)

@@ -1,4 +1,4 @@
-"""Results as JSON, and back: whatever follows from the values of the queries is computed again."""
+"""Convert results to JSON and back; what follows from the values of the queries is computed again."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from ..measure.messages import shown
 from ..measure.options import is_real, measure_of
 from .measured import COUNTS, PerQuery, Resampling, Score
 
-# The names of figures in 1.1.
+# Names that version 1.1 gave to figures.
 RENAMED = {"chance": "random_order", "exchanges": "permutations", "detectable": "min_detectable"}
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 OF_DOCUMENTS = ("worst", "best", "random_order", "tied", "ranked", "unjudged")
@@ -20,7 +20,7 @@ OF_DOCUMENTS = ("worst", "best", "random_order", "tied", "ranked", "unjudged")
 
 @contextmanager
 def as_saved(kind: str) -> Iterator[None]:
-    """Reject values that are not a result of `to_dict`, always with a ValueError."""
+    """Raise a ValueError, never another error, for values that `to_dict` did not return."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException) as error:
@@ -67,7 +67,7 @@ def with_figures_of_documents(scores: Mapping[str, Score], saved: Mapping[str, M
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """Return a table of queries from plain lists: text and counts as they are, values as float64."""
+    """Return a table of queries from plain lists, with values as float64, and text and counts unchanged."""
     arrays = {}
     for name, values in columns.items():
         place = f"queries: {name}"
@@ -139,5 +139,5 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
 
 
 def lacks_weights(signature: str, table: pa.Table) -> bool:
-    """Return whether a result has weights that were not saved, as in versions 1.0 to 1.2: then its figures are kept."""
+    """Return whether a result has weights that were not saved, as by versions 1.0 to 1.2; its figures are kept."""
     return "|weights:given" in signature and "weight" not in table.column_names

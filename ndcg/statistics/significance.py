@@ -19,9 +19,9 @@ from ..measure.messages import missing_library
 from ..measure.ties import Floats
 from .parts import Block, Parts
 
-# A difference, relative to the values, that may be only rounding.
+# Smaller differences, relative to the values, may be due to rounding.
 ROUNDING = 1e-12
-# Weights further apart than this leave the lighter queries without digits.
+# The least ratio of two weights; below it, the lighter query would be lost in rounding.
 LIGHTEST = 1e-12
 # With fewer queries, intervals cover less often than their level (benchmarks/SIMULATIONS.md).
 FEW = 10
@@ -30,12 +30,12 @@ FEW = 10
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
-SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])  # of a bit of one word (row) and a bit of another (column)
+SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])  # for a bit of one word (row) and a bit of another (column)
 SIGNS_OF_BITS = {1: SIGNS, 2: np.kron(SIGNS, SIGNS), 3: np.kron(SIGNS, np.kron(SIGNS, SIGNS))}
 # The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
-MOST_NEEDED = 2.0**40  # more queries than this count as infinitely many
+MOST_NEEDED = 2.0**40  # a larger number counts as infinite
 
 
 class Intervals(NamedTuple):
@@ -63,7 +63,7 @@ class Power(NamedTuple):
 
 
 def differences(one: Floats, other: Floats) -> Floats:
-    """Return ``one - other``, with 0 for differences that may be only rounding.
+    """Return ``one - other``, with 0 for differences that may be due to rounding.
 
     >>> differences(np.array([.1 + .2, .5]), np.array([.3, .25])).tolist()
     [0.0, 0.25]
@@ -83,9 +83,9 @@ def intervals(
 ) -> Intervals:
     """Return the intervals of the mean of each row, and of the differences of some of them.
 
-    The interval of a difference is Student's t, as in the paired t-test. In the interval of a mean, the
-    variance changes with the mean: it shrinks towards 0 and the greatest value, as for 0/1 values
-    (Wilson, 1927), or changes with the skewness of the values; each end is the outer one of the two.
+    The interval of a difference is Student's t, as in the paired t-test. For the interval of a mean, the variance
+    depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1 values (Wilson, 1927), or changes with
+    the skewness of the values. Each end is the outer one that these two models give.
 
     Args:
         values: shape ``(rows, queries)``; nan for a query without a value, the same queries in both rows
@@ -93,7 +93,7 @@ def intervals(
         weight: one weight per query, not negative; None: all equal.
         pairs: for each difference, the row and the row that is subtracted from it.
         greatest: the greatest value that a query can have, in all rows or in each; inf: no bound.
-            The least is 0. A row with values outside these bounds is not bounded on that side.
+            The least is 0. A row with values outside these bounds has no bound on that side.
         confidence: the confidence level, between 0 and 1.
         parts: parts of the queries to compute figures for, instead of all queries together.
 
@@ -145,16 +145,16 @@ def _interval(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the ends of the interval of each row's mean and its standard error.
 
-    The interval contains each mean that is not further away than Student's t times its standard error. The
+    The interval contains every mean within Student's t times its standard error of the observed one. The
     square of this error at ``mean + d`` is modeled as that at ``mean`` times ``(1 + rise * d)(1 - fall * d)``.
     """
     (mean, error, slope), heaviness = _moments(value, share), (share**2).sum(axis=1)
-    with np.errstate(all="ignore"):  # values that are not finite here are not used below
-        # all values are the same: the proportion at a bound is at most that of Wilson's interval for none
+    with np.errstate(all="ignore"):  # values that are not finite are discarded below
+        # if all values are equal, the share of others at a bound is at most the end of Wilson's interval for 0 of n
         odds = student(math.inf, (1 + confidence) / 2) ** 2 * heaviness
         same = [np.where(np.isfinite(end), mean + (end - mean) * odds / (1 + odds), mean) for end in bounds]
         gaps = (mean - bounds[0], bounds[1] - mean) if of_mean else (np.full(len(mean), np.inf),) * 2
-        most = gaps[0] * gaps[1] * heaviness  # the squared error if all values were at a bound, as 0/1 values are
+        most = gaps[0] * gaps[1] * heaviness  # the squared error if every value were at a bound, like 0/1 values
         square = np.fmin(error**2, most)
         freedom = (value.shape[1] - 1) / np.maximum(1 - square / most, ROUNDING)
         reach = student(freedom, (1 + confidence) / 2) ** 2 * square
@@ -224,8 +224,8 @@ def paired_tests(
 ) -> Tests:
     """Test whether the means of two rows differ, for each pair of rows.
 
-    The randomization test exchanges the scores of the two systems, query by query, and counts how
-    often the means then differ at least as much. With up to 32 queries that differ, it tries all
+    The randomization test exchanges the scores of the two systems in some of the queries, and counts how often the
+    means then differ at least as much. With up to 32 queries that differ, it tries all
     permutations, and the p-value is exact. Otherwise it tries a random group of 1,048,576. The t-test
     uses the contribution of each query to the difference of the (weighted) means.
 
@@ -284,7 +284,7 @@ def _tests_of_few(shares: Floats, two_sided: bool) -> Tests:
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row the proportion of all permutations with a sum at least as far from 0, or at least as great.
+    """Return, for each row, the share of all permutations with a sum at least as extreme as the observed one.
 
     Each permutation combines one of the first half of the queries with one of the second half.
     """
@@ -304,20 +304,20 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
         halves.append(np.sort(sums, axis=1))
     bounds = least[:, np.newaxis] - halves[0]
     as_great = [(sums.size - np.searchsorted(sums, bound)).sum() for sums, bound in zip(halves[1], bounds, strict=True)]
-    p_values: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # as many are as far below 0
+    p_values: Floats = (1 + two_sided) * np.array(as_great) / 2.0**queries  # by symmetry, as many are as far below 0
     return np.minimum(1.0, p_values)
 
 
 def _sampled_p(rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided: bool, seed: int) -> Floats:
-    """Return the proportion of a random group of permutations with a sum at least as far from 0, or at least as great.
+    """Return the share of a random group of permutations with a sum at least as extreme as the observed one.
 
-    Each query draws a word of SAMPLED bits, and each permutation of the group is also a word: it
-    exchanges the scores of the queries with words that have an odd number of bits in common with it.
-    Permutations that differ only in the last bits are summed at once.
+    Each query gets a random word of SAMPLED bits. Each permutation of the group is also a word: it exchanges the scores
+    of those queries whose words have an odd number of bits in common with it. The sums of permutations that differ only
+    in the last bits are computed together.
 
-    The proportion is a valid p-value without a correction, since the group contains the scores as they
-    are and looks the same from each of its permutations (Hemerik & Goeman, TEST 2018; Koning & Hemerik,
-    Biometrika 2024). Any two permutations are independent, so that its variance is that of a sample.
+    The share is a valid p-value without a correction, because the permutations form a group, which contains the
+    identity (Hemerik & Goeman, TEST 2018; Koning & Hemerik, Biometrika 2024). Any two permutations are independent, so
+    its variance is that of a random sample.
 
     Args:
         rows: the rows of weighted values; the last row has the weights.
@@ -349,9 +349,9 @@ def _sampled_p(rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided:
 
 
 def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
-    """Return all signed sums of cells, in any order; the sign is the parity of the bits common to a cell and a sum.
+    """Return all signed sums of cells, in any order; the sign depends on the bits that cell and sum share.
 
-    Each product with the signs of three bits sums along these bits, and brings the next three to the front.
+    Each product with the signs of three bits adds along these bits and moves the next three to the front.
     """
     bits = int(cells.size).bit_length() - 1
     for at in range(0, bits, 3):
@@ -361,7 +361,7 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
 
 
 def _t_test(shares: Floats, two_sided: bool) -> Floats:
-    """Return for each row the probability of a mean at least as far from 0, or at least as great, by chance.
+    """Return, for each row, the probability that chance gives a mean at least as extreme.
 
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
@@ -413,7 +413,7 @@ def power(
             away = (difference - mean[at, own][:, np.newaxis]) ** 2
             deviation[at, own] = np.sqrt((away * weights).sum(axis=1) / total)
     effective[effective < 2] = np.nan
-    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # equal differences say nothing about others
+    deviation[deviation <= ROUNDING * np.abs(mean)] = np.nan  # their variance is unknown
     two_sided = alternative == "two-sided"
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))
@@ -429,7 +429,7 @@ def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
     """Return the number of queries with which the t-test detects a mean of `effect` standard deviations."""
     special = scipy_special()
     needed = np.ceil(((special.ndtri(1 - LEVEL / (1 + two_sided)) + special.ndtri(POWER)) / effect) ** 2)
-    needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # for a z-test
+    needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # estimated by a z-test
     searched = np.isfinite(needed)
     while searched.any():
         searched[searched] = effect[searched] * np.sqrt(needed[searched]) < detectable_t(needed[searched], two_sided)
@@ -442,13 +442,13 @@ def detectable_t(queries: Floats, two_sided: bool) -> Floats:
     special = scipy_special()
     distinct, at = np.unique(
         queries, return_inverse=True
-    )  # parts have few distinct numbers of queries, and each takes long
+    )  # there are few distinct numbers of queries, and each takes long to compute
     critical = special.stdtrit(distinct - 1, 1 - LEVEL / (1 + two_sided))
     return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
 
 
 def falls_beyond(difference: float, max_drop: float) -> bool:
-    """Return whether a mean drops by more than `max_drop`, beyond rounding."""
+    """Return whether a mean drops by more than `max_drop`, apart from rounding."""
     return -difference > max_drop + ROUNDING
 
 
@@ -485,7 +485,7 @@ def holm(p_values: Floats) -> Floats:
 
 
 def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tuple[Floats, Floats]:
-    """Return rows of values, divided so that no sum or square of them overflows, and the divisors.
+    """Return rows of values, divided so that no sum or square overflows, and the divisors.
 
     A divisor is a power of two near the largest value of a part, the same in rows that are compared, so no digit is
     lost. The shape of the divisors is ``(rows, parts)``.
@@ -499,7 +499,7 @@ def scaled(values: Floats, pairs: Sequence[tuple[int, int]], parts: Parts) -> tu
 
 
 def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Floats) -> Floats:
-    """Return the margin of each pair in each part, divided like their values."""
+    """Return the margin of each pair in each part, divided like the values."""
     margins = np.broadcast_to(margin, len(pairs))
     return np.asarray(margins[:, np.newaxis] / scale[[one for one, _ in pairs]])
 
@@ -510,7 +510,7 @@ def _prepared(
     """Return the parts (by default all queries), the rows and blocks that count, the scaled values and their divisors.
 
     Raises:
-        ImportError: SciPy is missing, also if no figure needs it.
+        ImportError: SciPy is missing, even if no figure needs it.
     """
     scipy_special()
     split = Parts([values.shape[1]]) if parts is None else parts
@@ -526,7 +526,7 @@ def _relative(weight: Floats | None, block: Block) -> Floats:
 
 
 def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
-    """Return groups of rows with values for the same queries, with each block of parts that has two or more of these.
+    """Return groups of rows with values for the same queries, and each block of parts with at least two such queries.
 
     Raises:
         ValueError: fewer than two queries have a value, and there are no parts.
@@ -547,7 +547,7 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
 
 @cache
 def scipy_special() -> Any:
-    """Return SciPy's special functions, which take a third of the time of its statistics to import."""
+    """Return SciPy's special functions, which are imported in a third of the time of scipy.stats."""
     try:
         return import_module("scipy.special")
     except ImportError:

@@ -20,9 +20,9 @@ def welch(
 ) -> dict[str, Any]:
     """Return the interval of the difference of two means, and the test of it.
 
-    The same as `scipy.stats.ttest_ind` with ``equal_var=False``, except if the values of each sample are all equal:
-    they have no variance. Then p is that of the permutation test, and the interval follows from those of the means
-    (Newcombe, Statistics in Medicine 1998).
+    The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither sample has any variance.
+    Then p is that of the permutation test, and the interval follows from those of the means (Newcombe, Statistics in
+    Medicine 1998).
 
     Args:
         samples: the values of each of two samples, at least two of each.
@@ -40,7 +40,7 @@ def welch(
     {'difference': 0.45, 'low': 0.0904, 'high': 0.8096, 'p': 0.025}
     """
     student, two_sided = scipy_special(), alternative == "two-sided"
-    size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # so that no square overflows
+    size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # no square overflows
     means = [float((each / size).mean()) for each in samples]
     variances = [float((each / size).var(ddof=1)) / len(each) for each in samples]
     difference, error = means[0] - means[1], math.sqrt(sum(variances))

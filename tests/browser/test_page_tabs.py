@@ -68,4 +68,4 @@ def test_the_card_shows_its_formulas(visit: Opener) -> None:
             a.hash.length > 1 && document.querySelectorAll(`[id="${a.hash.slice(1)}"]`).length == 1])"""
     )
     assert [href for href, found in links if not found and not href.startswith("http")] == []
-    assert page.locator("#card-text code:text-is('docs/forms.md')").count() > 0
+    assert page.locator("#card-text code:text-is('docs/inputs.md')").count() > 0

@@ -181,7 +181,7 @@ OTHER_FAULTS: dict[str, Fault] = {
         {},
         "with query_ids, all columns must be flat and have the same length, one row per document; got predictions 1, "
         "references 3, query_ids 3 rows; first join tables with different rows by query and document, with an outer "
-        "join (docs/forms.md)",
+        "join (docs/inputs.md)",
     ),
     "two columns of a name": (
         GOOD.append_column("score", GOOD["score"]),

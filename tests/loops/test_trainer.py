@@ -449,7 +449,7 @@ def test_a_label_missing_from_the_column_comes_from_the_collator(ndcg: evaluate.
 
 
 TWO_LOGITS = "give the difference of two logits, logits[:, 1] - logits[:, 0], in a Trainer by "
-TWO_LOGITS += "preprocess_logits_for_metrics (docs/trainer.md)"
+TWO_LOGITS += "preprocess_logits_for_metrics (docs/training.md)"
 
 
 @ways

@@ -23,7 +23,7 @@ def test_in_a_space_the_links_of_the_card_lead_to_its_files(monkeypatch: pytest.
     card = metric_card(ROOT)
     links = links_of(card)
     files = [link.removeprefix(SPACE) for link in links if link.startswith(SPACE)]
-    assert {"docs/forms.md", "docs/speed.md"} <= {file.partition("#")[0] for file in files}
+    assert {"docs/inputs.md", "docs/speed.md"} <= {file.partition("#")[0] for file in files}
     assert all((ROOT / file.partition("#")[0]).exists() for file in files)
     own = [link for link in re.findall(r"\]\(([^)\s]+)", prose(README.read_text("utf-8"))) if "://" not in link]
     assert len(files) == sum(not link.startswith("#") and not link.endswith((".webp", ".svg", ".png")) for link in own)
@@ -35,7 +35,7 @@ def test_outside_a_space_the_card_names_the_files(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("SPACE_ID", raising=False)
     card = metric_card(ROOT)
     assert all(link.startswith(("#h-", "https://")) for link in links_of(card))
-    assert "(`docs/forms.md`)" in card
+    assert "(`docs/inputs.md`)" in card
 
 
 def test_the_card_is_the_readme_and_shows_its_pictures() -> None:

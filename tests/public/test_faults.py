@@ -223,7 +223,7 @@ BATCH = {"predictions": [[2.0, 1.0]] * 1500, "references": [[1.0, 0.0]] * 1500} 
 
 
 def test_evaluates_own_processes_score_the_batches_of_a_killed_one(processes: Processes) -> None:
-    """The reason for a protocol of our own: docs/faults.md compares them."""
+    """The reason for a protocol of our own: docs/processes.md compares them."""
     second = processes.start(
         OWN
         + textwrap.dedent("""

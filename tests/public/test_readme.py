@@ -11,7 +11,7 @@ from conftest import ROOT, spark_session
 from markdown_pages import DOCS, FENCE, README, anchors, dead_links, name, text
 
 MARKS = {
-    "scikit-learn": (pytest.mark.peers, pytest.mark.filterwarnings("ignore::FutureWarning")),  # of the oldest LightGBM
+    "training": (pytest.mark.peers, pytest.mark.filterwarnings("ignore::FutureWarning")),  # of the oldest LightGBM
     "spark": (
         pytest.mark.spark,
         pytest.mark.xdist_group("spark"),

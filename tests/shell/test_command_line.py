@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
-from conftest import ROOT
+from markdown_pages import DOCS, FENCE, text
 from shells import MAIN, Call, Shell, trec
 from shells import call as call
 from shells import environment as environment
@@ -248,11 +248,13 @@ def test_help_imports_neither_numpy_nor_pyarrow_and_a_score_nothing_heavy(
     assert process.stdout.splitlines()[-1] == "[]"
 
 
-def test_the_page_shows_what_its_commands_print(call: Call, shell: Shell) -> None:
-    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
-    blocks = re.findall(r"^```console\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    assert len(blocks) >= 7
-    for block in blocks:
+CONSOLE = {page.stem: [block[2] for block in FENCE.finditer(text(page)) if block[1] == "console"] for page in DOCS}
+
+
+@pytest.mark.parametrize("page", sorted({"command-line", *(page for page, blocks in CONSOLE.items() if blocks)}))
+def test_a_page_shows_what_its_commands_print(call: Call, shell: Shell, page: str) -> None:
+    assert CONSOLE[page]
+    for block in CONSOLE[page]:
         printed = ""
         for command in re.findall(r"^\$ (.*)", block, re.MULTILINE):
             if plain := re.fullmatch(r'ndcg ([^|<>;]*)(; echo "exit status \$\?")?', command):
