@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -116,7 +116,8 @@ class _JsonReader:
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
-        if not any(isinstance(each, list) for each in value.values()):
+        are_rows = self.kind != "exclude" and hits_of(next(iter(value.values()), None), self.kind) is not None
+        if not are_rows and not any(isinstance(each, list) for each in value.values()):
             value = _only_ranking(value)
         for query, documents in value.items():
             if self.kind == "exclude" and isinstance(documents, (list, dict)):
@@ -153,7 +154,7 @@ class _JsonReader:
 
 def _is_plain(documents: dict[str, Any]) -> bool:
     """Return whether an object has a number for each document."""
-    return not any(isinstance(each, (dict, list)) for each in islice(documents.values(), 1))
+    return not any(isinstance(each, (dict, list)) for each in documents.values())
 
 
 def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,194 @@
+"""Every format from every source: tables, records, hits and ranked ids score as the mappings that they hold."""
+
+import json
+import sqlite3
+import warnings
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import datasets
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ndcg import compare, compute, documents, explain, report
+
+RUN = {"q1": {"d2": 0.9, "d1": 0.8, "d7": 0.7, "d3": 0.1}, "q2": {"d5": 0.6, "d4": 0.5}}
+QRELS = {"q1": {"d1": 3, "d2": 0, "d3": 1, "d9": 2}, "q2": {"d4": 1, "d5": 0}}
+Side = dict[str, dict[str, Any]]
+
+
+def rows(side: Side, value: str) -> list[dict[str, Any]]:
+    """One dict for each query and document."""
+    return [{"qid": query, "docno": each, value: number} for query, of in side.items() for each, number in of.items()]
+
+
+def columns(side: Side, value: str) -> dict[str, list[Any]]:
+    return {name: [row[name] for row in rows(side, value)] for name in ("qid", "docno", value)}
+
+
+def pandas_frame(side: Side, value: str) -> Any:
+    return pytest.importorskip("pandas").DataFrame(rows(side, value), columns=["qid", "docno", value])
+
+
+def duckdb_relation(side: Side, value: str) -> Any:
+    frame = pa.table(columns(side, value))  # noqa: F841 - DuckDB finds it by its name
+    return pytest.importorskip("duckdb").sql("SELECT * FROM frame")
+
+
+def named_tuples(side: Side, value: str) -> list[Any]:
+    kind = namedtuple("Row", ["query_id", "doc_id", value])  # type: ignore[misc]
+    return [kind(*row.values()) for row in rows(side, value)]
+
+
+def data_classes(side: Side, value: str) -> list[Any]:
+    @dataclass
+    class Scored:
+        query_id: str
+        doc_id: str
+        score: float
+
+    @dataclass
+    class Judged:
+        query_id: str
+        doc_id: str
+        relevance: int
+
+    return [(Scored if value == "score" else Judged)(*row.values()) for row in rows(side, value)]
+
+
+def sql_rows(side: Side, value: str) -> list[Any]:
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = sqlite3.Row
+    connection.execute(f"CREATE TABLE t (qid TEXT, docno TEXT, {value} REAL)")
+    connection.executemany("INSERT INTO t VALUES (?, ?, ?)", [tuple(row.values()) for row in rows(side, value)])
+    return connection.execute("SELECT * FROM t").fetchall()
+
+
+def hits(item: Callable[[str, Any, str], Any]) -> Callable[[Side, str], Any]:
+    """Lists of hits by query; each hit is made of a document, its value, and the name of the value."""
+    return lambda side, value: {q: [item(each, number, value) for each, number in of.items()] for q, of in side.items()}
+
+
+TABLES: dict[str, Callable[[Side, str], Any]] = {
+    "pandas": pandas_frame,
+    "Polars": lambda side, value: pl.DataFrame(columns(side, value), schema=["qid", "docno", value]),
+    "Polars, lazy": lambda side, value: pl.DataFrame(columns(side, value)).lazy(),
+    "Arrow": lambda side, value: pa.table(columns(side, value)),
+    "DuckDB": duckdb_relation,
+    "datasets": lambda side, value: datasets.Dataset.from_dict(columns(side, value)),
+    "a structured array": lambda side, value: np.array(
+        [tuple(row.values()) for row in rows(side, value)], [("qid", "U9"), ("docno", "U9"), (value, "f8")]
+    ),
+    "a dict of columns": columns,
+}
+RECORDS: dict[str, Callable[[Side, str], Any]] = {
+    "dicts": rows,
+    "a generator of dicts": lambda side, value: (row for row in rows(side, value)),
+    "named tuples": named_tuples,
+    "an iterator of named tuples": lambda side, value: iter(named_tuples(side, value)),
+    "data classes": data_classes,
+    "rows of SQLite": sql_rows,
+}
+HITS: dict[str, Callable[[Side, str], Any]] = {
+    "dicts": hits(lambda each, number, value: {"id": each, value: number}),
+    "responses": lambda side, value: {
+        query: {"took": 3, "hits": {"total": 4, "hits": [{"_id": each, value: number} for each, number in of.items()]}}
+        for query, of in side.items()
+    },
+    "objects": hits(lambda each, number, value: SimpleNamespace(id=each, payload={}, **{value: number})),
+    "nodes": hits(lambda each, number, value: SimpleNamespace(node=SimpleNamespace(node_id=each), **{value: number})),
+    "metadata": hits(lambda each, number, value: {"metadata": {"id": each}, value: number}),
+    "pairs": hits(lambda each, number, _: (each, float(number))),
+    "documents and scores": hits(
+        lambda each, number, _: (SimpleNamespace(id=None, metadata={"id": each}), float(number))
+    ),
+    "lists of ids and scores": lambda side, value: {
+        query: {"doc_ids": list(of), f"{value}s": list(of.values())} for query, of in side.items()
+    },
+    "values within documents": lambda side, value: {
+        query: {each: {value: number} for each, number in of.items()} for query, of in side.items()
+    },
+    "queries in a list": lambda side, value: [
+        {"query_id": query, "hits": [{"id": each, value: number} for each, number in of.items()]}
+        for query, of in side.items()
+    ],
+}
+EVERY = {
+    f"{kind}: {name}": make
+    for kind, of in (("table", TABLES), ("records", RECORDS), ("hits", HITS))
+    for name, make in of.items()
+}
+IN_JSON = [
+    name
+    for name in EVERY
+    if name.split(": ")[1]
+    in (
+        "dicts",
+        "responses",
+        "metadata",
+        "lists of ids and scores",
+        "values within documents",
+        "queries in a list",
+        "a dict of columns",
+    )
+]
+EXPECTED = compute(predictions=RUN, references=QRELS, k=10)
+
+
+@pytest.mark.parametrize("references", ["mapping", "same"])
+@pytest.mark.parametrize("name", EVERY)
+def test_every_format_scores_as_mappings(name: str, references: str) -> None:
+    qrels = QRELS if references == "mapping" else EVERY[name](QRELS, "relevance")
+    assert compute(predictions=EVERY[name](RUN, "score"), references=qrels, k=10) == EXPECTED
+
+
+@pytest.mark.parametrize("name", IN_JSON)
+@pytest.mark.parametrize("lines", [False, True])
+def test_every_format_of_json_scores_as_in_memory(name: str, lines: bool, tmp_path: Path) -> None:
+    paths = []
+    for side, value in ((RUN, "score"), (QRELS, "relevance")):
+        content = EVERY[name](side, value)
+        is_list = lines and isinstance(content, list)
+        text = "\n".join(map(json.dumps, content)) if is_list else json.dumps(content)
+        paths.append(tmp_path / f"{value}.json")
+        paths[-1].write_text(text)
+    assert compute(predictions=paths[0], references=paths[1], k=10) == EXPECTED
+
+
+@pytest.mark.parametrize("name", [*(f"table: {each}" for each in TABLES), "records: dicts", "hits: responses"])
+def test_every_entry_point_reads_them(name: str) -> None:
+    inputs = {"predictions": EVERY[name](RUN, "score"), "references": EVERY[name](QRELS, "relevance")}
+    (value,) = EXPECTED.values()
+    assert report(**inputs, k=10).scores["nDCG@10"].value == value
+    made = {"a": EVERY[name](RUN, "score"), "b": EVERY[name](RUN, "score")}
+    assert compare(systems=made, references=EVERY[name](QRELS, "relevance"), k=10).scores["a"]["nDCG@10"].value == value
+    inputs = {"predictions": EVERY[name](RUN, "score"), "references": EVERY[name](QRELS, "relevance")}
+    assert explain(**inputs, k=10, got=value).scores["trec_eval"] == value
+    inputs = {"predictions": EVERY[name](RUN, "score"), "references": EVERY[name](QRELS, "relevance")}
+    assert documents(**inputs).num_rows == 7
+
+
+ids = st.sampled_from(["a", "b", "c", "d", "e"])
+sides = st.dictionaries(ids, st.dictionaries(ids, st.integers(0, 4), min_size=1), min_size=1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(sides, sides, st.sampled_from([name for name in EVERY if "DuckDB" not in name and "structured" not in name]))
+def test_random_rankings_score_the_same_in_every_format(run: Side, qrels: Side, name: str) -> None:
+    if run.keys().isdisjoint(qrels):
+        return
+    run = {query: {each: number + 0.5 for each, number in of.items()} for query, of in run.items()}
+    how = {"use_aggregator": False, "ties": "last"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some hits are in another order than their scores
+        got = compute(predictions=EVERY[name](run, "score"), references=EVERY[name](qrels, "relevance"), **how)
+        assert got == compute(predictions=run, references=qrels, **how)
