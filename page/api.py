@@ -20,7 +20,7 @@ from .choices import CHOICES, CONVENTIONS, cutoffs_of, option_of
 from .events import Handler, raise_errors
 from .explanation import explanation_of
 from .metric import ROOT, ndcg, tables
-from .run_results import RUNS, compare_runs, report_on, run_names
+from .results import RUNS, compare_runs, report_on, run_names
 from .uploads import Mappings, check_size, read_upload
 
 CALLS = """

@@ -19,7 +19,7 @@ from .paste import HOW, pasted_rows
 from .picture import SHOWS
 from .ranking import ranking_of, rows_of
 from .render import list_html, note_html, table_html
-from .run_results import read_files
+from .results import read_files
 
 SOURCES = {
     "ranking": "The ranking of the first tab",
@@ -78,7 +78,7 @@ def explanation_tab(
     return source, got
 
 
-@show_errors(1)
+@show_errors(str)
 def explain_reported(
     source: str,
     got: str,

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 import pandas as pd
@@ -29,7 +29,6 @@ from .guide import guide
 from .metric import ndcg
 from .paste import pasted_rows, with_point
 from .picture import JS, SHOWS, TEMPLATE, picture
-from .plots import line_plot
 from .render import csv_link, error_html, list_html, table_html
 
 HEADERS = ["document", "relevance", "score"]
@@ -60,6 +59,28 @@ LARGEST = 1e100  # sums of more would not be finite
 EMPTY = "relevance is empty if not judged, score if not retrieved"
 
 
+class Shown(NamedTuple):
+    """What the tab shows of a ranking, and the fields that show it.
+
+    Attributes:
+        picture: its picture.
+        changes: what each option changes.
+        ranks: what each document adds, as a table.
+        cutoffs: the sums and the score at every cutoff.
+        file: a link to the ranks as CSV.
+        signature: the signature of the score.
+        code: Python that computes it.
+    """
+
+    picture: Any
+    changes: Any = None
+    ranks: Any = None
+    cutoffs: Any = None
+    file: Any = None
+    signature: Any = None
+    code: Any = None
+
+
 def ranking_tab(
     page: gr.Blocks, convention: gr.Dropdown, bar: list[Any]
 ) -> tuple[gr.Dataframe, gr.HTML, gr.Textbox, gr.Textbox]:
@@ -77,30 +98,30 @@ def ranking_tab(
         edits = gr.Number(0, precision=0, visible="hidden")  # of the picture, that the table has
         title = gr.HTML("", elem_id="ranking-title")
         step = guide(table, title)
-        drawn = gr.HTML(first[0], html_template=TEMPLATE, js_on_load=JS, apply_default_css=False, elem_id="picture")
+        drawn = gr.HTML(
+            first.picture, html_template=TEMPLATE, js_on_load=JS, apply_default_css=False, elem_id="picture"
+        )
         with gr.Accordion("Edit as a table, paste, or take an example", open=False):
             _editor(table, title)
         with gr.Accordion("What each option changes here", open=False):
-            here = gr.HTML(first[8], elem_id="what-changes")
+            changed = gr.HTML(first.changes, elem_id="what-changes")
         with gr.Accordion("Every number", open=False):
-            step_table = gr.HTML(first[3], elem_id="steps")
-            cutoff_table = gr.HTML(first[4], elem_id="by-cutoff")
-            file = gr.HTML(first[7])
-            with gr.Row():
-                dcg_plot, ndcg_plot = gr.HTML(first[1], min_width=300), gr.HTML(first[2], min_width=300)
+            ranks = gr.HTML(first.ranks, elem_id="steps")
+            cutoffs = gr.HTML(first.cutoffs, elem_id="by-cutoff")
+            file = gr.HTML(first.file)
         with gr.Accordion("Use it in code, or link to it", open=False):
             with gr.Row():
                 signature = gr.Textbox(
-                    first[5], label="Signature", buttons=["copy"], min_width=300, elem_id="signature"
+                    first.signature, label="Signature", buttons=["copy"], min_width=300, elem_id="signature"
                 )
                 link = gr.Textbox(label="Link", buttons=["copy"], max_lines=3, min_width=300, elem_id="link")
             code = gr.Textbox(
-                first[6], label="The same in Python", lines=8, max_lines=20, buttons=["copy"], elem_id="code"
+                first.code, label="The same in Python", lines=8, max_lines=20, buttons=["copy"], elem_id="code"
             )
 
     changes = [each.change for each in (table, *bar)]
-    shown = [drawn, dcg_plot, ndcg_plot, step_table, cutoff_table, signature, code, file, here]
-    follow(changes, score_ranking, [table, edits, *bar], shown)
+    shown = Shown(drawn, changed, ranks, cutoffs, file, signature, code)
+    follow(changes, score_ranking, [table, edits, *bar], [*shown])
     edit = drawn.edit(take_edit, [table, *bar], [table, edits, *shown], **QUIET)  # shown by the one answer
     edit.failure(None, js="() => refuseEdit()")
     drawn.k(take_value, None, bar[0], **QUIET)  # each waits for the answer before, so the last one counts
@@ -247,8 +268,8 @@ def _number(cell: str, name: str, row: int) -> float | None:
     return value
 
 
-@show_errors(9)
-def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> tuple[Any, ...]:
+@show_errors(Shown)
+def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> Shown:
     """Return everything the tab shows of a ranking, which is drawn at the largest of the cutoffs.
 
     Args:
@@ -272,39 +293,15 @@ def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> tuple[Any, ...]
     by_cutoff = curves(ranking, options)
     added = ["contribution", "ideal", "loss"]
     sums = pd.DataFrame({"rank": ["sum"], **dict.fromkeys(["document", "relevance"], ""), **ranks[added].sum()})
-    return (
+    return Shown(
         picture(ranking, ranks, {name: value, **result}, drawn, _tie_note(ranking, drawn), edits),
-        plot_of_sums(by_cutoff),
-        plot_of_scores(by_cutoff),
+        what_changes(ranking, drawn, value),
         table_html(STEPS_CAPTION, pd.concat([ranks, sums])),
-        table_html("The curves in numbers", by_cutoff),
+        table_html("The sums and the score at every cutoff", by_cutoff),
+        csv_link(ranks, "ranking.csv"),
         ndcg.signature(**options),
         snippet(given, options),
-        csv_link(ranks, "ranking.csv"),
-        what_changes(ranking, drawn, value),
     )
-
-
-def plot_of_sums(by_cutoff: pd.DataFrame) -> str:
-    """Return DCG and the ideal DCG at every cutoff, drawn, and the rank at which they differ most."""
-    lines = by_cutoff[["k", "DCG", "ideal DCG"]].set_axis(["rank", "this ranking", "ideal"], axis=1)
-    gap = by_cutoff["ideal DCG"] - by_cutoff["DCG"]
-    at = int(gap.argmax())
-    parted = (
-        f"most is missing at rank {by_cutoff['k'][at]}: {gap[at]:.4f}" if gap[at] >= SHOWS else "nothing is missing"
-    )
-    reached = f"DCG reaches {by_cutoff['DCG'].iloc[-1]:.4f} of {by_cutoff['ideal DCG'].iloc[-1]:.4f}"
-    return line_plot(lines, 0.0, "DCG up to each rank:", f"{reached}; {parted}.")
-
-
-def plot_of_scores(by_cutoff: pd.DataFrame) -> str:
-    """Return nDCG at every cutoff, drawn, and the ranks at which it is lowest and highest."""
-    scores = by_cutoff["nDCG"]
-    low, high = int(scores.argmin()), int(scores.argmax())
-    ends = f"nDCG is lowest at k = {by_cutoff['k'][low]}: {scores[low]:.4f}; highest at {by_cutoff['k'][high]}"
-    same = f"nDCG is {scores[0]:.4f} at every cutoff."
-    found = same if scores[high] - scores[low] < SHOWS else f"{ends}: {scores[high]:.4f}."
-    return line_plot(by_cutoff[["k", "nDCG"]], 1.0, "nDCG at every cutoff k", found)
 
 
 def scores_by_name(ranking: Ranking, options: dict[str, Any]) -> dict[str, float]:

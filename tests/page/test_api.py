@@ -138,7 +138,7 @@ def test_a_file_is_read_from_its_text_or_its_bytes() -> None:
         ("explain", {"got": "/etc/passwd"}, "^got must be an nDCG, such as 0.5921, or several"),
         ("explain", {"got": {"p": 0.5}}, "^got: query 'q' is missing"),
         ("compare", {"runs": "q Q0 d 1 1 t"}, "^runs must be a list of runs, or map their names to them; got str"),
-        ("compare", {"runs": ["q Q0 d 1 1 t"]}, "^runs must be 2 to 5; got 1"),
+        ("compare", {"runs": ["q Q0 d 1 1 t"]}, "^runs must be 2 to 20; got 1"),
         ("compare", {"runs": {"a": "q Q0 d 1 1 t", "b": "q"}}, "^runs: b: line 1: 1 column"),
     ],
 )

@@ -1,0 +1,204 @@
+"""Results of uploaded runs: their scores, how they differ, and what to know before believing them."""
+
+import itertools
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from .choices import CONVENTIONS, DOCUMENTS, cell_of, options_of
+from .events import MendableError
+from .metric import ndcg
+from .uploads import Mappings, read_groups, read_upload
+
+RUNS = 20
+UPLOAD = "Upload the qrels and at least one run."
+TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all runs
+FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
+
+
+class Results(NamedTuple):
+    """The results of runs.
+
+    Attributes:
+        found: the comparison of several runs on several queries; else the report on each run.
+        scores: the scores of each run, by measure.
+        pairs: how the runs differ; empty without a comparison.
+        groups: the scores of each run in each group of queries.
+        values: a row for each query, with its value in a measure by a run in the column of both.
+        missing: the judged queries that are missing from each run.
+        audit: the number of documents, of queries, and of queries without judgments, of each run.
+        by_trec_eval: the scores by trec_eval's convention of runs in which the order of tied documents matters.
+        same: the first of several equal runs, by the name of another one.
+    """
+
+    found: list[Any]
+    scores: dict[str, dict[str, Any]]
+    pairs: tuple[Any, ...]
+    groups: dict[Any, dict[str, dict[str, Any]]]
+    values: pd.DataFrame
+    missing: dict[str, list[str]]
+    audit: dict[str, list[int]]
+    by_trec_eval: dict[str, dict[str, float]]
+    same: dict[str, str]
+
+
+@lru_cache(maxsize=4)  # for choices within the results; the path of an upload has a hash of its content
+def results_of(qrels_file: str, run_files: tuple[str, ...], groups_file: str | None, bar: tuple[Any, ...]) -> Results:
+    """Return the results of files under the options of a bar.
+
+    Raises:
+        ValueError: a file cannot be read, or cannot be scored; names it and the place.
+        MendableError: an option would help, or the files are in each other's place.
+    """
+    options = options_of(*bar)
+    try:
+        qrels, runs = read_files(qrels_file, run_files)
+    except ValueError:
+        if (at := misplaced(qrels_file, run_files)) is None:
+            raise
+        problem = "The qrels and a run are in each other's place."
+        raise MendableError(problem, ("swap", f"{at}", "Swap them")) from None
+    how = {**options, "by": read_groups(groups_file, qrels) if groups_file else None}
+    with naming_negatives(qrels_file, qrels):
+        scored = (_compared if len(runs) > 1 and len(qrels) > 1 else _reported)(runs, qrels_file, how)
+    first = {name: next(each for each, run in runs.items() if run == runs[name]) for name in runs}
+    return Results(
+        **{**scored, "values": scored["values"].loc[list(qrels)]},
+        missing={name: [query for query in qrels if query not in run] for name, run in runs.items()},
+        audit={name: [sum(map(len, run.values())), len(run), len(run.keys() - qrels)] for name, run in runs.items()},
+        by_trec_eval=scores_by_trec_eval(runs, qrels, options, scored["scores"]),
+        same={name: other for name, other in first.items() if name != other},
+    )
+
+
+def _compared(runs: Mapping[str, Mappings], qrels_file: str, how: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of the results that a comparison has."""
+    comparison = compare_runs(runs, qrels_file, how)
+    return {
+        "found": [comparison],
+        "scores": comparison.scores,
+        "pairs": comparison.pairs,
+        "groups": {group: each.scores for group, each in comparison.slices.items()},
+        "values": comparison.queries.to_pandas().pivot(index="query", columns="system", values=comparison.measures),
+    }
+
+
+def _reported(runs: Mapping[str, Mappings], qrels_file: str, how: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the same of one run, or of one query, which have no comparison."""
+    reports = {name: report_on(run, qrels_file, how) for name, run in runs.items()}
+    found = list(reports.values())
+    queries = {name: each.queries.to_pandas().set_index("query")[list(each.scores)] for name, each in reports.items()}
+    return {
+        "found": found,
+        "scores": {name: report.scores for name, report in reports.items()},
+        "pairs": (),
+        "groups": {
+            group: {name: report.slices[group].scores for name, report in reports.items()} for group in found[0].slices
+        },
+        "values": pd.concat(queries, axis=1).swaplevel(axis=1),
+    }
+
+
+@contextmanager
+def naming_negatives(path: str, qrels: Mappings) -> Iterator[None]:
+    """Turn an error on a negative relevance into one that names the file, counts them, and offers an option."""
+    try:
+        yield
+    except ValueError as error:
+        problem, found, _ = str(error).removeprefix("references: ").partition("; negative_relevance=")
+        if not found:
+            raise
+        count = sum(value < 0 for documents in qrels.values() for value in documents.values())
+        counted = f" ({count:,} such judgments)" if count > 1 else ""
+        text = f"{problem.replace(path, Path(path).name)}{counted}."
+        raise MendableError(text, ("negative_relevance", "clip", "Count them as 0")) from None
+
+
+def scores_by_trec_eval(
+    runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], scores: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, float]]:
+    """Return the scores by trec_eval's convention of the runs in which the order of tied documents matters."""
+    if options["ties"] == "docid":
+        return {}
+    how = {"references": qrels, **options, **CONVENTIONS["trec_eval"].options}
+    tied = [name for name, of_run in scores.items() if any(score.tied for score in of_run.values())]
+    return {name: ndcg.compute(predictions=runs[name], **how) for name in tied}
+
+
+def read_files(
+    qrels_file: str | None, run_files: Sequence[str] | None, only: Collection[str] | None = None
+) -> tuple[Mappings, dict[str, Mappings]]:
+    """Read the qrels, and the runs by their names, all or only some."""
+    if not qrels_file or not run_files:
+        raise ValueError(UPLOAD)
+    if len(run_files) > RUNS:
+        raise ValueError(f"{len(run_files)} runs; at most {RUNS} are compared.")
+    qrels = read_upload(qrels_file, "qrels")
+    files = {name: path for name, path in run_names(run_files).items() if only is None or name in only}
+    sizes = [Path(path).stat().st_size for path in files.values() if Path(path).is_file()]
+    _check_together("bytes", sum(sizes))
+    runs: dict[str, Mappings] = {}
+    for name, path in files.items():
+        runs[name] = read_upload(path, "run")
+        _check_together("rows", sum(len(documents) for run in runs.values() for documents in run.values()))
+    return qrels, runs
+
+
+def _check_together(unit: str, count: int) -> None:
+    if count > (limit := TOGETHER[unit]):
+        raise ValueError(f"The runs hold more than {limit:,} {unit} together; compare fewer, or upload a part of each.")
+
+
+def misplaced(qrels_file: str, run_files: Sequence[str]) -> int | None:
+    """Return which of the runs' files holds the qrels if their own file holds a run; None if none does."""
+    if not _reads(qrels_file, "run"):
+        return None
+    either = _reads(qrels_file, "qrels")  # then a file that can be a run, too, decides nothing
+    are_qrels = [_reads(path, "qrels") and not (either and _reads(path, "run")) for path in run_files[:RUNS]]
+    return are_qrels.index(True) if True in are_qrels else None
+
+
+def _reads(path: str, kind: str) -> bool:
+    try:
+        read_upload(path, kind)
+    except ValueError:
+        return False
+    return True
+
+
+def run_names(run_files: Sequence[str]) -> dict[str, str]:
+    """Return the files of runs by the names of these, each its own."""
+    files: dict[str, str] = {}
+    for path in run_files:
+        stem = FORM.sub("", Path(path).name) or Path(path).name
+        names = itertools.chain([stem], (f"{stem} ({at})" for at in itertools.count(2)))
+        files[next(each for each in names if each not in files)] = path
+    return files
+
+
+def report_on(run: Mappings, qrels: Mappings | str, options: Mapping[str, Any]) -> Any:
+    """Return the report on a run."""
+    return ndcg.report(predictions=run, references=qrels, **options)
+
+
+def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings | str, options: Mapping[str, Any]) -> Any:
+    """Return the comparison of runs; a judged query that is missing from one is an error only if the options say so."""
+    missing = CONVENTIONS[options.get("convention", "sklearn")].missing
+    return ndcg.compare(systems=runs, references=qrels, **{"missing": missing, **options})
+
+
+def rows_of_query(run: Mappings, qrels: Mappings, query: str, name: str) -> tuple[list[list[str]], str]:
+    """Return a query as rows of the table, as a run ranks it, and a description of the rows."""
+    ranks, judged = run.get(query, {}), qrels.get(query, {})
+    ranked = sorted(ranks, key=ranks.__getitem__, reverse=True)
+    missing = sorted((each for each in judged if each not in ranks), key=judged.__getitem__, reverse=True)
+    # if some do not fit, the least relevant documents that were not retrieved matter least
+    listed = [*ranked[: max(DOCUMENTS // 2, DOCUMENTS - len(missing))], *missing][:DOCUMENTS]
+    there = len(ranked) + len(missing)
+    cut = "" if len(listed) == there else f", {len(listed)} of {there} documents"
+    return [[d, cell_of(judged.get(d)), cell_of(ranks.get(d))] for d in listed], f"Query {query} by {name}{cut}"
