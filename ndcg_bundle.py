@@ -202,7 +202,7 @@ CONVENTIONS: dict[str, Convention] = {
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="Labels are the integers 0 to 30; `label_gain` sets other gains.",
+        quirks="Labels are the integers 0 to 30; `label_gain=[0, 1, 3]` is `gain=[0, 1, 3]`.",
     ),
     "xgboost": Convention(
         "XGBoost `ndcg`",
@@ -241,7 +241,8 @@ CONVENTIONS: dict[str, Convention] = {
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevance is stored as 32-bit floats.',
+        quirks='`type=Exp` is `gain="exponential"`, `denominator=Position` is `discount="reciprocal"`. Relevance is '
+        "stored as 32-bit floats.",
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",
@@ -523,6 +524,18 @@ class Option(NamedTuple):
         """Whether the option is True or False."""
         return isinstance(self.default, bool)
 
+
+# Settings of other libraries, as hints in the errors for options that do not exist.
+OF_LIBRARIES = {
+    "label_gain": 'LightGBM\'s label_gain is gain=[0, 1, 3, 7, ...], by label; its default is gain="exponential"',
+    **dict.fromkeys(
+        ("exp_gain", "ndcg_exp_gain"),
+        'XGBoost\'s ndcg_exp_gain is gain="exponential" if it is true, else gain="linear"',
+    ),
+    "type": 'CatBoost\'s type=Exp is gain="exponential", and its type=Base is gain="linear"',
+    "denominator": 'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition discount="log"',
+    "top": "CatBoost's top is k",
+}
 
 # A new discount is a row here and a function of the same name in scoring.py.
 DISCOUNTS = {
@@ -1543,6 +1556,7 @@ ELSEWHERE = {
     **dict.fromkeys(("by", "confidence"), "report and compare have it"),
     **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"),
     **dict.fromkeys(("got", "between"), "explain has it"),
+    **OF_LIBRARIES,
 }
 # Options that methods with an aggregation of their own do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
@@ -1879,7 +1893,7 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     of_compute = [each for each in OF_COMPUTE if each not in lacks]
     known = list(dict.fromkeys([*own, *of_compute]))
     near = "" if name in lacks else nearest(name, known)
-    hint = f"did you mean {near}?" if near else ELSEWHERE.get(name) or f"it has {', '.join(known)}"
+    hint = ELSEWHERE.get(name) or (f"did you mean {near}?" if near else f"it has {', '.join(known)}")
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
 
 
@@ -6362,6 +6376,23 @@ def _plain(table: Table) -> str:
     return "\n".join("  ".join(row).rstrip() for row in rows)
 
 
+def _records(table: Table) -> str:
+    """Return each row of a table as lines of a heading and a cell, below the name of the row.
+
+    >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
+    run: bm25
+     queries  60
+     nDCG     0.5
+    """
+    (name, *headings), *rows = table
+    width = max(map(len, headings), default=0)
+    lines = []
+    for first, *cells in rows:
+        lines.append(f"{name}: {first}")
+        lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
+    return "\n".join(lines)
+
+
 def _widths(table: Table) -> list[int]:
     """Return the number of characters of each column."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -6383,7 +6414,7 @@ def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def rich_of(result: Readable) -> str:
-    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text.
+    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text or in records.
 
     Raises:
         ImportError: Rich is missing.
@@ -6398,7 +6429,8 @@ def rich_of(result: Readable) -> str:
         for cells in result.tables():
             first, *others = _widths(cells)
             if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
-                console.print(Text(f"{_plain(cells)}\n"), soft_wrap=True)
+                fits = sum([first, *others]) + 2 * len(others) <= console.width
+                console.print(Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
                 continue
             header, *rows = cells
             table = RichTable(box=box.SIMPLE_HEAD)
@@ -11567,18 +11599,12 @@ class Report(Readable):
             axes.plot([100 * (each + 0.5) / len(values) for each in range(len(values))], values, label=name)
         axes.set_xlabel("% of the queries, lowest first")
         axes.set_ylabel("value of a query")
-        axes.set_title("From the lowest to the highest query")
-        axes.legend()
+        legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        rows = [
-            (f"{slice_name(value)} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
-            for value, each in islice(self.slices.items(), SHOWN)
-            for scores in [[each.scores[name] for name in names]]
-        ]
-        draw_rows(axes, rows)
-        axes.set_xlabel(f"mean, with {self.resampling.level}")
-        axes.set_title("Slices (and their queries)")
+        values = islice(self.slices.items(), SHOWN)
+        _draw_slices(axes, {value: [each.scores[name] for name in names] for value, each in values}, names)
+        axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
 
     def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
         """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
@@ -11596,6 +11622,38 @@ def _count_range(scores: Iterable[Score]) -> str:
 def _mark_of_mean(score: Score) -> Mark:
     """Return a mean as plots show it."""
     return Mark(score.value, score.low, score.high)
+
+
+def plot_reports(reports: Mapping[str, Report]) -> Any:
+    """Return a Matplotlib figure of the means of several systems with their intervals, and of their slices.
+
+    The first measure is shown, at each cutoff in a panel; slices follow at its first cutoff.
+
+    Raises:
+        ImportError: Matplotlib is missing.
+    """
+    one = next(iter(reports.values()))
+    first = next(iter(one.scores))
+    names = [name for name in one.scores if measure_of(name) == measure_of(first)]
+    values = list(islice(one.slices, SHOWN))
+    rows = max(len(reports), len(values) * len(reports) / 3)
+    figure, axes = figure_of(len(names) + bool(values), 1.4 + 0.3 * rows, 5.0)
+    for name, each in zip(names, axes, strict=False):
+        draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
+        each.set_xlabel(f"{name}, with {one.resampling.level}")
+    if values:
+        scores = {value: [report.slices[value].scores[first] for report in reports.values()] for value in values}
+        _draw_slices(axes[-1], scores, list(reports))
+        axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
+    return figure
+
+
+def _draw_slices(axes: Any, scores: Mapping[Value, Sequence[Score]], labels: Sequence[str]) -> None:
+    """Draw a row for each slice with its scores, which have labels in a legend."""
+    names = (f"{slice_name(value)} ({_count_range(each)})" for value, each in scores.items())
+    rows = [(name, list(map(_mark_of_mean, each))) for name, each in zip(names, scores.values(), strict=True)]
+    draw_rows(axes, rows, labels)
+    legend_above(axes)
 
 
 def report(
@@ -14100,7 +14158,7 @@ def welch(
 
     >>> found = welch((np.array([.9, .8, .7]), np.array([.5, .6, .1, .2])), ((.5, .9), (.1, .7)))
     >>> {name: round(found[name], 4) for name in ("difference", "low", "high", "p")}
-    {'difference': 0.45, 'low': 0.0915, 'high': 0.8085, 'p': 0.0247}
+    {'difference': 0.45, 'low': 0.0904, 'high': 0.8096, 'p': 0.025}
     """
     student, two_sided = scipy_special(), alternative == "two-sided"
     size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # so that no square overflows
@@ -14381,7 +14439,7 @@ def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice]
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
     axes.grid(axis="x", alpha=0.3)
-    lines = [f"difference in {measure} from {reference}", "by slices (and their queries), corrected over all of them"]
+    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", "corrected over all slices"]
     axes.set_xlabel("\n".join(lines), parse_math=False)
     legend_above(axes)
 
@@ -14597,10 +14655,10 @@ class Comparison(Readable):
         ]
 
     def to_latex(self, places: int = 4) -> str:
-        """Return the scores of the systems as a LaTeX tabular, after comments that explain its marks.
+        """Return the scores of the systems as a LaTeX table, after comments with the remarks and the signature.
 
         A superscript names the systems that one is significantly better than (with a margin, not
-        worse than), with a corrected p below 0.05; the highest score of each measure is bold.
+        worse than), with a corrected p below 0.05; the highest score of each measure is bold. The caption says so.
 
         Args:
             places: the number of decimal places.
@@ -14609,13 +14667,7 @@ class Comparison(Readable):
             ValueError: `places` is not an integer from 0 to 16.
         """
         places = whole("places", places, 0, PLACES)
-        marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
-        lines = [
-            f"% {marks} ({self.testing.test}, p corrected by Holm < {SIGNIFICANT}).",
-            *(f"% {remark}" for remark in self.remarks()),
-            f"% {visible(self.signature)}",
-        ]
         rows = [["", "System", *map(latex_text, self.measures)]]
         for system, letter in self._letters().items():
             cells = [f"$^{{{letter}}}$", latex_text(system)]
@@ -14626,7 +14678,20 @@ class Comparison(Readable):
                 beaten = self._better_than(system, name).replace(" ", "")
                 cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
             rows.append(cells)
-        return "\n".join([*lines, *tabular("ll" + "c" * len(self.measures), rows)])
+        comments = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
+        table = tabular("ll" + "c" * len(self.measures), rows)
+        return "\n".join([*comments, "\\begin{table}", "\\centering", self._caption(), *table, "\\end{table}"])
+
+    def _caption(self) -> str:
+        """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
+        family = len(self.testing.families(self.pairs)[0])
+        of_what = {"measure": "of a measure", "all": "of all measures"}[self.testing.corrected_over]
+        corrected = f", corrected by Holm for {family:,} pairs {of_what}" if family > 1 else ""
+        queries = sorted(set(self.counts.values()))
+        counts = " to ".join(map(count_text, dict.fromkeys((queries[0], queries[-1]))))
+        what = f"{latex_text(', '.join(self.measures))} of {counts} queries. Bold: the highest."
+        marks = f"Superscripts: the systems that one is {self.testing.relation}, by letter"
+        return f"\\caption{{{what} {marks} ({self.testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison in JSON types."""
@@ -14713,8 +14778,6 @@ class Comparison(Readable):
         names = [name for name in self.measures if wanted in (name, measure_of(name))]
         if not names:
             raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
-        if queries:
-            self._require_pairs("queries=True")
         panels = self._query_panels(names[0]) if queries else self._mean_panels(names)
         rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
         width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
@@ -14731,16 +14794,14 @@ class Comparison(Readable):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             panels.append(partial(plot_means, scores=dict(ordered), pairs=pairs, measure=name, testing=self.testing))
         if self.slices:
-            of = next(iter(self.scores))
-            slices = slices_of(self._of(of)["slice"], None, self.counts[of])
-            reference = self._reference(names[0])
-            panels.append(
-                partial(plot_slices, slices=slices, compared=self.slices, reference=reference, measure=names[0])
-            )
+            first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
+            slices = slices_of(first["slice"], None, len(first))
+            panels.append(lambda axes: plot_slices(axes, slices, self.slices, reference, names[0]))
         return panels
 
     def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
         """Return the functions that draw how much each other system differs from the reference, query by query."""
+        self._require_pairs("queries=True")
         reference = self._reference(name)
         base = self._of(reference)
         ids, values = base["query"].to_pylist(), base[name].to_numpy()
@@ -15212,9 +15273,7 @@ def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired
             if differing := int(np.count_nonzero(~np.logical_and(*alike))):
                 have = "query has" if differing == 1 else "queries have"
                 notes.append(f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}.")
-    if not paired and all(
-        set(table["query"].to_pylist()) == set(first["query"].to_pylist()) for table in tables.values()
-    ):
+    if not paired and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
         notes.append("All reports have the same queries: with paired=True, smaller differences can be found.")
     if any("slice" in table.column_names for table in tables.values()) and (not paired or not _same_slices(tables)):
         reason = "the reports have different ones" if paired else "the queries are not paired"

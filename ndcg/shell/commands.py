@@ -4,6 +4,7 @@ import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..measure.options import Options, whole
 from ..show.tables import Table, cell_text, count_text, level_text
 from ..statistics.comparison import PLACES
 from ..statistics.measured import Score, affected_by_ties, mean_table
-from ..statistics.report import Report
+from ..statistics.report import Report, plot_reports
 from .checking import check_function
 from .comparing import compare_runs
 from .flags import ARGUMENTS, POSITIONAL, flag_of
@@ -78,9 +79,7 @@ def _score(args: argparse.Namespace) -> Listing:
     sides = Sides.read(args, args.runs)
     reports = {name: sides.report(name) for name in sides.runs}
     one = next(iter(reports.values()))
-    if args.plot and len(reports) > 1:
-        raise ValueError("--plot shows one run; use ndcg compare for several")
-    save_plot(one, args.plot)
+    save_plot(one.plot if len(reports) == 1 else partial(plot_reports, reports), args.plot)
     tables, rows = (_by_query if args.by_query else _means)(reports, args)
     notes = [
         note if len(reports) == 1 else f"{run}: {note}" for run, report in reports.items() for note in report.notes
@@ -198,7 +197,7 @@ def _explain(args: argparse.Namespace) -> Listing:
         raise ValueError("-k must be one cutoff, since a score has one")
     got = None if args.got is None else path_of(args.got)
     explanation = explain(predictions=run, k=k, got=got, between=args.between, **options)
-    save_plot(explanation, args.plot)
+    save_plot(explanation.plot, args.plot)
     rows = [
         {
             "convention": name,

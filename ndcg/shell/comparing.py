@@ -21,7 +21,7 @@ OF_TESTS = ("confidence", "seed", "alternative", "margin", "corrected_over")
 def compare_runs(args: argparse.Namespace) -> Listing:
     """Return the differences of runs, their intervals and tests, and the queries that differ."""
     comparison = _of_reports(args) if args.reports else _of_runs(args)
-    save_plot(comparison, args.plot)
+    save_plot(comparison.plot, args.plot)
     level = level_text(args.confidence)
     names = [["run"], *([run] for run in comparison.scores)]
     of_runs = [(scores, comparison.counts[run]) for run, scores in comparison.scores.items()]

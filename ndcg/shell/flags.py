@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from ..measure.arguments import OPTIONS
+from ..measure.arguments import OF_LIBRARIES, OPTIONS
 from ..measure.conventions import CONVENTIONS
 
 DESCRIPTION = """\
@@ -364,7 +364,8 @@ class _CommandParser(_Parser):
         """Return the arguments, and an empty list of unknown ones."""
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            hint = OF_LIBRARIES.get(unknown[0].partition("=")[0].removeprefix("--").replace("-", "_"))
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{f'; {hint}' if hint else ''}")
         return known, unknown
 
 

@@ -89,8 +89,8 @@ def worst_of(args: argparse.Namespace, default: int) -> int | None:
     return None if args.worst == "all" else default if args.worst is None else whole("--worst", args.worst, 0)
 
 
-def save_plot(result: Any, path: str | None) -> None:
-    """Save the plot of a result, if it is asked for.
+def save_plot(plot: Callable[[], Any], path: str | None) -> None:
+    """Save the figure that a function returns, if it is asked for.
 
     Raises:
         ValueError: the path has no known ending, or cannot be written.
@@ -99,7 +99,7 @@ def save_plot(result: Any, path: str | None) -> None:
         return
     if not path.lower().endswith((".png", ".svg", ".pdf")):
         raise ValueError(f"--plot {path}: must end in .png, .svg or .pdf")
-    figure = result.plot()
+    figure = plot()
     try:
         figure.savefig(path)
     except ValueError as error:

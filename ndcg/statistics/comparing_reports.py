@@ -187,9 +187,7 @@ def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired
             if differing := int(np.count_nonzero(~np.logical_and(*alike))):
                 have = "query has" if differing == 1 else "queries have"
                 notes.append(f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}.")
-    if not paired and all(
-        set(table["query"].to_pylist()) == set(first["query"].to_pylist()) for table in tables.values()
-    ):
+    if not paired and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
         notes.append("All reports have the same queries: with paired=True, smaller differences can be found.")
     if any("slice" in table.column_names for table in tables.values()) and (not paired or not _same_slices(tables)):
         reason = "the reports have different ones" if paired else "the queries are not paired"

@@ -19,26 +19,10 @@ from ..inputs.slices import Value, slice_name, slices_of
 from ..measure.messages import shown, visible
 from ..measure.options import Options, choice, measure_of, whole
 from ..show.drawing import figure_of
-from ..show.tables import (
-    Readable,
-    Table,
-    counted_text,
-    latex_text,
-    letter_text,
-    number_text,
-    tabular,
-)
+from ..show.tables import Readable, Table, count_text, counted_text, latex_text, letter_text, number_text, tabular
 from .contest import ComparedSlice, Contest, ScoresAndPairs, corrected_slices, results_of
-from .measured import (
-    SHOWN,
-    PerQuery,
-    Resampling,
-    Score,
-    mean_cells,
-)
-from .notes import (
-    first_slices,
-)
+from .measured import SHOWN, PerQuery, Resampling, Score, mean_cells
+from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
@@ -231,10 +215,10 @@ class Comparison(Readable):
         ]
 
     def to_latex(self, places: int = 4) -> str:
-        """Return the scores of the systems as a LaTeX tabular, after comments that explain its marks.
+        """Return the scores of the systems as a LaTeX table, after comments with the remarks and the signature.
 
         A superscript names the systems that one is significantly better than (with a margin, not
-        worse than), with a corrected p below 0.05; the highest score of each measure is bold.
+        worse than), with a corrected p below 0.05; the highest score of each measure is bold. The caption says so.
 
         Args:
             places: the number of decimal places.
@@ -243,13 +227,7 @@ class Comparison(Readable):
             ValueError: `places` is not an integer from 0 to 16.
         """
         places = whole("places", places, 0, PLACES)
-        marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
         best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
-        lines = [
-            f"% {marks} ({self.testing.test}, p corrected by Holm < {SIGNIFICANT}).",
-            *(f"% {remark}" for remark in self.remarks()),
-            f"% {visible(self.signature)}",
-        ]
         rows = [["", "System", *map(latex_text, self.measures)]]
         for system, letter in self._letters().items():
             cells = [f"$^{{{letter}}}$", latex_text(system)]
@@ -260,7 +238,20 @@ class Comparison(Readable):
                 beaten = self._better_than(system, name).replace(" ", "")
                 cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
             rows.append(cells)
-        return "\n".join([*lines, *tabular("ll" + "c" * len(self.measures), rows)])
+        comments = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
+        table = tabular("ll" + "c" * len(self.measures), rows)
+        return "\n".join([*comments, "\\begin{table}", "\\centering", self._caption(), *table, "\\end{table}"])
+
+    def _caption(self) -> str:
+        """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
+        family = len(self.testing.families(self.pairs)[0])
+        of_what = {"measure": "of a measure", "all": "of all measures"}[self.testing.corrected_over]
+        corrected = f", corrected by Holm for {family:,} pairs {of_what}" if family > 1 else ""
+        queries = sorted(set(self.counts.values()))
+        counts = " to ".join(map(count_text, dict.fromkeys((queries[0], queries[-1]))))
+        what = f"{latex_text(', '.join(self.measures))} of {counts} queries. Bold: the highest."
+        marks = f"Superscripts: the systems that one is {self.testing.relation}, by letter"
+        return f"\\caption{{{what} {marks} ({self.testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison in JSON types."""
@@ -347,8 +338,6 @@ class Comparison(Readable):
         names = [name for name in self.measures if wanted in (name, measure_of(name))]
         if not names:
             raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
-        if queries:
-            self._require_pairs("queries=True")
         panels = self._query_panels(names[0]) if queries else self._mean_panels(names)
         rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
         width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
@@ -365,16 +354,14 @@ class Comparison(Readable):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             panels.append(partial(plot_means, scores=dict(ordered), pairs=pairs, measure=name, testing=self.testing))
         if self.slices:
-            of = next(iter(self.scores))
-            slices = slices_of(self._of(of)["slice"], None, self.counts[of])
-            reference = self._reference(names[0])
-            panels.append(
-                partial(plot_slices, slices=slices, compared=self.slices, reference=reference, measure=names[0])
-            )
+            first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
+            slices = slices_of(first["slice"], None, len(first))
+            panels.append(lambda axes: plot_slices(axes, slices, self.slices, reference, names[0]))
         return panels
 
     def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
         """Return the functions that draw how much each other system differs from the reference, query by query."""
+        self._require_pairs("queries=True")
         reference = self._reference(name)
         base = self._of(reference)
         ids, values = base["query"].to_pylist(), base[name].to_numpy()

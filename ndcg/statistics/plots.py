@@ -79,7 +79,7 @@ def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice]
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
     axes.grid(axis="x", alpha=0.3)
-    lines = [f"difference in {measure} from {reference}", "by slices (and their queries), corrected over all of them"]
+    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", "corrected over all slices"]
     axes.set_xlabel("\n".join(lines), parse_math=False)
     legend_above(axes)
 

@@ -109,6 +109,14 @@ def test_the_error_for_an_unknown_command_lists_the_commands(call: Call) -> None
     assert all(command in said for command in flags.COMMAND_HELP)
 
 
+def test_the_setting_of_another_library_is_answered_with_ours(call: Call) -> None:
+    status, _, said = call("score qrels.txt main.txt --label-gain=0,1,3")
+    assert status == 2
+    assert said.startswith(
+        "ndcg score: unrecognized arguments: --label-gain=0,1,3; LightGBM's label_gain is gain=[0, 1,"
+    )
+
+
 def test_shells_complete_commands_and_options(call: Call) -> None:
     pytest.importorskip("shtab")
     status, script, _ = call("--print-completion bash")

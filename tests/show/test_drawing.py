@@ -12,6 +12,8 @@ from matplotlib.figure import Figure
 from systems import RELEVANCE, SYSTEMS
 from systems import shown as shown
 
+from ndcg.statistics.report import plot_reports
+
 
 def test_plots_are_figures_that_hold_their_data(shown: tuple[Any, Any]) -> None:
     report, comparison = shown
@@ -137,8 +139,8 @@ def marks(axes: Any) -> list[tuple[float, float, float, float, bool]]:
     dots = [at for at, line in enumerate(axes.lines) if line.get_marker() == "o"]
     found = []
     for line, dot in ((axes.lines[at - 1], axes.lines[at]) for at in dots):
-        filled = dot.get_markerfacecolor() == dot.get_color()
-        found.append((float(dot.get_ydata()[0]), *sorted([*line.get_xdata(), *dot.get_xdata()]), filled))
+        filled, (low, high) = dot.get_markerfacecolor() == dot.get_color(), line.get_xdata()
+        found.append((float(dot.get_ydata()[0]), low, dot.get_xdata()[0], high, filled))
     return found
 
 
@@ -233,3 +235,22 @@ def test_the_slices_of_a_report_are_drawn_from_top_to_bottom(sliced: dict[str, A
     axes = sliced["report"][0].plot().axes[2]
     assert axes.yaxis_inverted()
     assert [height for height, *_ in marks(axes)] == [-0.125, 0.125, 0.875, 1.125]
+
+
+def test_several_reports_are_drawn_side_by_side_with_their_slices(ndcg: evaluate.Metric) -> None:
+    reports = {
+        name: ndcg.report(predictions=predictions, references=RELEVANCE, by=["de"] * 59 + ["rare"], k=[3, 10])
+        for name, predictions in SYSTEMS.items()
+    }
+    figure = plot_reports(reports)
+    for axes, name in zip(figure.axes, ("nDCG@3", "nDCG@10", None), strict=True):
+        if name:
+            scores = [report.scores[name] for report in reports.values()]
+            assert labels(axes) == list(reports)
+        else:
+            scores = [report.slices[part].scores["nDCG@3"] for part in ("de", "rare") for report in reports.values()]
+            assert labels(axes) == ["de (59)", "rare (1)"]
+        expected = [(each.low, each.value, each.high) for each in scores]
+        np.testing.assert_array_equal([mark[1:4] for mark in marks(axes)], expected)
+    figure.draw_without_rendering()
+    assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1
