@@ -60,6 +60,12 @@ def table_html(caption: str, frame: pd.DataFrame) -> str:
     return f"<figure><figcaption>{label}</figcaption>{scrolled}</figure>"
 
 
+def text_table(caption: str, table: Sequence[Sequence[str]]) -> str:
+    """Return a table of the metric, the header first, to read."""
+    header, *rows = table
+    return table_html(caption, pd.DataFrame(rows, columns=header))
+
+
 def _rounded(value: float) -> str:
     return f"{round(value, 4) + 0.0:.4f}"  # no -0.0000
 
