@@ -28,7 +28,6 @@ class Results(NamedTuple):
         found: the comparison of several runs on several queries; else the report on each run.
         scores: the scores of each run, by measure.
         pairs: how the runs differ; empty without a comparison.
-        groups: the scores of each run in each group of queries.
         values: a row for each query, with its value in a measure by a run in the column of both.
         missing: the judged queries that are missing from each run.
         audit: the number of documents, of queries, and of queries without judgments, of each run.
@@ -39,7 +38,6 @@ class Results(NamedTuple):
     found: list[Any]
     scores: dict[str, dict[str, Any]]
     pairs: tuple[Any, ...]
-    groups: dict[Any, dict[str, dict[str, Any]]]
     values: pd.DataFrame
     missing: dict[str, list[str]]
     audit: dict[str, list[int]]
@@ -83,7 +81,6 @@ def _compared(runs: Mapping[str, Mappings], qrels_file: str, how: Mapping[str, A
         "found": [comparison],
         "scores": comparison.scores,
         "pairs": comparison.pairs,
-        "groups": {group: each.scores for group, each in comparison.slices.items()},
         "values": comparison.queries.to_pandas().pivot(index="query", columns="system", values=comparison.measures),
     }
 
@@ -91,15 +88,11 @@ def _compared(runs: Mapping[str, Mappings], qrels_file: str, how: Mapping[str, A
 def _reported(runs: Mapping[str, Mappings], qrels_file: str, how: Mapping[str, Any]) -> dict[str, Any]:
     """Return the same of one run, or of one query, which have no comparison."""
     reports = {name: report_on(run, qrels_file, how) for name, run in runs.items()}
-    found = list(reports.values())
     queries = {name: each.queries.to_pandas().set_index("query")[list(each.scores)] for name, each in reports.items()}
     return {
-        "found": found,
+        "found": list(reports.values()),
         "scores": {name: report.scores for name, report in reports.items()},
         "pairs": (),
-        "groups": {
-            group: {name: report.slices[group].scores for name, report in reports.items()} for group in found[0].slices
-        },
         "values": pd.concat(queries, axis=1).swaplevel(axis=1),
     }
 

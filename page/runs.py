@@ -1,9 +1,8 @@
 """The tab of search runs: qrels and runs to upload; which run is best, and on which queries."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,16 +18,12 @@ from .metric import ndcg, tables
 from .paste import ids_as_run
 from .queries import JS, query_bars, side_by_side
 from .ranking import ranking_of, table_with
-from .render import csv_link, list_html, note_html, offer_html, table_html
+from .render import csv_link, list_html, note_html, offer_html, table_html, text_table
 from .results import RUNS, UPLOAD, Results, read_files, results_of, rows_of_query
 from .standings import standing_html
 from .verdict import Remark, Standing, few_remarks, missing_remarks, tie_remarks
 
-MEANS = ["run", "measure", "mean", "from", "to", "standard error", "random order", "queries"]
-PAIRS = ["measure", "run", "other", "run − other", "95% interval", "corrected interval"]
-PAIRS += ["p", "p (Holm)", "t-test p", "t-test p (Holm)", "won, tied, lost"]
 AUDIT = ["run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged@k"]
-MEANS_CAPTION = "Scores, with 95% intervals; random order: the expected score of a random order"
 AUDIT_CAPTION = (
     "Audit. Not judged: queries of the run without judgments; not ranked: judged queries that are missing from it; "
     "tied: queries with a score that depends on the order of ties; unjudged: documents within the cutoff that is shown"
@@ -44,7 +39,6 @@ PASTE = (
 )
 SAMPLE = "These are two sample runs. Upload or paste yours above."
 INTO_VIEW = "() => document.querySelector('#beside .query')?.scrollIntoView({ block: 'nearest' })"
-GROUPS = 50  # that are shown
 
 
 class Shown(NamedTuple):
@@ -268,44 +262,29 @@ def open_run(
 
 def numbers_html(results: Results, standing: Standing) -> str:
     """Return all figures of runs as tables, and links to them as CSV."""
-    means = pd.DataFrame(means_of({run: results.scores[run] for run in standing.scores}), columns=MEANS)
-    pairs = pd.DataFrame([pair_row(pair) for pair in results.pairs], columns=PAIRS)
+    captions = ["Comparison"] if results.pairs else list(results.scores)
     audit = []
     for run, (documents, queries, not_judged) in results.audit.items():
         score, missing = standing.scores[run], len(results.missing[run])
         unjudged = f"{cell_of(round(score.unjudged, 2))} of {score.ranked}"
         audit.append([run, documents, queries, not_judged, missing, score.tied, unjudged])
-    groups = [[group, *row] for group, of_runs in islice(results.groups.items(), GROUPS) for row in means_of(of_runs)]
-    of_groups = f"Groups of queries, with 95% intervals, {min(len(results.groups), GROUPS)} of {len(results.groups):,}"
+    means = [
+        {"run": run, "measure": measure, **score._asdict()}
+        for run, scores in results.scores.items()
+        for measure, score in scores.items()
+    ]
+    summary = pd.DataFrame([*means, *(pair._asdict() for pair in results.pairs)]).astype(object).fillna("")
     queries = results.values.set_axis([f"{run} {measure}" for measure, run in results.values.columns], axis=1)
-    summary = pd.concat([means, pairs]).astype(object).fillna("")
-    report = results.found[0]
     return "".join(
         [
-            table_html(MEANS_CAPTION, means),
-            table_html("Paired comparison", pairs) if len(pairs) else "",
-            table_html(of_groups, pd.DataFrame(groups, columns=["group", *MEANS])) if groups else "",
+            *(
+                text_table(f"{caption}: {table[0][0]}", table)
+                for caption, each in zip(captions, results.found, strict=True)
+                for table in each.tables()
+            ),
             table_html(AUDIT_CAPTION, pd.DataFrame(audit, columns=AUDIT)),
-            list_html("Notes", [f"{report.resampling}.", *report.notes]),
+            list_html("Notes", results.found[0].remarks()),
             f"<p class='files'>{csv_link(summary, 'summary.csv', 'Summary as CSV')} "
             f"{csv_link(queries.reset_index(), 'queries.csv', 'Every query as CSV')}</p>",
         ]
     )
-
-
-def means_of(scores: Mapping[str, Mapping[str, Any]]) -> list[list[Any]]:
-    """Return the means of runs with their intervals as rows of a table."""
-    return [
-        [run, name, score.value, score.low, score.high, score.standard_error, score.random_order, score.queries]
-        for run, each in scores.items()
-        for name, score in each.items()
-    ]
-
-
-def pair_row(pair: Any) -> list[Any]:
-    """Return a comparison of two runs as the table shows it, the better one first."""
-    pair = pair if pair.difference >= 0 else pair.turned()
-    intervals = (f"{low:.4f} to {high:.4f}" for low, high in ((pair.low, pair.high), (pair.low_holm, pair.high_holm)))
-    counts = f"{pair.wins}, {pair.ties}, {pair.losses}"
-    p_values = pair.p, pair.p_holm, pair.p_t, pair.p_t_holm
-    return [pair.measure, pair.system, pair.other, pair.difference, *intervals, *p_values, counts]
