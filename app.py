@@ -98,14 +98,14 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
     gr.Markdown(about, elem_id="about")
     convention, bar = options_bar()
     with gr.Tabs() as tabs:
-        table, title, step, link = ranking_tab(demo, convention, bar)
+        table, title, step, link = ranking_tab(convention, bar)
         files = runs_tab(convention, bar, (table, title, tabs))
         batch = batch_tab(bar)
         source, got = explanation_tab(bar, table, files, batch)
         card_tab()
         api_tab(demo)
     demo.load(None, js=NAMES_AND_KEYS)
-    keep_address(demo, tabs, step, (table, title), convention, bar, link, (source, got), batch)
+    keep_address(demo, tabs, link, title, [step, table, convention, *bar, source, got], batch)
 
 begin_with_text(demo)
 demo.queue(max_size=200, default_concurrency_limit=4)

@@ -191,13 +191,7 @@ def name_runs(runs: Any) -> dict[str, Any]:
 
 
 def read_given(name: str, given: Any, kind: str) -> Mappings:
-    """Read a run or qrels from a file that was uploaded, or from its text; never from a path of the server.
-
-    Args:
-        name: its name in errors.
-        given: Gradio's description of an upload, which it has checked, or text.
-        kind: ``"run"`` or ``"qrels"``.
-    """
+    """Read a run or qrels from text, or from an upload that Gradio has checked; never from a path of the server."""
     if is_file_obj_with_meta(given):
         return read_upload(given["path"], kind)
     if not isinstance(given, str):
@@ -227,11 +221,7 @@ FUNCTIONS = {
 
 
 async def answer_wrong_call(request: Request, problem: Exception) -> JSONResponse:
-    """Answer a call by HTTP of an unknown function, or with unknown or missing parameters; Gradio only raises an error.
-
-    Raises:
-        Exception: The error itself, if the call is right.
-    """
+    """Answer a call by HTTP of an unknown function, or with unknown or missing parameters, in a sentence."""
     if "/call/" not in request.url.path:
         raise problem
     name = request.path_params["api_name"]

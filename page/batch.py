@@ -12,23 +12,15 @@ from .choices import CHOICES, WORDS, option_of, options_of, snippet
 from .events import QUIET, follow, show_errors
 from .metric import ndcg
 from .render import csv_link, error_html, score_card, table_html
+from .standings import counted
 from .uploads import BATCH, check_size, read_batch
-from .verdict import counted
 
 ROWS_SHOWN = 1000
 TREC = re.compile(r"\s*\S+\s+(Q0|0)\s+\S+\s+\S+")
 
 
 class Shown(NamedTuple):
-    """What the tab shows of a batch, and the fields that show it.
-
-    Attributes:
-        score: its score.
-        queries: the value of each query, as a table.
-        signature: the signature of the score.
-        code: Python that computes it.
-        file: a link to the values as CSV.
-    """
+    """What the tab shows of a batch, and the fields that show it."""
 
     score: Any
     queries: Any = None

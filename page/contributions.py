@@ -16,17 +16,11 @@ STEPS = ["rank", "document", "relevance", "gain", "discount", "contribution", "i
 
 
 class Ranking(NamedTuple):
-    """The documents of one query, in the order of the input.
-
-    Attributes:
-        documents: the names of the documents.
-        relevance: their relevance; None if not judged.
-        score: their scores; None if not retrieved.
-    """
+    """The documents of one query, in the order of the input."""
 
     documents: list[str]
-    relevance: list[float | None]
-    score: list[float | None]
+    relevance: list[float | None]  # None if not judged
+    score: list[float | None]  # None if not retrieved
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -190,10 +184,3 @@ def scores_of(rankings: Sequence[Ranking], options: dict[str, Any]) -> list[floa
     (scores,) = ndcg.compute(**inputs, **options, use_aggregator=False).values()
     found: list[float] = scores
     return found
-
-
-def curves(ranking: Ranking, options: dict[str, Any]) -> pd.DataFrame:
-    """Return DCG, the ideal DCG and nDCG at every cutoff ``k``."""
-    columns = {"DCG": "DCG", "ideal DCG": "IDCG", "nDCG": "nDCG"}
-    sums = {name: ranking.sums(measure, options) for name, measure in columns.items()}
-    return pd.DataFrame({"k": range(1, len(ranking.score) + 1), **sums})

@@ -44,11 +44,7 @@ def follow(events: Sequence[Any], handler: Handler, inputs: Any, outputs: Any, *
 
 
 class MendableError(ValueError):
-    """An error that a button mends.
-
-    Attributes:
-        offer: what it does: the name of an option, its choice, and the text of the button.
-    """
+    """An error that a button mends, which offers an option: its name, its choice, and the text of the button."""
 
     def __init__(self, problem: str, offer: tuple[str, str, str]) -> None:
         super().__init__(problem)

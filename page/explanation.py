@@ -36,11 +36,7 @@ LONGEST = 200_000  # characters of values of queries
 def explanation_tab(
     bar: list[Any], table: gr.Dataframe, files: list[gr.File], batch: list[gr.Textbox]
 ) -> tuple[gr.Radio, gr.Textbox]:
-    """Lay out the tab, which explains a number of the table of the first tab, of files, a batch or an example.
-
-    Returns:
-        The data to explain, and the reported score.
-    """
+    """Lay out the tab, and return its fields of the data to explain and of the reported score."""
     with gr.Tab("Explain a score", id="explain") as tab:
         with gr.Row():
             choices = [(label, name) for name, label in SOURCES.items()]
@@ -76,18 +72,9 @@ def explanation_tab(
 
 
 @show_errors(str)
-def explain_reported(
-    source: str,
-    got: str,
-    values: str,
-    own: str,
-    table: pd.DataFrame,
-    qrels_file: str | None,
-    run_files: list[str] | None,
-    *others: Any,
-) -> str:
+def explain_reported(source: str, got: str, values: str, own: str, table: pd.DataFrame, *others: Any) -> str:
     """Return the explanation of a score as HTML."""
-    batch, bar = others[:4], others[4:]
+    files, batch, bar = others[:2], others[2:6], others[6:]
     options = options_of(*bar)
     given: Mapping[str, Mapping[str, Any]]
     if source == "ranking":
@@ -95,7 +82,7 @@ def explain_reported(
         is_example = is_begun_with(rows, "")
         given = {"The page's example" if is_example else "": ranking_of(rows).ids()}
     elif source == "runs":
-        qrels, runs = read_files(qrels_file, run_files)
+        qrels, runs = read_files(*files)
         given = {name: {"predictions": run, "references": qrels} for name, run in runs.items()}
     else:
         given = {"": batch_of(*batch) if source == "batch" else CARD_EXAMPLE}
@@ -106,10 +93,7 @@ def explain_reported(
 def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any]) -> Any:
     """Return the explanation of a reported score, which is never read from a file of the server.
 
-    Args:
-        given: the rankings.
-        got: a score, several with their cutoffs, or the value of each query: a list, by id, or lines; None for nothing.
-        options: the options of `compute`; those of a convention do not count as known.
+    Options that belong to a convention do not count as known.
     """
     if isinstance(got, str) and "\n" not in got and not ALLOWED.fullmatch(got):
         raise ValueError(f"got must be an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10; got {got[:40]!r}")

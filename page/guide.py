@@ -32,23 +32,14 @@ watch("value", () => requestAnimationFrame(showOpen));
 
 
 class Step(NamedTuple):
-    """A step of the guide.
-
-    Attributes:
-        title: the title of the step.
-        text: an explanation, and something to try.
-        guess: a question that the ranking answers.
-        choices: two answers, the right one first.
-        answer: the answer, from the ranking.
-        rows: the rows of the table: document, relevance, score.
-    """
+    """A step of the guide."""
 
     title: str
-    text: str
+    text: str  # an explanation, and something to try
     guess: str
-    choices: tuple[str, str]
+    choices: tuple[str, str]  # the right one first
     answer: str
-    rows: list[list[str]]
+    rows: list[list[str]]  # document, relevance, score
 
 
 STEPS = {

@@ -16,7 +16,7 @@ import pandas as pd
 from .contributions import Ranking, steps
 from .events import ASK
 from .picture import HIGHLIGHT, bar_html, dots_for, grade_html
-from .verdict import signed
+from .standings import signed
 
 JS = ASK + Path(__file__).with_name("queries.js").read_text(encoding="utf-8") + HIGHLIGHT
 EXTREMES = 5  # queries at either end that are named
@@ -30,14 +30,8 @@ def query_bars(
 ) -> str:
     """Return a bar for each query: to the right if the first run is better, to the left if the second is.
 
-    The ends are named, and what is between is drawn small until it is unfolded.
-
-    Args:
-        values: the difference of each query; of one run its value.
-        runs: the better and the other run; or only one, whose worst queries come first.
-        measure: the measure.
-        missing: the queries that are missing from each run.
-        chosen: the query that is shown with its rankings.
+    The ends are named, and what is between is drawn small until it is unfolded. Of a run alone, the values are not
+    differences, and the worst queries come first. The chosen query is the one that is shown with its rankings.
     """
     are_two = len(runs) > 1
     values = values.dropna().sort_values(ascending=not are_two, kind="stable")
@@ -96,14 +90,7 @@ def _bar(query: str, value: float, text: str, are_two: bool, is_missing: bool, i
 def side_by_side(
     query: str, rankings: Mapping[str, Ranking], sums: Mapping[str, Mapping[str, float]], options: dict[str, Any]
 ) -> str:
-    """Return the rankings of a query, side by side.
-
-    Args:
-        query: the name of the query.
-        rankings: the rankings of this query, by the names of the runs; empty if it is missing from a run.
-        sums: the nDCG, DCG and ideal DCG of each ranking, by their names.
-        options: the options of `compute`, with one cutoff.
-    """
+    """Return the rankings of a query by some runs, with the nDCG, DCG and ideal DCG of each, side by side."""
     (k,) = options["k"]
     ranks = {name: steps(ranking, options, k).to_dict("records") for name, ranking in rankings.items()}
     places = {

@@ -22,7 +22,7 @@ from .choices import (
     snippet,
     text_of,
 )
-from .contributions import Ranking, curves, steps
+from .contributions import Ranking, steps
 from .events import EACH, QUIET, follow, raise_errors, show_errors
 from .example import FIRST_RANKING, QUERY
 from .guide import guide
@@ -60,37 +60,18 @@ EMPTY = "relevance is empty if not judged, score if not retrieved"
 
 
 class Shown(NamedTuple):
-    """What the tab shows of a ranking, and the fields that show it.
-
-    Attributes:
-        picture: its picture.
-        changes: what each option changes.
-        ranks: what each document adds, as a table.
-        cutoffs: the sums and the score at every cutoff.
-        file: a link to the ranks as CSV.
-        signature: the signature of the score.
-        code: Python that computes it.
-    """
+    """What the tab shows of a ranking, and the fields that show it."""
 
     picture: Any
-    changes: Any = None
-    ranks: Any = None
-    cutoffs: Any = None
+    changes: Any = None  # what each option changes
+    ranks: Any = None  # what each document adds
     file: Any = None
     signature: Any = None
     code: Any = None
 
 
-def ranking_tab(
-    page: gr.Blocks, convention: gr.Dropdown, bar: list[Any]
-) -> tuple[gr.Dataframe, gr.HTML, gr.Textbox, gr.Textbox]:
-    """Lay out the tab and return its table, its title, its guided step, and the field for the link to its state.
-
-    Args:
-        page: that it is part of.
-        convention: the field of its name.
-        bar: the options.
-    """
+def ranking_tab(convention: gr.Dropdown, bar: list[Any]) -> tuple[gr.Dataframe, gr.HTML, gr.Textbox, gr.Textbox]:
+    """Lay out the tab and return its table, its title, its guided step, and the field for the link to its state."""
     # a first visit shows this before any event
     first = score_ranking(table_of(FIRST_RANKING), 0, *(each.value for each in bar))
     with gr.Tab("One ranking", id="ranking"):
@@ -107,7 +88,6 @@ def ranking_tab(
             changed = gr.HTML(first.changes, elem_id="what-changes")
         with gr.Accordion("Every number", open=False):
             ranks = gr.HTML(first.ranks, elem_id="steps")
-            cutoffs = gr.HTML(first.cutoffs, elem_id="by-cutoff")
             file = gr.HTML(first.file)
         with gr.Accordion("Use it in code, or link to it", open=False):
             with gr.Row():
@@ -120,7 +100,7 @@ def ranking_tab(
             )
 
     changes = [each.change for each in (table, *bar)]
-    shown = Shown(drawn, changed, ranks, cutoffs, file, signature, code)
+    shown = Shown(drawn, changed, ranks, file, signature, code)
     follow(changes, score_ranking, [table, edits, *bar], [*shown])
     edit = drawn.edit(take_edit, [table, *bar], [table, edits, *shown], **QUIET)  # shown by the one answer
     edit.failure(None, js="() => refuseEdit()")
@@ -172,11 +152,7 @@ def table_of(rows: Rows) -> pd.DataFrame:
 
 
 def rows_of(table: pd.DataFrame) -> list[list[Any]]:
-    """Return document, relevance and score of each row, by the headers of their columns.
-
-    Raises:
-        ValueError: The table has other columns.
-    """
+    """Return document, relevance and score of each row, by the headers of their columns."""
     headers = [text_of(each) for each in table.columns]
     if sorted(headers) != sorted(HEADERS):
         found = ", ".join(headers)[:100] or "none"
@@ -270,19 +246,11 @@ def _number(cell: str, name: str, row: int) -> float | None:
 
 @show_errors(Shown)
 def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> Shown:
-    """Return everything the tab shows of a ranking, which is drawn at the largest of the cutoffs.
-
-    Args:
-        table: the table of the ranking.
-        edits: the number of edits of the picture in it.
-        *bar: the options.
-    """
+    """Return everything the tab shows of a ranking, which is drawn at the largest of the cutoffs."""
     options = options_of(*bar)
     ranking = ranking_of(rows_of(table))
     refuse_negative(ranking, options)
-    given = ranking.given(options)
-    by_query = ndcg.compute(**given, **options, use_aggregator=False)
-    result = {name: value for name, (value,) in by_query.items()}
+    result = scores_by_name(ranking, options)
     if any(math.isnan(value) for value in result.values()):
         raise ValueError(
             "No relevant document was judged, and such queries are excluded from the mean: there is no score."
@@ -290,17 +258,15 @@ def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> Shown:
     drawn = {**options, "k": [largest(options["k"])]}
     name, value = next(iter(scores_by_name(ranking, drawn).items()))
     ranks = steps(ranking, drawn, drawn["k"][0])
-    by_cutoff = curves(ranking, options)
     added = ["contribution", "ideal", "loss"]
     sums = pd.DataFrame({"rank": ["sum"], **dict.fromkeys(["document", "relevance"], ""), **ranks[added].sum()})
     return Shown(
         picture(ranking, ranks, {name: value, **result}, drawn, _tie_note(ranking, drawn), edits),
         what_changes(ranking, drawn, value),
         table_html(STEPS_CAPTION, pd.concat([ranks, sums])),
-        table_html("The sums and the score at every cutoff", by_cutoff),
         csv_link(ranks, "ranking.csv"),
         ndcg.signature(**options),
-        snippet(given, options),
+        snippet(ranking.given(options), options),
     )
 
 

@@ -22,37 +22,21 @@ FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$
 
 
 class Results(NamedTuple):
-    """The results of runs.
+    """The results of runs."""
 
-    Attributes:
-        found: the comparison of several runs on several queries; else the report on each run.
-        scores: the scores of each run, by measure.
-        pairs: how the runs differ; empty without a comparison.
-        values: a row for each query, with its value in a measure by a run in the column of both.
-        missing: the judged queries that are missing from each run.
-        audit: the number of documents, of queries, and of queries without judgments, of each run.
-        by_trec_eval: the scores by trec_eval's convention of runs in which the order of tied documents matters.
-        same: the first of several equal runs, by the name of another one.
-    """
-
-    found: list[Any]
-    scores: dict[str, dict[str, Any]]
+    found: list[Any]  # the comparison of several runs on several queries; else the report on each run
+    scores: dict[str, dict[str, Any]]  # by run and measure
     pairs: tuple[Any, ...]
-    values: pd.DataFrame
-    missing: dict[str, list[str]]
-    audit: dict[str, list[int]]
-    by_trec_eval: dict[str, dict[str, float]]
-    same: dict[str, str]
+    values: pd.DataFrame  # a row for each query, a column for each measure and run
+    missing: dict[str, list[str]]  # the judged queries that are missing from each run
+    audit: dict[str, list[int]]  # the number of documents, of queries, and of queries without judgments, of each run
+    by_trec_eval: dict[str, dict[str, float]]  # scores of the runs in which the order of tied documents matters
+    same: dict[str, str]  # the first of several equal runs, by the name of another one
 
 
 @lru_cache(maxsize=4)  # for choices within the results; the path of an upload has a hash of its content
 def results_of(qrels_file: str, run_files: tuple[str, ...], groups_file: str | None, bar: tuple[Any, ...]) -> Results:
-    """Return the results of files under the options of a bar.
-
-    Raises:
-        ValueError: a file cannot be read, or cannot be scored; names it and the place.
-        MendableError: an option would help, or the files are in each other's place.
-    """
+    """Return the results of files under the options of a bar."""
     options = options_of(*bar)
     try:
         qrels, runs = read_files(qrels_file, run_files)

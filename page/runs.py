@@ -20,8 +20,7 @@ from .queries import JS, query_bars, side_by_side
 from .ranking import ranking_of, table_with
 from .render import csv_link, list_html, note_html, offer_html, table_html, text_table
 from .results import RUNS, UPLOAD, Results, read_files, results_of, rows_of_query
-from .standings import standing_html
-from .verdict import Remark, Standing, few_remarks, missing_remarks, tie_remarks
+from .standings import Remark, Standing, few_remarks, missing_remarks, standing_html, tie_remarks
 
 AUDIT = ["run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged@k"]
 AUDIT_CAPTION = (
@@ -42,19 +41,10 @@ INTO_VIEW = "() => document.querySelector('#beside .query')?.scrollIntoView({ bl
 
 
 class Shown(NamedTuple):
-    """What the tab shows of runs, and the fields that show it.
-
-    Attributes:
-        view: which run is best, the runs, and the queries on which they differ.
-        beside: the rankings of a query.
-        numbers: all figures in tables, and links to them.
-        markdown: the same as Markdown.
-        latex: the means as LaTeX.
-        signature: the signature of the scores.
-    """
+    """What the tab shows of runs, and the fields that show it."""
 
     view: Any
-    beside: Any = None
+    beside: Any = None  # the rankings of a query
     numbers: Any = None
     markdown: Any = None
     latex: Any = None
@@ -62,13 +52,7 @@ class Shown(NamedTuple):
 
 
 def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Dataframe, gr.HTML, gr.Tabs]) -> list[gr.File]:
-    """Lay out the tab and return its files.
-
-    Args:
-        convention: the field of its name.
-        bar: the options.
-        ranking: the table of the first tab, its title, and the tabs, for a query that is opened there.
-    """
+    """Lay out the tab and return its files; a query is opened in a ranking: its table, its title, and the tabs."""
     with gr.Tab("Search runs", id="runs") as tab:
         gr.Markdown(ABOUT)
         with gr.Row():

@@ -24,34 +24,18 @@ Mappings = dict[str, dict[str, float]]
 
 
 def read_upload(path: str, kind: str) -> Mappings:
-    """Read a run or qrels from an uploaded file.
-
-    Args:
-        path: the file on the server. Its name has the same ending as the user's.
-        kind: ``"run"`` or ``"qrels"``.
-
-    Raises:
-        ValueError: the file cannot be read; names the file and the error.
-    """
+    """Read a run or qrels from an uploaded file; an error names the file as the user does."""
     with _named(path):
         found: Mappings = READERS[kind](path, LIMITS)
     return found
 
 
 def read_groups(path: str, queries: Collection[str]) -> dict[str, str]:
-    """Read the group of each query from an uploaded CSV or TSV file of two columns; a first line may name them.
-
-    Raises:
-        ValueError: names the file, and the line of other columns, or a query that has no group or two.
-    """
+    """Read the group of each query from an uploaded CSV or TSV file of two columns; a first line may name them."""
     with _named(path):
-        with open(path, "rb") as file:
-            content = file.read(LIMITS.bytes + 1)
-        LIMITS.check("bytes", len(content))
-        lines = content.decode("utf-8-sig", "replace").splitlines()
-        cells_of = csv.reader(lines, delimiter="\t" if "\t" in "".join(lines[:1]) else ",")
+        text = _text(path)
         groups: dict[str, str] = {}
-        for number, cells in enumerate(cells_of, 1):
+        for number, cells in enumerate(csv.reader(text.splitlines(), delimiter=_delimiter(text)), 1):
             if cells and len(cells) != 2:
                 raise ValueError(f"line {number}: {len(cells)} columns; each line has a query and its group")
             if cells and groups.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip():
@@ -62,28 +46,19 @@ def read_groups(path: str, queries: Collection[str]) -> dict[str, str]:
 
 
 def read_batch(path: str) -> dict[str, list[Any]]:
-    """Read the lists of a batch from an uploaded file: JSON with their names, or CSV with a row per document.
-
-    Raises:
-        ValueError: the file cannot be read; names the file and the error.
-    """
+    """Read the lists of a batch from an uploaded file: JSON with their names, or CSV with a row per document."""
     with _named(path):
-        with open(path, "rb") as file:
-            content = file.read(LIMITS.bytes + 1)
-        LIMITS.check("bytes", len(content))
-        try:
-            text = content.decode("utf-8-sig").lstrip()
-        except UnicodeDecodeError:
-            raise ValueError("is not text in UTF-8; give CSV or JSON") from None
-        found = _lists(text) if text.startswith(("{", "[")) else _columns(text)
-        missing = [name for name in BATCH[:2] if name not in found]
-        if missing:
-            raise ValueError(f"has no {missing[0]}; it needs {' and '.join(BATCH[:2])}")
-        for name, values in found.items():
-            if not isinstance(values, list):
-                raise ValueError(f"{name} must be a list; got {type(values).__name__}")
-            check_size(values)
-    return found
+        text = _text(path).lstrip()
+        found = json.loads(text) if text.startswith(("{", "[")) else _columns(text)
+        if not isinstance(found, dict):
+            raise ValueError("must hold an object, {...}, of lists")
+        for name in BATCH:
+            if name not in found and name in BATCH[:2]:
+                raise ValueError(f"has no {name}; it needs {' and '.join(BATCH[:2])}")
+            if not isinstance(found.get(name, []), list):
+                raise ValueError(f"{name} must be a list; got {type(found[name]).__name__}")
+            check_size(found.get(name, []))
+    return {name: found[name] for name in BATCH if name in found}
 
 
 def check_size(side: Collection[Any]) -> None:
@@ -101,39 +76,42 @@ def _named(path: str) -> Iterator[None]:
         if Path(path).is_symlink() or not Path(path).is_file():
             raise ValueError("is not a file")
         yield
-    except (ValueError, OSError, csv.Error) as error:
-        problem = (isinstance(error, OSError) and error.strerror) or str(error).removeprefix(f"{path}: ")
-        raise ValueError(f"{name}: {problem}") from None
-
-
-def _lists(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     except RecursionError:
-        raise ValueError("nests lists too deep") from None
-    if not isinstance(found, dict):
-        raise ValueError("must hold an object, {...}, of lists")
-    return {name: found[name] for name in BATCH if name in found}
+        raise ValueError(f"{name}: nests lists too deep") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{name}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    except (ValueError, OSError, csv.Error, pa.ArrowException) as error:
+        text = (isinstance(error, OSError) and error.strerror) or str(error).removeprefix(f"{path}: ")
+        raise ValueError(f"{name}: {text.splitlines()[0]}") from None
+
+
+def _text(path: str) -> str:
+    """Return the text of a file within the limits."""
+    with open(path, "rb") as file:
+        content = file.read(LIMITS.bytes + 1)
+    LIMITS.check("bytes", len(content))
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError("is not text in UTF-8; give CSV or JSON") from None
+
+
+def _delimiter(text: str) -> str:
+    return "\t" if "\t" in text.partition("\n")[0] else ","
 
 
 def _columns(text: str) -> dict[str, Any]:
+    """Return the columns of CSV or TSV that a batch has."""
     first, _, rows = text.partition("\n")
-    delimiter = "\t" if "\t" in first else ","
-    LIMITS.check("columns", first.count(delimiter) + 1)
-    names = [name.strip(' "\r').lower() for name in first.split(delimiter)]
+    LIMITS.check("columns", first.count(_delimiter(text)) + 1)
+    names = [name.strip(' "\r').lower() for name in first.split(_delimiter(text))]
     types = {name: pa.string() if name == "query_id" else pa.float64() for name in COLUMNS if name in names}
     if not types or not rows:
         return {}
-    try:
-        table = pa.csv.read_csv(
-            pa.BufferReader(rows.encode()),
-            read_options=pa.csv.ReadOptions(column_names=names),
-            parse_options=pa.csv.ParseOptions(delimiter=delimiter),
-            convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=list(types)),
-        )
-    except pa.ArrowException as error:
-        raise ValueError(str(error).splitlines()[0]) from None
-    LIMITS.check("rows", len(table))
+    table = pa.csv.read_csv(
+        pa.BufferReader(rows.encode()),
+        read_options=pa.csv.ReadOptions(column_names=names),
+        parse_options=pa.csv.ParseOptions(delimiter=_delimiter(text)),
+        convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=list(types)),
+    )
     return {COLUMNS[name]: table[name].to_pylist() for name in types}

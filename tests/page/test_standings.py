@@ -8,8 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from page.metric import ndcg, tables
-from page.standings import Axis, standing_html
-from page.verdict import Standing, few_remarks, missing_remarks, p_text, signed, tie_remarks
+from page.standings import (
+    Axis,
+    Standing,
+    few_remarks,
+    missing_remarks,
+    p_text,
+    signed,
+    standing_html,
+    tie_remarks,
+)
 
 VALUES = {"1": {"a": 2.0, "b": 1.0}, "0": {"a": 1.0, "b": 2.0}, "-": {"c": 1.0}}  # 1, 1 / log2(3) = 0.631, 0
 MUCH, SOME = "1" * 20, "1" * 14 + "0" * 6  # differ on 6 queries: p = 2 / 2^6 = 0.031
