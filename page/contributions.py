@@ -3,6 +3,7 @@
 The metric computes every figure: the page has no formula of its own.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -72,54 +73,11 @@ class Ranking(NamedTuple):
         scores = {**{each: given[each] for each in ranked}, **kept, **dict.fromkeys(missed)}
         return Ranking([*scores], [relevance[each] for each in scores], [*scores.values()])
 
-    def sums(self, measure: str, options: dict[str, Any]) -> list[float]:
-        """Return a measure at every cutoff, from rank 1 to the number of documents."""
-        how = {**options, "k": list(range(1, len(self.score) + 1)), "measures": measure, "use_aggregator": False}
-        return [value for (value,) in ndcg.compute(**self.given(options), **how).values()]
-
-
-def gains(relevance: Sequence[float | None], options: dict[str, Any]) -> list[float]:
-    """Return the gain of each relevance; 0 if not judged."""
-    how = {name: value for name, value in options.items() if name in ("gain", "negative_relevance")}
-    alone = {"predictions": [[1.0]] * len(relevance), "references": [[each] for each in relevance]}
-    values: list[float] = ndcg.compute(**alone, **how, measures="CG", use_aggregator=False)["CG"]
-    return values
-
-
-def ranked_documents(ranking: Ranking, gain: Sequence[float], options: dict[str, Any]) -> list[int]:
-    """Return the documents that have a rank, in order; those that share their ranks as in the input.
-
-    The metric is asked with a gain for each that no other has, and that orders them as their own
-    gains do: from one rank to the next CG grows by the gain of the document there.
-    """
-    ties = options.get("ties", "average")
-    by_gain = sorted(range(len(gain))[:: -1 if ties == "best" else 1], key=gain.__getitem__)
-    unique: list[float | None] = [0.0] * len(gain)
-    removed = options.get("judged_only", False)
-    for label, at in enumerate(by_gain, 1):
-        unique[at] = None if removed and ranking.relevance[at] is None else label
-    how = {"judged_only": removed, "ties": "first" if ties == "average" else ties}
-    growth = _growth(ranking.compared(options)._replace(relevance=unique).sums("CG", how))
-    return [by_gain[int(label) - 1] for label in growth if label]
-
-
-def _growth(sums: Sequence[float]) -> list[float]:
-    return [after - before for before, after in pairwise([0.0, *sums])]
-
-
-def _discounts_until(size: int, cutoff: int, options: dict[str, Any]) -> list[float]:
-    """Return the sum of the discounts before each of `size` ranks, and of all; they end at the cutoff."""
-    # the ideal DCG of documents that all have a gain of 1 is the sum of the discounts
-    base = {name: options.get(name) for name in ("discount", "log_base")}
-    sums = Ranking([""] * size, [1.0] * size, [1.0] * size).sums("IDCG", base)
-    return [0.0, *(sums[min(rank, cutoff) - 1] for rank in range(1, size + 1))]
-
-
-def place_discounts(ranks: pd.DataFrame, options: dict[str, Any], k: int | None) -> list[float]:
-    """Return the discount of each place of a list: of the ranks as `steps` has them, then of those after them."""
-    size = len(ranks)
-    ranked = [row.discount for row in ranks.itertuples() if row.rank[0].isdigit()]
-    return [*ranked, *_growth(_discounts_until(size, size if k is None else min(k, size), options))[len(ranked) + 1 :]]
+    def ideal(self, options: dict[str, Any]) -> list[float]:
+        """Return what the ideal ranking adds at each rank, from 1 to the number of documents."""
+        how = {**options, "k": list(range(1, len(self.score) + 1)), "measures": "IDCG", "use_aggregator": False}
+        sums = [value for (value,) in ndcg.compute(**self.given(options), **how).values()]
+        return [after - before for before, after in pairwise([0.0, *sums])]
 
 
 def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFrame:
@@ -130,30 +88,32 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
         ``ideal`` to IDCG@k, and ``loss`` is their difference. Documents that share their ranks
         show all of them, and their mean discount.
     """
-    size = len(ranking.score)
-    gain = gains(ranking.relevance, options)
-    order = ranked_documents(ranking, gain, options)
-    cutoff = size if k is None else min(k, size)
-    until = _discounts_until(size, cutoff, options)
-    ideal = _growth(ranking.sums("IDCG", options))
-    compared = ranking.compared(options).score
-    scores = [compared[at] for at in order]
+    found = ndcg.documents(**ranking.given(options), **{**options, "k": k}).to_pylist()
+    for row in found:
+        row["document"] = ranking.documents[row["document"]] if isinstance(row["document"], int) else row["document"]
+    others = [each for each in ranking.documents if each not in {row["document"] for row in found}]
+    cutoff = math.inf if k is None else k
+    retrieved = dict(zip(ranking.documents, ranking.score, strict=True))
     rows = []
-    for place, at in enumerate([*order, *(at for at in range(size) if at not in set(order))]):
-        share, rank = 0.0, "not retrieved" if ranking.score[at] is None else "removed"
-        if place < len(order):
-            start, end = place, place + 1
-            if options.get("ties", "average") == "average":
-                start = scores.index(scores[place])
-                end = start + scores.count(scores[place])
-            share = (until[end] - until[start]) / (end - start)
-            rank = f"{start + 1}" if end - start == 1 else f"{start + 1}–{end}"
-        relevance = ranking.relevance[at]
-        judged = "not judged" if relevance is None else f"{relevance:g}"
-        best = ideal[place] if place < cutoff else 0.0
-        row = [rank, ranking.documents[at], judged, gain[at], share, gain[at] * share, best, best - gain[at] * share]
-        rows.append(row)
+    nothing = {"relevance": None, "rank": None, "gain": 0.0, "discount": 0.0}
+    for row, best in zip(
+        [*found, *({**nothing, "document": each} for each in others)], ranking.ideal(options), strict=True
+    ):
+        rank = "not retrieved" if retrieved[row["document"]] is None else "removed"
+        if row["rank"] is not None:
+            rank = f"{row['rank']}" if row["rank"] == row["last_rank"] else f"{row['rank']}–{row['last_rank']}"
+        judged = "not judged" if row["relevance"] is None else f"{row['relevance']:g}"
+        added, best = row["gain"] * row["discount"], best if len(rows) < cutoff else 0.0
+        rows.append([rank, row["document"], judged, row["gain"], row["discount"], added, best, best - added])
     return pd.DataFrame(rows, columns=STEPS)
+
+
+def place_discounts(size: int, options: dict[str, Any], k: int | None) -> list[float]:
+    """Return the discount of each place of a list without ties."""
+    how = {name: options.get(name) for name in ("discount", "log_base")}
+    places = {"predictions": [list(range(size, 0, -1))], "references": [[1] * size]}
+    found: list[float] = ndcg.documents(**places, **how, k=k)["discount"].to_pylist()
+    return found
 
 
 def best_order(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> list[tuple[str, float, float]]:
