@@ -94,7 +94,7 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
     others = [each for each in ranking.documents if each not in {row["document"] for row in found}]
     cutoff = math.inf if k is None else k
     retrieved = dict(zip(ranking.documents, ranking.score, strict=True))
-    rows = []
+    rows: list[list[Any]] = []
     nothing = {"relevance": None, "rank": None, "gain": 0.0, "discount": 0.0}
     for row, best in zip(
         [*found, *({**nothing, "document": each} for each in others)], ranking.ideal(options), strict=True

@@ -18,6 +18,7 @@ from .uploads import Mappings, read_groups, read_upload
 RUNS = 20
 UPLOAD = "Upload the qrels and at least one run."
 TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all runs
+SWAPPED = "are the run and the qrels swapped?"  # as the metric asks
 FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
 
 
@@ -40,45 +41,42 @@ def results_of(qrels_file: str, run_files: tuple[str, ...], groups_file: str | N
     options = options_of(*bar)
     try:
         qrels, runs = read_files(qrels_file, run_files)
-    except ValueError:
-        if (at := misplaced(qrels_file, run_files)) is None:
+    except ValueError as error:
+        at = next((at for at, path in enumerate(run_files[:RUNS]) if SWAPPED in str(error) and _is_qrels(path)), None)
+        if at is None:
             raise
         problem = "The qrels and a run are in each other's place."
         raise MendableError(problem, ("swap", f"{at}", "Swap them")) from None
     how = {**options, "by": read_groups(groups_file, qrels) if groups_file else None}
+    compared = len(runs) > 1 and len(qrels) > 1
     with naming_negatives(qrels_file, qrels):
-        scored = (_compared if len(runs) > 1 and len(qrels) > 1 else _reported)(runs, qrels_file, how)
+        if compared:
+            found = [compare_runs(runs, qrels_file, how)]
+            scores, values = found[0].scores, found[0].queries.to_pandas()
+        else:
+            found = [report_on(run, qrels_file, how) for run in runs.values()]
+            scores = {name: report.scores for name, report in zip(runs, found, strict=True)}
+            values = pd.concat(
+                [each.queries.to_pandas().assign(system=name) for name, each in zip(runs, found, strict=True)]
+            )
     first = {name: next(each for each, run in runs.items() if run == runs[name]) for name in runs}
     return Results(
-        **{**scored, "values": scored["values"].loc[list(qrels)]},
+        found,
+        scores,
+        found[0].pairs if compared else (),
+        values.pivot(index="query", columns="system", values=list(next(iter(scores.values())))).loc[list(qrels)],
         missing={name: [query for query in qrels if query not in run] for name, run in runs.items()},
         audit={name: [sum(map(len, run.values())), len(run), len(run.keys() - qrels)] for name, run in runs.items()},
-        by_trec_eval=scores_by_trec_eval(runs, qrels, options, scored["scores"]),
+        by_trec_eval=scores_by_trec_eval(runs, qrels, options, scores),
         same={name: other for name, other in first.items() if name != other},
     )
 
 
-def _compared(runs: Mapping[str, Mappings], qrels_file: str, how: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of the results that a comparison has."""
-    comparison = compare_runs(runs, qrels_file, how)
-    return {
-        "found": [comparison],
-        "scores": comparison.scores,
-        "pairs": comparison.pairs,
-        "values": comparison.queries.to_pandas().pivot(index="query", columns="system", values=comparison.measures),
-    }
-
-
-def _reported(runs: Mapping[str, Mappings], qrels_file: str, how: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the same of one run, or of one query, which have no comparison."""
-    reports = {name: report_on(run, qrels_file, how) for name, run in runs.items()}
-    queries = {name: each.queries.to_pandas().set_index("query")[list(each.scores)] for name, each in reports.items()}
-    return {
-        "found": list(reports.values()),
-        "scores": {name: report.scores for name, report in reports.items()},
-        "pairs": (),
-        "values": pd.concat(queries, axis=1).swaplevel(axis=1),
-    }
+def _is_qrels(path: str) -> bool:
+    try:
+        return bool(read_upload(path, "qrels"))
+    except ValueError:
+        return False
 
 
 @contextmanager
@@ -129,23 +127,6 @@ def read_files(
 def _check_together(unit: str, count: int) -> None:
     if count > (limit := TOGETHER[unit]):
         raise ValueError(f"The runs hold more than {limit:,} {unit} together; compare fewer, or upload a part of each.")
-
-
-def misplaced(qrels_file: str, run_files: Sequence[str]) -> int | None:
-    """Return which of the runs' files holds the qrels if their own file holds a run; None if none does."""
-    if not _reads(qrels_file, "run"):
-        return None
-    either = _reads(qrels_file, "qrels")  # then a file that can be a run, too, decides nothing
-    are_qrels = [_reads(path, "qrels") and not (either and _reads(path, "run")) for path in run_files[:RUNS]]
-    return are_qrels.index(True) if True in are_qrels else None
-
-
-def _reads(path: str, kind: str) -> bool:
-    try:
-        read_upload(path, kind)
-    except ValueError:
-        return False
-    return True
 
 
 def run_names(run_files: Sequence[str]) -> dict[str, str]:

@@ -61,7 +61,8 @@ def test_runs_are_compared_when_their_files_are_there(visit: Opener, ndcg: evalu
     means = {name: f"{each['nDCG@10'].value:.3f}" for name, each in found.scores.items()}
     assert {name: mean for name, (mean, _) in rows(page).items()} == means
     interval = f"95% interval {pair.low_holm:+.3f} to {pair.high_holm:+.3f}".replace("-", "−")
-    said = f"bm25 has nDCG@10 {means['bm25']}, dense {means['dense']}: {pair.difference:+.3f} ({interval}, p = {pair.p:.2g}). "
+    said = f"bm25 has nDCG@10 {means['bm25']}, dense {means['dense']}: {pair.difference:+.3f} "
+    said += f"({interval}, p = {pair.p:.2g}). "
     wait_for(page, f"{said}Better on {pair.wins} queries, worse on {pair.losses}, equal on {pair.ties}.", ".evidence")
     assert rows(page)["dense"][1].split() == [f"−{pair.difference:.3f}", "p", "=", f"{pair.p:.2g}"]
     by_query = found.differences("bm25", "dense", n=None).to_pydict()

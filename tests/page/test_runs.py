@@ -19,7 +19,7 @@ from page.contributions import Ranking
 from page.events import MendableError
 from page.metric import ndcg
 from page.queries import EXTREMES, query_bars, side_by_side
-from page.results import RUNS, misplaced, read_files, results_of, rows_of_query, run_names
+from page.results import RUNS, read_files, results_of, rows_of_query, run_names
 from page.runs import Shown, show_results, take_choice, take_offer
 
 BAR = bar_of("sklearn")
@@ -110,17 +110,23 @@ def test_an_offer_of_an_option_keeps_the_others() -> None:
 def test_a_run_uploaded_as_qrels_is_noticed(tmp_path: Path) -> None:
     trec = written(tmp_path, qrels="q 0 a 1\nq 0 b 0\n", run="q Q0 a 1 2.5 t\n", other="q Q0 b 1 0.5 t\n")
     table = written(tmp_path, beir="query-id\tcorpus-id\tscore\nq\ta\t1\n", json='{"q": {"a": 0.5, "b": 0.1}}')
-    assert misplaced(trec["run"], [trec["qrels"]]) == 0
-    assert misplaced(trec["run"], [trec["other"], trec["qrels"]]) == 1
-    assert misplaced(trec["run"], [table["beir"]]) == 0
-    assert misplaced(table["json"], [trec["qrels"]]) == 0
-    for qrels_file, run_files in (
-        (trec["qrels"], [trec["run"]]),
-        (trec["run"], [trec["other"]]),
-        (table["json"], [table["beir"]]),  # each could be either: the numbers speak
-    ):
-        assert misplaced(qrels_file, run_files) is None
-    with pytest.raises(MendableError, match="in each other's place") as found:
+
+    def offered(qrels_file: str, *run_files: str) -> str:
+        with pytest.raises(MendableError, match="in each other's place") as found:
+            results_of(qrels_file, run_files, None, tuple(BAR))
+        name, at, _ = found.value.offer
+        assert name == "swap"
+        return at
+
+    assert offered(trec["run"], trec["qrels"]) == "0"
+    assert offered(trec["run"], trec["other"], trec["qrels"]) == "1"
+    assert offered(trec["run"], table["beir"]) == "0"
+    assert offered(table["json"], trec["qrels"]) == "0"
+    with pytest.raises(ValueError, match=r"^run: line 1: 6 columns; .*swapped\?$") as problem:
+        results_of(trec["run"], (trec["other"],), None, tuple(BAR))
+    assert not isinstance(problem.value, MendableError)
+    assert results_of(table["json"], (table["beir"],), None, tuple(BAR)).scores  # each could be either
+    with pytest.raises(MendableError) as found:
         results_of(trec["run"], (trec["other"], trec["qrels"]), None, tuple(BAR))
     after = after_offer(found.value.offer, trec["run"], (trec["other"], trec["qrels"]))
     assert (after["qrels"], after["runs"]) == (trec["qrels"], [trec["other"], trec["run"]])
