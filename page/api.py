@@ -25,27 +25,9 @@ from .metric import ROOT, ndcg, tables
 from .results import RUNS, compare_runs, report_on, run_names
 from .uploads import Mappings, check_size, read_upload
 
-CALLS = """
-```python
-from gradio_client import Client, handle_file
-
-client = Client("{page}")
-client.predict([[0.9, 0.1, 0.5]], [[1, 0, 2]], k="1,3", api_name="/score")
-client.predict("q1 Q0 d1 1 0.9 mine", "q1 0 d1 1", per_query=True, api_name="/score_run")
-client.predict([handle_file("bm25.run"), handle_file("dense.run")], handle_file("qrels.txt"), api_name="/compare")
-client.predict(handle_file("bm25.run"), handle_file("qrels.txt"), "0.5921", api_name="/explain")
-```
-
-```sh
-answer=$(curl -s {page}gradio_api/call/v2/score -H "Content-Type: application/json" \\
-  -d '{{"predictions": [[0.9, 0.1, 0.5]], "references": [[1, 0, 2]], "k": "1,3"}}')
-curl -sN {page}gradio_api/call/score/$(echo $answer | cut -d '"' -f 4)
-```
-
-Agents: `{page}gradio_api/mcp/`
-"""
 LOCAL = "http://127.0.0.1:7860/"
-HERE = f"() => {json.dumps(CALLS.format(page=LOCAL))}.replaceAll('{LOCAL}', location.origin + location.pathname)"
+ABOUT_API = (ROOT / "docs" / "space.md").read_text(encoding="utf-8").partition("## The API\n")[2]
+HERE = f"() => {json.dumps(ABOUT_API)}.replaceAll('{LOCAL}', location.origin + location.pathname)"
 FILE = "its text, or data:…;base64,… of it; clients in Python may upload it by handle_file"
 ABOUT = {
     "predictions": "the score of each document, a list per query; null: not retrieved",
@@ -243,10 +225,8 @@ ERROR_HANDLERS = dict.fromkeys((TypeError, KeyError, FnIndexInferError), answer_
 def api_tab(page: gr.Blocks) -> None:
     """Lay out the tab, and list the functions; the examples have the address at which the page is open."""
     with gr.Tab("API", id="api"):
-        about = (ROOT / "docs" / "space.md").read_text(encoding="utf-8").partition("## The API\n")[2]
-        gr.Markdown(about.partition("## ")[0])
-        calls = gr.Markdown(CALLS.format(page=LOCAL), elem_id="calls")
-        page.load(None, None, calls, js=HERE)
+        about = gr.Markdown(ABOUT_API, elem_id="calls")
+        page.load(None, None, about, js=HERE)
         with gr.Row(visible=False):
             for name, each in FUNCTIONS.items():
                 answer = Api(None, {"type": "object"}, "answer")

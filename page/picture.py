@@ -16,7 +16,7 @@ import pandas as pd
 from .choices import CHOICES, cell_of, scrubbed, symbols
 from .contributions import Ranking, best_order, place_discounts, scores_of
 from .events import ASK
-from .example import query_of_documents
+from .guide import query_of_documents
 
 HIGHLIGHT = Path(__file__).with_name("highlight.js").read_text(encoding="utf-8")
 JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + HIGHLIGHT

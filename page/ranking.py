@@ -24,8 +24,7 @@ from .choices import (
 )
 from .contributions import Ranking, steps
 from .events import EACH, QUIET, follow, raise_errors, show_errors
-from .example import FIRST_RANKING, QUERY
-from .guide import guide
+from .guide import FIRST_RANKING, QUERY, guide
 from .metric import ndcg
 from .paste import pasted_rows, with_point
 from .picture import JS, SHOWS, TEMPLATE, picture

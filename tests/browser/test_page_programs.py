@@ -211,7 +211,7 @@ def test_an_error_reaches_the_client_in_words(client: Any, inputs: dict[str, Any
         ("v2/score", {**TEXTBOOK, "cutofs": "3"}, 422, "score: unknown parameter 'cutofs'; its parameters are pred"),
         ("v2/score_run", {"run": "", "empty": 1}, 422, "score_run: unknown parameter 'empty'; qrels is missing"),
         ("v2/compare", {}, 422, "compare: runs is missing; qrels is missing"),
-        ("v2/scor", TEXTBOOK, 404, 'there is no function \'scor\'; call score, score_run, compare, explain'),
+        ("v2/scor", TEXTBOOK, 404, "there is no function 'scor'; call score, score_run, compare, explain"),
         ("scor", {"data": []}, 404, "there is no function 'scor'"),
     ],
 )

@@ -44,12 +44,12 @@ def test_lines_of_a_run_are_sent_to_the_tab_of_runs() -> None:
         (
             "[[1, -1]]",
             BAR,
-            "references: query 0, position 1: the relevance -1 is negative. Set Negative relevance to clip or keep.",
+            "references: query 0, position 1: the relevance -1 is negative; Negative relevance set to clip counts it as",
         ),
         (
             "[[0, 0]]",
             [*BAR[:7], "nan", *BAR[8:]],
-            "nDCG@10: every query is skipped. Set No relevant documents to 0, or Query not in the run to nothing",
+            "nDCG@10: no query of positive weight has a value: No relevant documents set to nan excludes those with",
         ),
         (
             "[[1, 0]]",

@@ -9,8 +9,8 @@ import pytest
 from conftest import NOTHING_IN_COMMON
 
 from page.choices import bar_of
-from page.example import FIRST_RANKING
 from page.explanation import CARD_EXAMPLE, SOURCES, explain_reported
+from page.guide import FIRST_RANKING
 from page.metric import ndcg as loaded
 from page.ranking import table_of
 
