@@ -77,17 +77,6 @@ def choose_convention(name: str) -> list[Any]:
     return [gr.skip() if name == "custom" else each for each in settings_of("sklearn" if name == "custom" else name)]
 
 
-def begin_with_text(page: gr.Blocks) -> None:
-    """Make each text field of a page that has no value begin with the empty text.
-
-    Gradio mounts the fields of a tab when the tab is first opened, and until then sends the values they began with:
-    for a text field without one that would be None, where a mounted field sends "".
-    """
-    for each in page.blocks.values():
-        if isinstance(each, gr.Textbox) and each.value is None:
-            each.value = ""
-
-
 def summary(convention: str, cutoffs: str) -> str:
     """Return the name of the folded options: what is chosen."""
     return f"Options: {convention}, {f'k = {cutoffs}' if cutoffs.strip() else 'all ranks'}"
@@ -107,7 +96,6 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
     demo.load(None, js=NAMES_AND_KEYS)
     keep_address(demo, tabs, link, title, [step, table, convention, *bar, source, got], batch)
 
-begin_with_text(demo)
 demo.queue(max_size=200, default_concurrency_limit=4)
 
 if __name__ == "__main__":

@@ -22,8 +22,7 @@ from .choices import CHOICES, CONVENTIONS, cutoffs_of, option_of
 from .events import Handler, raise_errors
 from .explanation import explanation_of
 from .metric import ROOT, ndcg, tables
-from .results import RUNS, compare_runs, report_on, run_names
-from .uploads import Mappings, check_size, read_upload
+from .results import RUNS, Mappings, check_size, compare_runs, read_upload, report_on, run_names
 
 LOCAL = "http://127.0.0.1:7860/"
 ABOUT_API = (ROOT / "docs" / "space.md").read_text(encoding="utf-8").partition("## The API\n")[2]

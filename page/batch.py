@@ -12,8 +12,8 @@ from .choices import CHOICES, WORDS, option_of, options_of, snippet
 from .events import QUIET, follow, show_errors
 from .metric import ndcg
 from .render import csv_link, error_html, score_card, table_html
+from .results import BATCH, check_size, read_batch
 from .standings import counted
-from .uploads import BATCH, check_size, read_batch
 
 ROWS_SHOWN = 1000
 TREC = re.compile(r"\s*\S+\s+(Q0|0)\s+\S+\s+\S+")
@@ -38,8 +38,8 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
             )
             references = gr.Textbox("[[0, 1, 1], [1], [0, 0]]", label="References, in the same form", lines=4)
         with gr.Row():
-            weights = gr.Textbox(label="Weights, one per query (may be empty)")
-            ids = gr.Textbox(label="Query ids, for flat lists (may be empty)")
+            weights = gr.Textbox("", label="Weights, one per query (may be empty)")
+            ids = gr.Textbox("", label="Query ids, for flat lists (may be empty)")
         uploaded = gr.File(
             label="Or a file: CSV with the columns prediction, reference, query_id, or JSON with the lists",
             height=160,
@@ -47,8 +47,8 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
         )
         score = gr.HTML(elem_id="batch-score")
         queries = gr.HTML(elem_id="batch-queries")
-        signature = gr.Textbox(label="Signature", buttons=["copy"])
-        code = gr.Textbox(label="The same in Python", lines=8, max_lines=20, buttons=["copy"])
+        signature = gr.Textbox("", label="Signature", buttons=["copy"])
+        code = gr.Textbox("", label="The same in Python", lines=8, max_lines=20, buttons=["copy"])
         file = gr.HTML()
     batch = [predictions, references, weights, ids]
     shown = Shown(score, queries, signature, code, file)

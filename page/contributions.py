@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from .metric import ndcg
@@ -33,13 +32,6 @@ class Ranking(NamedTuple):
         scores = {d: s for d, s in zip(self.documents, self.score, strict=True) if s is not None}
         judged = {d: r for d, r in zip(self.documents, self.relevance, strict=True) if r is not None}
         return {"predictions": {"query": scores}, "references": {"query": judged}}
-
-    def compared(self, options: dict[str, Any]) -> "Ranking":
-        """Return the same with scores in the type in which the options compare them."""
-        if options.get("score_dtype", "given") == "given":
-            return self
-        kind = np.dtype(options["score_dtype"]).type
-        return self._replace(score=[None if each is None else float(kind(each)) for each in self.score])
 
     def given(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the inputs in the form that the options need."""

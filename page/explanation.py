@@ -42,12 +42,14 @@ def explanation_tab(
             choices = [(label, name) for name, label in SOURCES.items()]
             source = gr.Radio(choices, value="ranking", label="Data", scale=3, min_width=320)
             got = gr.Textbox(
+                "",
                 label="The score I got, such as 0.5921 or 59.21; or several, such as 0.31@5,0.283@10",
                 max_length=30,
                 min_width=320,
                 elem_id="got",
             )
         values = gr.Textbox(
+            "",
             label="Or the value of each query: lines of its id and the value, as trec_eval -q prints, or values alone",
             lines=2,
             max_lines=8,
@@ -55,6 +57,7 @@ def explanation_tab(
             elem_id="values",
         )
         own = gr.Textbox(
+            "",
             label="Your ranking, instead of the ranking in the first tab: its relevance, or a line per document",
             placeholder=HOW,
             lines=2,

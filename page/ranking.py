@@ -93,7 +93,7 @@ def ranking_tab(convention: gr.Dropdown, bar: list[Any]) -> tuple[gr.Dataframe, 
                 signature = gr.Textbox(
                     first.signature, label="Signature", buttons=["copy"], min_width=300, elem_id="signature"
                 )
-                link = gr.Textbox(label="Link", buttons=["copy"], max_lines=3, min_width=300, elem_id="link")
+                link = gr.Textbox("", label="Link", buttons=["copy"], max_lines=3, min_width=300, elem_id="link")
             code = gr.Textbox(
                 first.code, label="The same in Python", lines=8, max_lines=20, buttons=["copy"], elem_id="code"
             )
@@ -127,6 +127,7 @@ def _editor(table: gr.Dataframe, title: gr.HTML) -> None:
     with gr.Row():
         example = gr.Dropdown(list(EXAMPLES), value=next(iter(EXAMPLES)), label="Examples", min_width=300)
         paste = gr.Textbox(
+            "",
             label="Paste: 3 2 3 0 1 2; lines of document, relevance, score; or a query's lines of qrels or of a run",
             lines=2,
             max_length=50_000,
@@ -302,12 +303,7 @@ def what_changes(ranking: Ranking, options: dict[str, Any], value: float) -> str
 
 
 def _tie_note(ranking: Ranking, options: dict[str, Any]) -> str:
-    """Return the effect of the order of tied documents on the score; without ties nothing."""
-    scores = [score for score in ranking.compared(options).score if score is not None]
-    if len(set(scores)) == len(scores):
-        return ""
-    ends = [scores_by_name(ranking, {**options, "ties": ties}) for ties in ("worst", "best")]
-    (worst,), (best,) = (each.values() for each in ends)
-    if worst != best:
-        return f"Depending on the order of tied documents, the score could be anything from {worst:.4f} to {best:.4f}."
-    return "The order of tied documents does not change this score."
+    """Return the effect of the order of tied documents on the score, if it has any."""
+    (score,) = ndcg.report(**ranking.given(options), **options).scores.values()
+    ends = f"{score.worst:.4f} to {score.best:.4f}"
+    return f"Depending on the order of tied documents, the score could be anything from {ends}." if score.tied else ""

@@ -20,13 +20,14 @@ from .queries import JS, query_bars, side_by_side
 from .ranking import ranking_of, table_with
 from .render import csv_link, list_html, note_html, offer_html, table_html, text_table
 from .results import RUNS, UPLOAD, Results, read_files, results_of, rows_of_query
-from .standings import Remark, Standing, few_remarks, missing_remarks, standing_html, tie_remarks
+from .standings import Remark, Standing, missing_remarks, standing_html, tie_remarks
 
 AUDIT = ["run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged@k"]
 AUDIT_CAPTION = (
     "Audit. Not judged: queries of the run without judgments; not ranked: judged queries that are missing from it; "
     "tied: queries with a score that depends on the order of ties; unjudged: documents within the cutoff that is shown"
 )
+SERIOUS = ("both retrieved and judged", "cannot be significant", "too few queries")  # notes that are warnings
 SAMPLES = Path(__file__).with_name("samples")
 ABOUT = (
     f"Upload qrels and up to {RUNS} runs, each up to 20 MB: TREC, CSV, JSON, Parquet or "
@@ -82,10 +83,12 @@ def result_fields() -> Shown:
         numbers = gr.HTML(elem_id="runs-numbers")
         with gr.Row():
             markdown, latex = (
-                gr.Textbox(label=f"As {kind}", lines=4, max_lines=20, buttons=["copy"], elem_id=f"runs-{kind.lower()}")
+                gr.Textbox(
+                    "", label=f"As {kind}", lines=4, max_lines=20, buttons=["copy"], elem_id=f"runs-{kind.lower()}"
+                )
                 for kind in ("Markdown", "LaTeX")
             )
-        signature = gr.Textbox(label="Signature", buttons=["copy"])
+        signature = gr.Textbox("", label="Signature", buttons=["copy"])
     return Shown(view, beside, numbers, markdown, latex, signature)
 
 
@@ -95,7 +98,7 @@ def paste_fields() -> tuple[list[gr.Textbox], gr.Button, gr.File]:
         gr.Markdown(PASTE)
         with gr.Row():
             texts = [
-                gr.Textbox(label=label, lines=3, max_lines=8, max_length=500_000, elem_id=name)
+                gr.Textbox("", label=label, lines=3, max_lines=8, max_length=500_000, elem_id=name)
                 for label, name in (("Qrels, as text", "qrels-text"), ("Run, as text", "run-text"))
             ]
         take = gr.Button("Take these texts", elem_id="take-texts")
@@ -196,11 +199,10 @@ def remarks_on(results: Results, standing: Standing, options: dict[str, Any]) ->
     there = {run: by_measure[standing.measure] for run, by_measure in results.by_trec_eval.items()}
     notes = dict.fromkeys(note for each in results.found for note in each.notes)
     return [
-        *(Remark(note) for note in notes if "both retrieved and judged" in note),
+        *(Remark(note) for note in notes if any(each in note for each in SERIOUS)),
         *(Remark(f"{run} and {first} are the same run.") for run, first in results.same.items()),
         *missing_remarks(results.missing, options["missing"]),
         *tie_remarks(standing.scores, there, standing.measure),
-        *few_remarks(standing),
     ]
 
 

@@ -155,22 +155,6 @@ def tie_remarks(here: Mapping[str, Any], there: Mapping[str, float], measure: st
     return [Remark(text, ("convention", "trec_eval", "Score as trec_eval does"))]
 
 
-def few_remarks(standing: Standing) -> list[Remark]:
-    """Return that the queries are too few to find any difference, if they are."""
-    pairs = [standing.pairs[two] for two in combinations(standing.scores, 2)] if standing.pairs else []
-    if not any(pair.differing for pair in pairs):
-        return []
-    testing = tables.Testing()
-    least = min(tables.least_p_values(pairs, testing))
-    corrected = f", corrected for {standing.together} pairs," if standing.together > 1 else ""
-    if least >= tables.SIGNIFICANT:
-        on_these = f"No difference can be significant on {counted(standing.queries)}"
-        return [Remark(f"{on_these}: p{corrected} is at least {least:.2g}.")]
-    if all(pair.has_too_few_queries for pair in pairs):
-        return [Remark(f"{counted(standing.queries)} are too few to find any difference in 4 of 5 trials.")]
-    return []
-
-
 def listed(names: Sequence[str], what: str = "") -> str:
     """Return names in a sentence; of many the first.
 

@@ -44,7 +44,7 @@ def test_lines_of_a_run_are_sent_to_the_tab_of_runs() -> None:
         (
             "[[1, -1]]",
             BAR,
-            "references: query 0, position 1: the relevance -1 is negative; Negative relevance set to clip counts it as",
+            "references: query 0, position 1: the relevance -1 is negative; Negative relevance set to clip counts",
         ),
         (
             "[[0, 0]]",

@@ -185,6 +185,23 @@ def test_all_numbers_are_those_of_the_comparison(tmp_path: Path) -> None:
     assert found.to_markdown() in shown.markdown
 
 
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        # 4 queries that differ have 2^4 permutations, of which 2 are as extreme
+        (4, "1 of 1 pairs cannot be significant: with 4 queries that differ, p is at least 0.1250."),
+        (8, ""),
+    ],
+)
+def test_too_few_queries_are_told(tmp_path: Path, size: int, said: str) -> None:
+    queries = [f"q{at}" for at in range(size)]
+    runs = {"x": {q: ["a", "b"] for q in queries}, "y": {q: ["b", "a"] for q in queries}}
+    qrels, paths = files(tmp_path, runs, {q: {"a": 1} for q in queries})
+    view = show_results("{}", qrels, [*paths], None, *BAR).view
+    assert said in view
+    assert ("cannot be significant" in view) == bool(said)
+
+
 def test_one_query_is_shown_without_intervals(tmp_path: Path) -> None:
     qrels, runs = files(tmp_path, {"bad": {"q1": ["a", "b"]}, "good": {"q1": ["b", "a"]}}, {"q1": {"a": 1, "b": 2}})
     shown = show_results("{}", qrels, [*runs], None, *BAR)

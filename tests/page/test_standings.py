@@ -11,7 +11,6 @@ from page.metric import ndcg, tables
 from page.standings import (
     Axis,
     Standing,
-    few_remarks,
     missing_remarks,
     p_text,
     signed,
@@ -147,21 +146,6 @@ def test_ties_are_told_if_trec_eval_has_another_score() -> None:
     assert f"has nDCG@10 {there:.4f} instead of {here:.4f} for mine." in found.text
     assert found.offer == ("convention", "trec_eval", "Score as trec_eval does")
     assert tie_remarks({"mine": scores["nDCG@10"]}, {"mine": here}, "nDCG@10") == []
-
-
-@pytest.mark.parametrize(
-    ("runs", "said"),
-    [
-        # 4 queries that differ have 2^4 permutations, of which 2 are as extreme
-        ({"x": "1111", "y": "0000"}, ["No difference can be significant on 4 queries: p is at least 0.12."]),
-        ({"x": "1" * 8, "y": "0" * 8}, []),
-        ({"x": "11", "y": "11"}, []),
-        # 6 differences of 1 and -1 have a standard error of 0.45, so that only one above 1 could be found
-        ({"x": "1-1-1-", "y": "-1-1-1"}, ["6 queries are too few to find any difference in 4 of 5 trials."]),
-    ],
-)
-def test_too_few_queries_are_told(runs: dict[str, str], said: list[str]) -> None:
-    assert [remark.text for remark in few_remarks(standing(runs))] == said
 
 
 @given(st.floats(-2, 2), st.floats(1e-9, 2))
