@@ -43,11 +43,7 @@ THEME = gr.themes.Default(primary_hue="blue", font=FONT, font_mono=MONO)
 
 
 def options_bar() -> tuple[gr.Dropdown, list[Any]]:
-    """Lay out the options that all tabs share.
-
-    Returns:
-        The convention, and the other fields in the order of a bar.
-    """
+    """Lay out the options that all tabs share: the convention, and the other fields in the order of a bar."""
     values = bar_of("sklearn")
     words = {name: [(WORDS.get((name, each), each), each) for each in choices] for name, choices in CHOICES.items()}
     with gr.Accordion(summary("sklearn", values[0]), open=False, elem_id="options") as folded:

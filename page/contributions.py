@@ -1,7 +1,4 @@
-"""What each document of a ranking adds to DCG, and the ranking's sums at every cutoff.
-
-The metric computes every figure: the page has no formula of its own.
-"""
+"""What each document of a ranking adds to DCG: the metric computes every figure, the page has no formula of its own."""
 
 import math
 from collections.abc import Sequence
@@ -42,9 +39,6 @@ class Ranking(NamedTuple):
 
         The scores stay where they were: the first document gets the highest. One that was not retrieved
         before gets a score between its neighbors'. Documents that are not named keep their scores.
-
-        Raises:
-            ValueError: a document is unknown, or named twice.
         """
         relevance = dict(zip(self.documents, self.relevance, strict=True))
         score = dict(zip(self.documents, self.score, strict=True))
@@ -73,12 +67,9 @@ class Ranking(NamedTuple):
 
 
 def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFrame:
-    """Return how each document contributes to DCG@k, and what the ideal ranking would have had in its place.
+    """Return what each document adds to DCG@k, the ranked ones first, and what the ideal ranking adds at its place.
 
-    Returns:
-        A row per document, the ranked ones first, in order; ``contribution`` adds up to DCG@k,
-        ``ideal`` to IDCG@k, and ``loss`` is their difference. Documents that share their ranks
-        show all of them, and their mean discount.
+    Documents that share their ranks show all of them, and their mean discount.
     """
     found = ndcg.documents(**ranking.given(options), **{**options, "k": k}).to_pylist()
     for row in found:

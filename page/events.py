@@ -34,10 +34,8 @@ def follow(events: Sequence[Any], handler: Handler, inputs: Any, outputs: Any, *
     """Answer any of these events by a handler; if several come at the same time, answer the last of them only.
 
     A convention, for example, changes seven fields at the same time. Gradio would call the handler for each field, and
-    the answers could come in any order.
-
-    The handler is put behind an event of its own: when Gradio has deferred one of several handlers of
-    an event, it runs all of them again, and two such events would keep each other going.
+    the answers could come in any order. The handler is put behind an event of its own: when Gradio has deferred one of
+    several handlers of an event, it runs all of them again, and two such events would keep each other going.
     """
     last = LAST.replace("FOLLOWER", str(next(followers)))
     gr.on(events, None, js=last).then(handler, inputs, outputs, **{**QUIET, **how})

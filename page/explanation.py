@@ -94,10 +94,7 @@ def explain_reported(source: str, got: str, values: str, own: str, table: pd.Dat
 
 
 def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any]) -> Any:
-    """Return the explanation of a reported score, which is never read from a file of the server.
-
-    Options that belong to a convention do not count as known.
-    """
+    """Return the explanation of a reported score, which is never read from a file of the server."""
     if isinstance(got, str) and "\n" not in got and not ALLOWED.fullmatch(got):
         raise ValueError(f"got must be an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10; got {got[:40]!r}")
     known = {"log_base": options["log_base"], **({"judged_only": True} if options["judged_only"] else {})}

@@ -43,10 +43,8 @@ EXAMPLES: dict[str, Rows] = {
         ("d8", "2", ""),
     ],
 }
-STEPS_CAPTION = (
-    "What each document adds to DCG, up to the largest cutoff. Ideal: what the ideal ranking adds at this rank; "
-    "loss: how much less this ranking adds"
-)
+STEPS_CAPTION = """What each document adds to DCG, up to the largest cutoff. Ideal: what the ideal ranking adds at
+this rank; loss: how much less this ranking adds"""
 ADD = """table => {
   const names = table.data.map(row => row[0]);
   let at = 1;

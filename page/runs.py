@@ -23,20 +23,14 @@ from .results import RUNS, UPLOAD, Results, read_files, results_of, rows_of_quer
 from .standings import Remark, Standing, missing_remarks, standing_html, tie_remarks
 
 AUDIT = ["run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged@k"]
-AUDIT_CAPTION = (
-    "Audit. Not judged: queries of the run without judgments; not ranked: judged queries that are missing from it; "
-    "tied: queries with a score that depends on the order of ties; unjudged: documents within the cutoff that is shown"
-)
+AUDIT_CAPTION = """Audit. Not judged: queries of the run without judgments; not ranked: judged queries that are missing
+from it; tied: queries with a score that depends on the order of ties; unjudged: documents within the cutoff"""
 SERIOUS = ("both retrieved and judged", "cannot be significant", "too few queries")  # notes that are warnings
 SAMPLES = Path(__file__).with_name("samples")
-ABOUT = (
-    f"Upload qrels and up to {RUNS} runs, each up to 20 MB: TREC, CSV, JSON, Parquet or "
-    f"{file_link('another format', 'docs/files.md')}. A link to this tab keeps the options, not the files."
-)
-PASTE = (
-    "The text of a file, or lists of ids, best first, one query per line: `q1: d3 d1 d7`. A pasted run is added to the "
-    "runs above."
-)
+ABOUT = f"""Upload qrels and up to {RUNS} runs, each up to 20 MB: TREC, CSV, JSON, Parquet or
+{file_link("another format", "docs/files.md")}. A link to this tab keeps the options, not the files."""
+PASTE = """The text of a file, or lists of ids, best first, one query per line: `q1: d3 d1 d7`. A pasted run is added
+to the runs above."""
 SAMPLE = "These are two sample runs. Upload or paste yours above."
 INTO_VIEW = "() => document.querySelector('#beside .query')?.scrollIntoView({ block: 'nearest' })"
 
@@ -82,12 +76,9 @@ def result_fields() -> Shown:
     with gr.Accordion("All numbers, to copy or to download", open=False):
         numbers = gr.HTML(elem_id="runs-numbers")
         with gr.Row():
-            markdown, latex = (
-                gr.Textbox(
-                    "", label=f"As {kind}", lines=4, max_lines=20, buttons=["copy"], elem_id=f"runs-{kind.lower()}"
-                )
-                for kind in ("Markdown", "LaTeX")
-            )
+            copied: Any = {"lines": 4, "max_lines": 20, "buttons": ["copy"]}
+            markdown = gr.Textbox("", label="As Markdown", elem_id="runs-markdown", **copied)
+            latex = gr.Textbox("", label="As LaTeX", elem_id="runs-latex", **copied)
         signature = gr.Textbox("", label="Signature", buttons=["copy"])
     return Shown(view, beside, numbers, markdown, latex, signature)
 
