@@ -26,10 +26,6 @@ element.addEventListener("click", event => {
   event.preventDefault();
   ask("step", { name: link.dataset.step });
 });
-// on a phone the steps are wider than the page
-const showOpen = () => element.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-showOpen();
-watch("value", () => requestAnimationFrame(showOpen));
 """
 )
 
