@@ -91,12 +91,12 @@ def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFr
     return pd.DataFrame(rows, columns=STEPS)
 
 
-def place_discounts(size: int, options: dict[str, Any], k: int | None) -> list[float]:
-    """Return the discount of each place of a list without ties."""
+def place_discounts(ranks: pd.DataFrame, options: dict[str, Any], k: int | None) -> list[float]:
+    """Return the discount of each place of a list: of the ranks as `steps` has them, then of those after them."""
     how = {name: options.get(name) for name in ("discount", "log_base")}
-    places = {"predictions": [list(range(size, 0, -1))], "references": [[1] * size]}
-    found: list[float] = ndcg.documents(**places, **how, k=k)["discount"].to_pylist()
-    return found
+    places = {"predictions": [list(range(len(ranks), 0, -1))], "references": [[1] * len(ranks)]}
+    ranked = [row.discount for row in ranks.itertuples() if row.rank[0].isdigit()]
+    return [*ranked, *ndcg.documents(**places, **how, k=k)["discount"].to_pylist()[len(ranked) :]]
 
 
 def best_order(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> list[tuple[str, float, float]]:

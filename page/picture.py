@@ -169,7 +169,7 @@ def _live(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> str
     if ideal <= 0 or (is_tied and options["ties"] != "average"):
         return ""
     ranked = ranks[ranks["rank"].str[0].str.isdigit()]
-    discounts = json.dumps(place_discounts(len(ranks), options, options["k"][0]))
+    discounts = json.dumps(place_discounts(ranks, options, options["k"][0]))
     rest = float(ranked["contribution"][DRAWN:].sum())
     is_free = not is_tied and len(ranked) <= DRAWN and options["ideal"] in ("judged", "full")
     count = "" if is_free and not options["judged_only"] else f" data-count='{min(len(ranked), DRAWN)}'"
