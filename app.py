@@ -23,7 +23,7 @@ MONO = ["ui-monospace", "Consolas", "monospace"]
 NAMES_AND_KEYS = """() => {
   const all = (where, change) => document.querySelectorAll(where).forEach(change);
   const mend = () => {
-    all(":is(pre, #card-text table):not([tabindex])", each => { each.tabIndex = 0; });
+    all(":is(pre, #card-text table, #calls table):not([tabindex])", each => { each.tabIndex = 0; });
     all("button.label-wrap", each => each.ariaExpanded = each.classList.contains("open"));
     all(".block:has(input[type=file]):not(:has(.block))", block => {
       const name = block.querySelector("label")?.innerText.trim();
