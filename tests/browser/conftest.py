@@ -23,7 +23,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 20_000  # milliseconds
+PATIENCE = 120_000  # milliseconds
 PLAIN = "?rel=3,2,3,0,1,2"  # the same relevance, of documents d1 to d6
 EVIL = "<img/src=x/onerror=alert(1)>"
 QRELS = f"q1 0 d1 2\nq1 0 d2 0\nq1 0 d9 1\nq2 0 {EVIL} 1\nq3 0 d1 1\nq3 0 d2 0\n"
