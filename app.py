@@ -23,7 +23,7 @@ MONO = ["ui-monospace", "Consolas", "monospace"]
 NAMES_AND_KEYS = """() => {
   const all = (where, change) => document.querySelectorAll(where).forEach(change);
   const mend = () => {
-    all(":is(pre, #card-text table):not([tabindex])", each => { each.tabIndex = 0; });
+    all(":is(pre, #card-text table, #calls table):not([tabindex])", each => { each.tabIndex = 0; });
     all("button.label-wrap", each => each.ariaExpanded = each.classList.contains("open"));
     all(".block:has(input[type=file]):not(:has(.block))", block => {
       const name = block.querySelector("label")?.innerText.trim();
@@ -43,11 +43,7 @@ THEME = gr.themes.Default(primary_hue="blue", font=FONT, font_mono=MONO)
 
 
 def options_bar() -> tuple[gr.Dropdown, list[Any]]:
-    """Lay out the options that all tabs share.
-
-    Returns:
-        The convention, and the other fields in the order of a bar.
-    """
+    """Lay out the options that all tabs share: the convention, and the other fields in the order of a bar."""
     values = bar_of("sklearn")
     words = {name: [(WORDS.get((name, each), each), each) for each in choices] for name, choices in CHOICES.items()}
     with gr.Accordion(summary("sklearn", values[0]), open=False, elem_id="options") as folded:
@@ -77,17 +73,6 @@ def choose_convention(name: str) -> list[Any]:
     return [gr.skip() if name == "custom" else each for each in settings_of("sklearn" if name == "custom" else name)]
 
 
-def begin_with_text(page: gr.Blocks) -> None:
-    """Make each text field of a page that has no value begin with the empty text.
-
-    Gradio mounts the fields of a tab when the tab is first opened, and until then sends the values they began with:
-    for a text field without one that would be None, where a mounted field sends "".
-    """
-    for each in page.blocks.values():
-        if isinstance(each, gr.Textbox) and each.value is None:
-            each.value = ""
-
-
 def summary(convention: str, cutoffs: str) -> str:
     """Return the name of the folded options: what is chosen."""
     return f"Options: {convention}, {f'k = {cutoffs}' if cutoffs.strip() else 'all ranks'}"
@@ -98,16 +83,15 @@ with gr.Blocks(title="nDCG", delete_cache=(3600, 3600)) as demo:
     gr.Markdown(about, elem_id="about")
     convention, bar = options_bar()
     with gr.Tabs() as tabs:
-        table, title, step, link = ranking_tab(demo, convention, bar)
+        table, title, step, link = ranking_tab(convention, bar)
         files = runs_tab(convention, bar, (table, title, tabs))
         batch = batch_tab(bar)
         source, got = explanation_tab(bar, table, files, batch)
         card_tab()
         api_tab(demo)
     demo.load(None, js=NAMES_AND_KEYS)
-    keep_address(demo, tabs, step, (table, title), convention, bar, link, (source, got), batch)
+    keep_address(demo, tabs, link, title, [step, table, convention, *bar, source, got], batch)
 
-begin_with_text(demo)
 demo.queue(max_size=200, default_concurrency_limit=4)
 
 if __name__ == "__main__":

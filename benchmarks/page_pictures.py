@@ -45,8 +45,8 @@ def show(page: Any, address: str, unfolded: tuple[str, ...], scored: bool) -> No
     for name in unfolded:
         page.get_by_role("button", name=name).click()
     if scored:
-        page.wait_for_selector("#runs-score .value")
-        page.locator("#runs-score").evaluate("each => each.scrollIntoView()")
+        page.wait_for_selector("#runs-view h2")
+        page.locator("#runs-view").evaluate("each => each.scrollIntoView()")
     page.wait_for_timeout(1000)
 
 

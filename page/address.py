@@ -23,30 +23,9 @@ SHORT = f"(...texts) => texts.join('').length > {LONGEST_RANKING} ? '{LONG}' : J
 
 
 def keep_address(
-    page: gr.Blocks,
-    tabs: gr.Tabs,
-    step: gr.Textbox,
-    ranking: tuple[gr.Dataframe, gr.HTML],
-    convention: Any,
-    bar: Sequence[Any],
-    link: gr.Textbox,
-    asked: Sequence[Any],
-    batch: Sequence[gr.Textbox],
+    page: gr.Blocks, tabs: gr.Tabs, link: gr.Textbox, title: gr.HTML, fields: Sequence[Any], batch: Sequence[gr.Textbox]
 ) -> None:
-    """Make the address follow the open tab and the fields, and make these follow the address.
-
-    Args:
-        page: the page that opens with the address.
-        tabs: the tabs of the page.
-        step: the step of the guide.
-        ranking: the table of the first tab, and its title.
-        convention: the field with the name of the convention.
-        bar: the options.
-        link: the field that shows the whole address.
-        asked: the fields of the tab that explains a score: the data and the score.
-        batch: the fields of a batch.
-    """
-    table, title = ranking
+    """Make the address follow the open tab and the fields, and make these follow the address; the link shows it."""
     by_name = {str(each.id): each for each in tabs.children if isinstance(each, gr.Tab)}
     names = list(by_name)
     backs = gr.Number(0, precision=0, visible="hidden")  # that are shown
@@ -79,7 +58,6 @@ def keep_address(
         referer = request.headers.get("referer", "").partition("?")[0]
         return [gr.Textbox(f"{referer}?{query}", label=LINK if whole else TOO_LONG), {"query": query, "backs": backs}]
 
-    fields = [step, table, convention, *bar, *asked]
     restored = [tabs, opened, title, *fields, *batch]
     page.load(load, None, [loaded, *restored], **QUIET)
     address.back(go_back, None, [*restored, backs], **QUIET)

@@ -2,9 +2,8 @@
 
 import ast
 import json
-import math
-from statistics import median
-from typing import Any
+import re
+from typing import Any, NamedTuple
 
 import gradio as gr
 import pandas as pd
@@ -12,11 +11,22 @@ import pandas as pd
 from .choices import CHOICES, WORDS, option_of, options_of, snippet
 from .events import QUIET, follow, show_errors
 from .metric import ndcg
-from .plots import distribution, histogram
 from .render import csv_link, error_html, score_card, table_html
-from .uploads import BATCH, check_size, read_batch
+from .results import BATCH, check_size, read_batch
+from .standings import counted
 
 ROWS_SHOWN = 1000
+TREC = re.compile(r"\s*\S+\s+(Q0|0)\s+\S+\s+\S+")
+
+
+class Shown(NamedTuple):
+    """What the tab shows of a batch, and the fields that show it."""
+
+    score: Any
+    queries: Any = None
+    signature: Any = None
+    code: Any = None
+    file: Any = None
 
 
 def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
@@ -28,23 +38,22 @@ def batch_tab(bar: list[Any]) -> list[gr.Textbox]:
             )
             references = gr.Textbox("[[0, 1, 1], [1], [0, 0]]", label="References, in the same form", lines=4)
         with gr.Row():
-            weights = gr.Textbox(label="Weights, one per query (may be empty)")
-            ids = gr.Textbox(label="Query ids, for flat lists (may be empty)")
+            weights = gr.Textbox("", label="Weights, one per query (may be empty)")
+            ids = gr.Textbox("", label="Query ids, for flat lists (may be empty)")
         uploaded = gr.File(
             label="Or a file: CSV with the columns prediction, reference, query_id, or JSON with the lists",
             height=160,
             elem_id="batch-file",
         )
         score = gr.HTML(elem_id="batch-score")
-        plot = gr.HTML(elem_id="batch-plot")
         queries = gr.HTML(elem_id="batch-queries")
-        signature = gr.Textbox(label="Signature", buttons=["copy"])
-        code = gr.Textbox(label="The same in Python", lines=8, max_lines=20, buttons=["copy"])
+        signature = gr.Textbox("", label="Signature", buttons=["copy"])
+        code = gr.Textbox("", label="The same in Python", lines=8, max_lines=20, buttons=["copy"])
         file = gr.HTML()
     batch = [predictions, references, weights, ids]
-    shown = [score, plot, queries, signature, code, file]
+    shown = Shown(score, queries, signature, code, file)
     uploaded.upload(fill_batch, uploaded, [*shown, *batch], **QUIET)
-    follow([tab.select, *(each.change for each in (*batch, *bar))], score_batch, [*batch, *bar], shown)
+    follow([tab.select, *(each.change for each in (*batch, *bar))], score_batch, [*batch, *bar], [*shown])
     return batch
 
 
@@ -53,36 +62,32 @@ def fill_batch(path: str) -> tuple[Any, ...]:
     try:
         lists = read_batch(path)
     except ValueError as problem:
-        return (error_html(problem), *[None] * 5, *[gr.skip()] * len(BATCH))
-    return (*[gr.skip()] * 6, *(json.dumps(lists[name]) if name in lists else "" for name in BATCH))
+        return (*Shown(error_html(problem)), *[gr.skip()] * len(BATCH))
+    return (*[gr.skip()] * len(Shown._fields), *(json.dumps(lists[name]) if name in lists else "" for name in BATCH))
 
 
-@show_errors(6)
-def score_batch(predictions: str, references: str, weights: str, query_ids: str, *bar: Any) -> tuple[Any, ...]:
+@show_errors(Shown)
+def score_batch(predictions: str, references: str, weights: str, query_ids: str, *bar: Any) -> Shown:
     """Return everything the tab shows of a batch."""
     options = options_of(*bar)
     inputs = batch_of(predictions, references, weights, query_ids)
     result = ndcg.compute(**inputs, **options)
     by_query = ndcg.compute(**inputs, **options, use_aggregator=False)
     name, values = next(iter(by_query.items()))
-    policies = []
-    for choice in CHOICES["zero_division"]:
-        policy = WORDS.get(("zero_division", choice), choice)
-        chosen = options | option_of("zero_division", choice)
-        try:
-            policies.append(f"{policy}: {ndcg.compute(**inputs, **chosen)[name]:.4f}")
-        except ValueError:
-            policies.append(f"{policy}: no score")
     ideal = ndcg.compute(**inputs, **options, measures="IDCG", use_aggregator=False)
     empty = sum(value <= 0 for value in next(iter(ideal.values())))
-    counts = f"{len(values):,} queries, {empty:,} with no relevant documents"
+    counts = f"{counted(len(values))}, {empty:,} with no relevant documents."
+    others = [
+        f"{WORDS.get(('zero_division', choice), choice)}: {score}"
+        for choice in CHOICES["zero_division"]
+        if (score := _score_with(inputs, options | option_of("zero_division", choice), name)) != f"{result[name]:.4f}"
+    ]
     # the metric has queries in the order in which their ids first appear
     ids = list(dict.fromkeys(inputs["query_ids"])) if "query_ids" in inputs else range(len(values))
     queries = pd.DataFrame({"query": ids, **by_query})
     which = "Every query" if len(queries) <= ROWS_SHOWN else f"The first {ROWS_SHOWN:,} queries of {len(queries):,}"
-    return (
-        score_card(result, f"{counts}; {name} with these counted as {', '.join(policies)}."),
-        plot_of_queries(name, [value for value in values if not math.isnan(value)]),
+    return Shown(
+        score_card(result, f"{counts} {name} if these count as {', '.join(others)}." if others else counts),
         table_html(which, queries.head(ROWS_SHOWN)),
         ndcg.signature(**options, sample_weight=inputs.get("sample_weight")),
         snippet(inputs if len(predictions) <= 5000 else {}, options),
@@ -90,11 +95,12 @@ def score_batch(predictions: str, references: str, weights: str, query_ids: str,
     )
 
 
-def plot_of_queries(name: str, values: list[float]) -> str:
-    """Return a histogram of the values of queries, and a sentence on where most of them are."""
-    counts, edges = distribution(values)
-    found = f"Half of {len(values):,} queries have an {name} of {median(values):.4f} or less."
-    return histogram(counts, edges, f"How many queries have which {name}", found)
+def _score_with(inputs: dict[str, Any], options: dict[str, Any], name: str) -> str:
+    """Return a score under some options."""
+    try:
+        return f"{ndcg.compute(**inputs, **options)[name]:.4f}"
+    except ValueError:
+        return "no score"
 
 
 def batch_of(predictions: str, references: str, weights: str, query_ids: str) -> dict[str, Any]:
@@ -120,6 +126,8 @@ def _json(name: str, text: str) -> Any:
     try:
         found = json.loads(text)
     except json.JSONDecodeError as problem:
+        if TREC.match(text):
+            raise ValueError(f"{name}: these are lines of a TREC file. Paste them in the tab Search runs.") from None
         try:
             found = ast.literal_eval(text.strip())
         except (SyntaxError, ValueError, MemoryError, RecursionError):

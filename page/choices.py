@@ -49,14 +49,7 @@ WORDS = {  # of a choice on the page, if they are not its name
     ("judged_only", "true"): "removed",
 }
 LINKED = ("k", "log_base", *CHOICES)  # the names of a bar's fields in an address
-REMEDIES = {  # fields of the page to set, for errors of the metric about its options
-    "got must be ": "The score I got must be an nDCG, such as 0.5921, or a percentage, such as 59.21.",
-    ' is too large for score_dtype="float32"': " is too large for 32-bit floats. Set Scores compared to as given.",
-    "; negative_relevance=": ". Set Negative relevance to clip or keep.",
-    "no query of positive weight": "every query is skipped. Set No relevant documents to 0, or Query not in the run to "
-    "nothing retrieved.",
-    ', and ties="docid"': ", and are ranked by document ids; a batch has none. Set Tied documents to average.",
-}
+NAMES = {**LABELS, "convention": "Convention", "log_base": "Base of the logarithm", "got": "The score I got"}
 Rows = Sequence[Sequence[Any]]
 
 
@@ -84,12 +77,7 @@ def largest(cutoffs: Sequence[int | None]) -> int | None:
 
 def in_words(problem: Exception) -> str:
     """Return an error of the metric with the fields of the page in place of options."""
-    text = str(problem)
-    for says, remedy in REMEDIES.items():
-        before, found, _ = text.partition(says)
-        if found:
-            return before + remedy
-    return text
+    return str(tables.in_words_of(NAMES, str(problem), "{} set to {}"))
 
 
 def option_of(name: str, choice: str) -> dict[str, Any]:

@@ -1,13 +1,10 @@
-"""What each document of a ranking adds to DCG, and the ranking's sums at every cutoff.
+"""What each document of a ranking adds to DCG: the metric computes every figure, the page has no formula of its own."""
 
-The metric computes every figure: the page has no formula of its own.
-"""
-
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from .metric import ndcg
@@ -16,17 +13,11 @@ STEPS = ["rank", "document", "relevance", "gain", "discount", "contribution", "i
 
 
 class Ranking(NamedTuple):
-    """The documents of one query, in the order of the input.
-
-    Attributes:
-        documents: the names of the documents.
-        relevance: their relevance; None if not judged.
-        score: their scores; None if not retrieved.
-    """
+    """The documents of one query, in the order of the input."""
 
     documents: list[str]
-    relevance: list[float | None]
-    score: list[float | None]
+    relevance: list[float | None]  # None if not judged
+    score: list[float | None]  # None if not retrieved
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -39,13 +30,6 @@ class Ranking(NamedTuple):
         judged = {d: r for d, r in zip(self.documents, self.relevance, strict=True) if r is not None}
         return {"predictions": {"query": scores}, "references": {"query": judged}}
 
-    def compared(self, options: dict[str, Any]) -> "Ranking":
-        """Return the same with scores in the type in which the options compare them."""
-        if options.get("score_dtype", "given") == "given":
-            return self
-        kind = np.dtype(options["score_dtype"]).type
-        return self._replace(score=[None if each is None else float(kind(each)) for each in self.score])
-
     def given(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the inputs in the form that the options need."""
         return self.ids() if options.get("ties") == "docid" else self.inputs
@@ -55,9 +39,6 @@ class Ranking(NamedTuple):
 
         The scores stay where they were: the first document gets the highest. One that was not retrieved
         before gets a score between its neighbors'. Documents that are not named keep their scores.
-
-        Raises:
-            ValueError: a document is unknown, or named twice.
         """
         relevance = dict(zip(self.documents, self.relevance, strict=True))
         score = dict(zip(self.documents, self.score, strict=True))
@@ -78,88 +59,44 @@ class Ranking(NamedTuple):
         scores = {**{each: given[each] for each in ranked}, **kept, **dict.fromkeys(missed)}
         return Ranking([*scores], [relevance[each] for each in scores], [*scores.values()])
 
-    def sums(self, measure: str, options: dict[str, Any]) -> list[float]:
-        """Return a measure at every cutoff, from rank 1 to the number of documents."""
-        how = {**options, "k": list(range(1, len(self.score) + 1)), "measures": measure, "use_aggregator": False}
-        return [value for (value,) in ndcg.compute(**self.given(options), **how).values()]
+    def ideal(self, options: dict[str, Any]) -> list[float]:
+        """Return what the ideal ranking adds at each rank, from 1 to the number of documents."""
+        how = {**options, "k": list(range(1, len(self.score) + 1)), "measures": "IDCG", "use_aggregator": False}
+        sums = [value for (value,) in ndcg.compute(**self.given(options), **how).values()]
+        return [after - before for before, after in pairwise([0.0, *sums])]
 
 
-def gains(relevance: Sequence[float | None], options: dict[str, Any]) -> list[float]:
-    """Return the gain of each relevance; 0 if not judged."""
-    how = {name: value for name, value in options.items() if name in ("gain", "negative_relevance")}
-    alone = {"predictions": [[1.0]] * len(relevance), "references": [[each] for each in relevance]}
-    values: list[float] = ndcg.compute(**alone, **how, measures="CG", use_aggregator=False)["CG"]
-    return values
+def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFrame:
+    """Return what each document adds to DCG@k, the ranked ones first, and what the ideal ranking adds at its place.
 
-
-def ranked_documents(ranking: Ranking, gain: Sequence[float], options: dict[str, Any]) -> list[int]:
-    """Return the documents that have a rank, in order; those that share their ranks as in the input.
-
-    The metric is asked with a gain for each that no other has, and that orders them as their own
-    gains do: from one rank to the next CG grows by the gain of the document there.
+    Documents that share their ranks show all of them, and their mean discount.
     """
-    ties = options.get("ties", "average")
-    by_gain = sorted(range(len(gain))[:: -1 if ties == "best" else 1], key=gain.__getitem__)
-    unique: list[float | None] = [0.0] * len(gain)
-    removed = options.get("judged_only", False)
-    for label, at in enumerate(by_gain, 1):
-        unique[at] = None if removed and ranking.relevance[at] is None else label
-    how = {"judged_only": removed, "ties": "first" if ties == "average" else ties}
-    growth = _growth(ranking.compared(options)._replace(relevance=unique).sums("CG", how))
-    return [by_gain[int(label) - 1] for label in growth if label]
-
-
-def _growth(sums: Sequence[float]) -> list[float]:
-    return [after - before for before, after in pairwise([0.0, *sums])]
-
-
-def _discounts_until(size: int, cutoff: int, options: dict[str, Any]) -> list[float]:
-    """Return the sum of the discounts before each of `size` ranks, and of all; they end at the cutoff."""
-    # the ideal DCG of documents that all have a gain of 1 is the sum of the discounts
-    base = {name: options.get(name) for name in ("discount", "log_base")}
-    sums = Ranking([""] * size, [1.0] * size, [1.0] * size).sums("IDCG", base)
-    return [0.0, *(sums[min(rank, cutoff) - 1] for rank in range(1, size + 1))]
+    found = ndcg.documents(**ranking.given(options), **{**options, "k": k}).to_pylist()
+    for row in found:
+        row["document"] = ranking.documents[row["document"]] if isinstance(row["document"], int) else row["document"]
+    others = [each for each in ranking.documents if each not in {row["document"] for row in found}]
+    cutoff = math.inf if k is None else k
+    retrieved = dict(zip(ranking.documents, ranking.score, strict=True))
+    rows: list[list[Any]] = []
+    nothing = {"relevance": None, "rank": None, "gain": 0.0, "discount": 0.0}
+    for row, best in zip(
+        [*found, *({**nothing, "document": each} for each in others)], ranking.ideal(options), strict=True
+    ):
+        rank = "not retrieved" if retrieved[row["document"]] is None else "removed"
+        if row["rank"] is not None:
+            rank = f"{row['rank']}" if row["rank"] == row["last_rank"] else f"{row['rank']}–{row['last_rank']}"
+        judged = "not judged" if row["relevance"] is None else f"{row['relevance']:g}"
+        added, best = row["gain"] * row["discount"], best if len(rows) < cutoff else 0.0
+        rows.append([rank, row["document"], judged, row["gain"], row["discount"], added, best, best - added])
+    return pd.DataFrame(rows, columns=STEPS)
 
 
 def place_discounts(ranks: pd.DataFrame, options: dict[str, Any], k: int | None) -> list[float]:
     """Return the discount of each place of a list: of the ranks as `steps` has them, then of those after them."""
-    size = len(ranks)
+    how = {name: options.get(name) for name in ("discount", "log_base")}
+    places = {"predictions": [list(range(len(ranks), 0, -1))], "references": [[1] * len(ranks)]}
     ranked = [row.discount for row in ranks.itertuples() if row.rank[0].isdigit()]
-    return [*ranked, *_growth(_discounts_until(size, size if k is None else min(k, size), options))[len(ranked) + 1 :]]
-
-
-def steps(ranking: Ranking, options: dict[str, Any], k: int | None) -> pd.DataFrame:
-    """Return how each document contributes to DCG@k, and what the ideal ranking would have had in its place.
-
-    Returns:
-        A row per document, the ranked ones first, in order; ``contribution`` adds up to DCG@k,
-        ``ideal`` to IDCG@k, and ``loss`` is their difference. Documents that share their ranks
-        show all of them, and their mean discount.
-    """
-    size = len(ranking.score)
-    gain = gains(ranking.relevance, options)
-    order = ranked_documents(ranking, gain, options)
-    cutoff = size if k is None else min(k, size)
-    until = _discounts_until(size, cutoff, options)
-    ideal = _growth(ranking.sums("IDCG", options))
-    compared = ranking.compared(options).score
-    scores = [compared[at] for at in order]
-    rows = []
-    for place, at in enumerate([*order, *(at for at in range(size) if at not in set(order))]):
-        share, rank = 0.0, "not retrieved" if ranking.score[at] is None else "removed"
-        if place < len(order):
-            start, end = place, place + 1
-            if options.get("ties", "average") == "average":
-                start = scores.index(scores[place])
-                end = start + scores.count(scores[place])
-            share = (until[end] - until[start]) / (end - start)
-            rank = f"{start + 1}" if end - start == 1 else f"{start + 1}–{end}"
-        relevance = ranking.relevance[at]
-        judged = "not judged" if relevance is None else f"{relevance:g}"
-        best = ideal[place] if place < cutoff else 0.0
-        row = [rank, ranking.documents[at], judged, gain[at], share, gain[at] * share, best, best - gain[at] * share]
-        rows.append(row)
-    return pd.DataFrame(rows, columns=STEPS)
+    return [*ranked, *ndcg.documents(**places, **how, k=k)["discount"].to_pylist()[len(ranked) :]]
 
 
 def best_order(ranking: Ranking, ranks: pd.DataFrame, options: dict[str, Any]) -> list[tuple[str, float, float]]:
@@ -190,10 +127,3 @@ def scores_of(rankings: Sequence[Ranking], options: dict[str, Any]) -> list[floa
     (scores,) = ndcg.compute(**inputs, **options, use_aggregator=False).values()
     found: list[float] = scores
     return found
-
-
-def curves(ranking: Ranking, options: dict[str, Any]) -> pd.DataFrame:
-    """Return DCG, the ideal DCG and nDCG at every cutoff ``k``."""
-    columns = {"DCG": "DCG", "ideal DCG": "IDCG", "nDCG": "nDCG"}
-    sums = {name: ranking.sums(measure, options) for name, measure in columns.items()}
-    return pd.DataFrame({"k": range(1, len(ranking.score) + 1), **sums})

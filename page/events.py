@@ -34,17 +34,23 @@ def follow(events: Sequence[Any], handler: Handler, inputs: Any, outputs: Any, *
     """Answer any of these events by a handler; if several come at the same time, answer the last of them only.
 
     A convention, for example, changes seven fields at the same time. Gradio would call the handler for each field, and
-    the answers could come in any order.
-
-    The handler is put behind an event of its own: when Gradio has deferred one of several handlers of
-    an event, it runs all of them again, and two such events would keep each other going.
+    the answers could come in any order. The handler is put behind an event of its own: when Gradio has deferred one of
+    several handlers of an event, it runs all of them again, and two such events would keep each other going.
     """
     last = LAST.replace("FOLLOWER", str(next(followers)))
     gr.on(events, None, js=last).then(handler, inputs, outputs, **{**QUIET, **how})
 
 
-def show_errors(outputs: int) -> Callable[[Handler], Handler]:
-    """Make a handler show an error in its first output, and clear the others."""
+class MendableError(ValueError):
+    """An error that a button mends, which offers an option: its name, its choice, and the text of the button."""
+
+    def __init__(self, problem: str, offer: tuple[str, str, str]) -> None:
+        super().__init__(problem)
+        self.offer = offer
+
+
+def show_errors(shown: Callable[[str], Any]) -> Callable[[Handler], Handler]:
+    """Make a handler show an error: in the first field of `shown`, its other fields cleared."""
 
     def decorate(handler: Handler) -> Handler:
         @wraps(handler)
@@ -52,8 +58,7 @@ def show_errors(outputs: int) -> Callable[[Handler], Handler]:
             try:
                 return handler(*arguments)
             except (ValueError, TypeError, OverflowError) as problem:
-                said = error_html(in_words(problem))
-                return said if outputs == 1 else (said, *[None] * (outputs - 1))
+                return shown(error_html(in_words(problem), getattr(problem, "offer", None)))
 
         return handle
 

@@ -1,5 +1,9 @@
-"""Six steps from a gain to a score: each a guess and a ranking to try it on, with an address of its own."""
+"""Six steps from a gain to a score: each a guess and a ranking to try it on, with an address of its own.
 
+Like the first ranking, they are of one search, for documents that can be judged by their titles.
+"""
+
+from collections.abc import Iterable
 from html import escape
 from typing import Any, NamedTuple
 
@@ -7,7 +11,6 @@ import gradio as gr
 
 from .choices import text_of
 from .events import ASK, QUIET, follow
-from .example import FIRST_RANKING, ranked
 
 JS = (
     ASK
@@ -23,32 +26,50 @@ element.addEventListener("click", event => {
   event.preventDefault();
   ask("step", { name: link.dataset.step });
 });
-// on a phone the steps are wider than the page
-const showOpen = () => element.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-showOpen();
-watch("value", () => requestAnimationFrame(showOpen));
 """
 )
 
 
-class Step(NamedTuple):
-    """A step of the guide.
+QUERY = "how do bees make honey"
+RELEVANCE = {  # of each document, by its title; of one that nobody judged, empty
+    "From nectar to honey": "3",
+    "How honey is made": "3",
+    "Inside a beehive": "2",
+    "Honey bees at work": "2",
+    "Bees and flowers": "1",
+    "Kinds of honey": "1",
+    "Honey cake recipe": "0",
+    "The Bee Gees": "0",
+    "Bees in town": "",
+}
 
-    Attributes:
-        title: the title of the step.
-        text: an explanation, and something to try.
-        guess: a question that the ranking answers.
-        choices: two answers, the right one first.
-        answer: the answer, from the ranking.
-        rows: the rows of the table: document, relevance, score.
-    """
+
+def ranked(titles: str, scores: str = "") -> list[list[str]]:
+    """Return the rows of documents: titles between semicolons, and scores, which fall by 1; "-" is not retrieved."""
+    documents = titles.split("; ")
+    given = scores.split() or [f"{len(documents) - at}" for at in range(len(documents))]
+    return [[d, RELEVANCE[d], each.replace("-", "")] for d, each in zip(documents, given, strict=True)]
+
+
+def query_of_documents(documents: Iterable[str]) -> str:
+    """Return the query that documents are ranked for, if all of them are those of the example; else none."""
+    return QUERY if RELEVANCE.keys() >= {*documents} else ""
+
+
+FIRST_RANKING = ranked(
+    "From nectar to honey; Inside a beehive; How honey is made; Honey cake recipe; Bees and flowers; Honey bees at work"
+)
+
+
+class Step(NamedTuple):
+    """A step of the guide."""
 
     title: str
-    text: str
+    text: str  # an explanation, and something to try
     guess: str
-    choices: tuple[str, str]
+    choices: tuple[str, str]  # the right one first
     answer: str
-    rows: list[list[str]]
+    rows: list[list[str]]  # document, relevance, score
 
 
 STEPS = {

@@ -23,9 +23,6 @@ def pasted_rows(text: str) -> list[list[str]]:
     Numbers alone are the relevance in the order of the ranking, two columns of them relevance and score. Else a
     line has a document, its relevance and its score, as far as they are there; or it is one of TREC's or BEIR's, of
     qrels or of a run. A first line may name the columns.
-
-    Raises:
-        ValueError: The lines have another format, or belong to several queries.
     """
     lines = [line.strip() for line in text.strip().strip("[]").splitlines() if line.strip()]
     # a comma between cells is none of a number, and where tabs or semicolons are, a comma in a number is

@@ -16,7 +16,7 @@ import pandas as pd
 from .choices import CHOICES, cell_of, scrubbed, symbols
 from .contributions import Ranking, best_order, place_discounts, scores_of
 from .events import ASK
-from .example import query_of_documents
+from .guide import query_of_documents
 
 HIGHLIGHT = Path(__file__).with_name("highlight.js").read_text(encoding="utf-8")
 JS = ASK + Path(__file__).with_name("picture.js").read_text(encoding="utf-8") + HIGHLIGHT
@@ -40,13 +40,7 @@ RETRIEVED = "the system returns the <b>retrieved</b> documents, and may miss rel
 
 
 class Advice(NamedTuple):
-    """The one change that would add most to a score.
-
-    Attributes:
-        text: the change in words.
-        documents: that take part in it: two that are swapped, or one to retrieve.
-        adds: to the score.
-    """
+    """The one change that would add most to a score: in words, of two documents to swap or of one to retrieve."""
 
     text: str
     documents: tuple[str, ...]
@@ -76,16 +70,7 @@ def advice(ranking: Ranking, ranked: Sequence[str], options: dict[str, Any]) -> 
 def picture(
     ranking: Ranking, ranks: pd.DataFrame, result: Mapping[str, float], options: dict[str, Any], note: str, edits: int
 ) -> str:
-    """Return the picture of a ranking.
-
-    Args:
-        ranking: the ranking.
-        ranks: its steps up to the cutoff that is drawn.
-        result: its scores by name, the one that is drawn first.
-        options: the options of `compute`, with this cutoff alone.
-        note: a remark in addition to these.
-        edits: how many edits of the picture the ranking has.
-    """
+    """Return the picture of a ranking and its steps; the first of its scores is the one that is drawn."""
     rows = ranks.to_dict("records")
     ranked = [row for row in rows if row["rank"][0].isdigit()]
     ideal = sum(row["ideal"] for row in rows)
@@ -230,22 +215,13 @@ def _percent(value: float) -> str:
 
 
 class _Cards(NamedTuple):
-    """Documents as they are drawn.
-
-    Attributes:
-        relevance: the relevance of each document.
-        highest: the highest relevance of a card.
-        score: the score of each document.
-        widest: the gain that fills the width of a bar.
-        dots: how many dots show a relevance; 0 for its number.
-        advised: the documents that are to be marked.
-    """
+    """Documents as they are drawn."""
 
     relevance: dict[str, float | None]
-    highest: float
+    highest: float  # relevance of a card
     score: dict[str, float | None]
-    widest: float
-    dots: int
+    widest: float  # the gain that fills the width of a bar
+    dots: int  # that show a relevance; 0 for its number
     advised: tuple[str, ...]
 
     @classmethod

@@ -16,62 +16,81 @@ import pandas as pd
 from .contributions import Ranking, steps
 from .events import ASK
 from .picture import HIGHLIGHT, bar_html, dots_for, grade_html
+from .standings import signed
 
 JS = ASK + Path(__file__).with_name("queries.js").read_text(encoding="utf-8") + HIGHLIGHT
-BARS = 1000  # queries that are drawn
-DRAWN = 20  # documents of a ranking
+EXTREMES = 5  # queries at either end that are named
+BARS = 1000  # others that can be unfolded
+DRAWN = 20  # documents of a ranking at most
 MISSED = 8  # relevant documents that are named
 
 
 def query_bars(
-    values: pd.DataFrame, caption: str, runs: Sequence[str], lacks: Mapping[str, str], chosen: str = ""
+    values: pd.Series, runs: Sequence[str], measure: str, missing: Mapping[str, Sequence[str]], chosen: str = ""
 ) -> str:
-    """Return a bar per query: to the left if the first run is better, to the right if the second is.
+    """Return a bar for each query: to the right if the first run is better, to the left if the second is.
 
-    Args:
-        values: the queries, and the values that are drawn.
-        caption: the caption.
-        runs: one, or two, the better first.
-        lacks: the run that a query is missing from, by the query.
-        chosen: the query that is shown with its rankings.
+    The ends are named, and what is between is drawn small until it is unfolded. Of a run alone, the values are not
+    differences, and the worst queries come first. The chosen query is the one that is shown with its rankings.
     """
     are_two = len(runs) > 1
-    widest = max([abs(each) for each in values.iloc[:, 1] if each == each], default=0) or 1
+    values = values.dropna().sort_values(ascending=not are_two, kind="stable")
+    widest = float(values.abs().max()) or 1.0
+    lacking = {query for run in runs for query in missing[run]}
+    first = min(EXTREMES, int((values > 0).sum())) if are_two else EXTREMES
+    last = min(EXTREMES, int((values < 0).sum())) if are_two else EXTREMES
+    if len(values) <= 3 * EXTREMES:
+        first, last = len(values), 0
     rows = []
-    for query, value in values.head(BARS).itertuples(index=False):
-        side = "second" if value < 0 else "first"
-        width = 0 if math.isnan(value) else (49.6 if are_two else 100) * abs(value) / widest
-        text = "skipped" if math.isnan(value) else f"{value + 0.0:+.4f}" if are_two else f"{value + 0.0:.4f}"
-        lacking = f" <small>not in {escape(lacks[query])}</small>" if query in lacks else ""
-        name = escape(query)
-        kind = " class='chosen'" if query == chosen else ""
-        rows.append(
-            f"<tr data-query='{name}'{kind}>"
-            f"<td><button type='button' aria-label='Open query {name}'>{name}</button>{lacking}</td>"
-            f"<td><span class='{'two' if are_two else 'one'}' aria-hidden='true'>"
-            f"<b class='{side}' style='width:{width:.4g}%'></b></span></td><td>{text}</td></tr>"
-        )
-    first, second = [escape(f"{each} better") for each in runs] if are_two else ["", ""]
-    label = escape(f"{caption}, {min(len(values), BARS):,} of {len(values):,} queries: choose one to see its rankings")
-    head = f"<th>query</th><th class='sides'><span>{first}</span><span>{second}</span></th><th>value</th>"
+    for query, value in values.items():
+        text = signed(value) if are_two else f"{value:.3f}"
+        rows.append(_bar(str(query), value / widest, text, are_two, query in lacking, query == chosen))
+    between = rows[first : len(rows) - last]
+    drawn = "".join(
+        f"<rect x='{min(0, value) / widest:.4g}' y='{at}' width='{abs(value) / widest:.4g}' height='.8' "
+        f"class='{'loss' if value < 0 else 'gain'}'/>"
+        for at, value in enumerate(values.iloc[first : len(rows) - last])
+    )
+    middle = (
+        f"<li class='rest'><details><summary>{len(between):,} more<svg class='track' viewBox='{-1 if are_two else 0} 0 "
+        f"{2 if are_two else 1} {len(between)}' preserveAspectRatio='none' aria-hidden='true' "
+        f"style='height:{min(10.0, 0.25 * len(between)):.4g}rem'>{drawn}</svg></summary>"
+        f"<ul>{''.join(between[:BARS])}</ul></details></li>"
+        if between
+        else ""
+    )
+    one, *other = map(escape, runs)
+    title = f"Where {one} and {other[0]} differ" if other else f"The queries of {one}, worst first"
+    sides = (
+        f"<p class='sides'><span class='loss'>← {other[0]} better on {(values < 0).sum():,}</span>"
+        f"<span class='gain'>{one} better on {(values > 0).sum():,} →</span></p>"
+        if other
+        else ""
+    )
     return (
-        f"<figure data-runs='{escape(json.dumps(list(runs)))}'><figcaption>{label}</figcaption>"
-        f"<div class='sheet by-query' role='region' tabindex='0' aria-label='{label}'>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></figure>"
+        f"<section class='by-query {'two' if are_two else 'one'}' data-measure='{escape(measure)}' "
+        f"data-runs='{escape(json.dumps(list(runs)))}'><h3>{title}: choose a query to see its rankings</h3>{sides}"
+        f"<ul>{''.join(rows[:first])}{middle}{''.join(rows[len(rows) - last :])}</ul></section>"
+    )
+
+
+def _bar(query: str, value: float, text: str, are_two: bool, is_missing: bool, is_chosen: bool) -> str:
+    """Return a query with its bar, of a value from -1 to 1, or from 0 if the bars begin on the left."""
+    name, width = escape(query), (50 if are_two else 100) * abs(value)
+    left = (50 - width * (value < 0)) if are_two else 0
+    bar = f"<b class='{'loss' if value < 0 else 'gain'}' style='left:{left:.4g}%;width:{width:.4g}%'></b>"
+    note = " <small>missing</small>" if is_missing else ""
+    return (
+        f"<li data-query='{name}'{' class=chosen' if is_chosen else ''}>"
+        f"<span class='name'><button type='button' aria-label='Open query {name}'>{name}</button>{note}</span>"
+        f"<span class='track' aria-hidden='true'>{bar}</span><span class='number'>{text}</span></li>"
     )
 
 
 def side_by_side(
     query: str, rankings: Mapping[str, Ranking], sums: Mapping[str, Mapping[str, float]], options: dict[str, Any]
 ) -> str:
-    """Return the rankings of a query, side by side.
-
-    Args:
-        query: the name of the query.
-        rankings: the rankings of this query, by the names of the runs; empty if it is missing from a run.
-        sums: the nDCG, DCG and ideal DCG of each ranking, by their names.
-        options: the options of `compute`, with one cutoff.
-    """
+    """Return the rankings of a query by some runs, with the nDCG, DCG and ideal DCG of each, side by side."""
     (k,) = options["k"]
     ranks = {name: steps(ranking, options, k).to_dict("records") for name, ranking in rankings.items()}
     places = {
@@ -90,7 +109,9 @@ def side_by_side(
         ranked = [row for row in rows if row["document"] in places[name]]
         missed = [row for row in rows if row["rank"] == "not retrieved" and row["gain"] > 0]
         (measure, value), (_, dcg), (_, ideal) = sums[name].items()
-        cards = [_row(row, grades[row["document"]], dots, widest, others) for row in ranked[:DRAWN]]
+        adding = [at for at, row in enumerate(ranked, 1) if row["contribution"]]  # also beyond the cutoff, if tied
+        drawn = DRAWN if k is None else min(DRAWN, max(k, *adding, 0))
+        cards = [_row(row, grades[row["document"]], dots, widest, others) for row in ranked[:drawn]]
         columns.append(
             f"<section><h3>{escape(name)}: {escape(measure)} {'skipped' if math.isnan(value) else f'{value:.4f}'}</h3>"
             f"<p>{'' if math.isnan(value) else f'DCG {dcg + 0.0:.4f} ÷ ideal {ideal + 0.0:.4f} '}"
@@ -98,11 +119,11 @@ def side_by_side(
             f"data-runs='{escape(json.dumps([name]))}' "
             f"aria-label='Open {escape(name)} of query {escape(query)} in One ranking'>open in One ranking</button></p>"
             f"<ol class='order'>{''.join(cards)}</ol>"
-            f"{f'<p>{len(ranked) - DRAWN:,} more documents follow.</p>' if len(ranked) > DRAWN else ''}"
+            f"{f'<p>{len(ranked) - drawn:,} more documents follow.</p>' if len(ranked) > drawn else ''}"
             f"{'' if ranked else f'<p>This query is missing from {escape(name)}: nothing was retrieved.</p>'}"
             f"{_missed(missed)}</section>"
         )
-    key = "<small>: ↑ higher, ↓ lower here than in the other ranking</small>" if len(columns) > 1 else ""
+    key = "<small>: ↑ higher, ↓ lower here than there, in the other ranking</small>" if len(columns) > 1 else ""
     return (
         f"<div class='picture beside' role='region' aria-label='Query {escape(query)}'>"
         f"<h3 class='query'>Query {escape(query)}{key}</h3><div class='columns'>{''.join(columns)}</div></div>"
@@ -118,7 +139,7 @@ def _row(
 ) -> str:
     """Return a document at its rank: its relevance, what it adds, and where another run has it."""
     document, added = escape(row["document"]), row["contribution"]
-    elsewhere = "".join(_elsewhere(row, name, placed.get(row["document"])) for name, placed in others.items())
+    elsewhere = "".join(_elsewhere(row, placed.get(row["document"])) for placed in others.values())
     tied = f" class='tied' data-tied='{row['rank']}'" if "–" in row["rank"] else ""
     kind, judged = (" unjudged", "not judged") if relevance is None else ("", f"relevance {relevance:g}")
     return (
@@ -129,13 +150,13 @@ def _row(
     )
 
 
-def _elsewhere(row: Mapping[str, Any], name: str, rank: str | None) -> str:
+def _elsewhere(row: Mapping[str, Any], rank: str | None) -> str:
     """Return where another run has a document, and whether it is higher or lower here."""
     if rank is None:
-        return f"<small class='up'>not in {escape(name)}</small>"
+        return "<small class='up'>not there</small>"
     here, there = (fmean(map(int, each.split("–"))) for each in (row["rank"], rank))
     kind, sign = ("up", "↑ ") if here < there else ("down", "↓ ") if here > there else ("same", "")
-    return f"<small class='{kind}'>{sign}{rank} in {escape(name)}</small>"
+    return f"<small class='{kind}'>{sign}{rank} there</small>"
 
 
 def _missed(rows: list[dict[str, Any]]) -> str:

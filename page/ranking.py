@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 import pandas as pd
@@ -22,14 +22,12 @@ from .choices import (
     snippet,
     text_of,
 )
-from .contributions import Ranking, curves, steps
+from .contributions import Ranking, steps
 from .events import EACH, QUIET, follow, raise_errors, show_errors
-from .example import FIRST_RANKING, QUERY
-from .guide import guide
+from .guide import FIRST_RANKING, QUERY, guide
 from .metric import ndcg
 from .paste import pasted_rows, with_point
 from .picture import JS, SHOWS, TEMPLATE, picture
-from .plots import line_plot
 from .render import csv_link, error_html, list_html, table_html
 
 HEADERS = ["document", "relevance", "score"]
@@ -45,10 +43,8 @@ EXAMPLES: dict[str, Rows] = {
         ("d8", "2", ""),
     ],
 }
-STEPS_CAPTION = (
-    "What each document adds to DCG, up to the largest cutoff. Ideal: what the ideal ranking adds at this rank; "
-    "loss: how much less this ranking adds"
-)
+STEPS_CAPTION = """What each document adds to DCG, up to the largest cutoff. Ideal: what the ideal ranking adds at
+this rank; loss: how much less this ranking adds"""
 ADD = """table => {
   const names = table.data.map(row => row[0]);
   let at = 1;
@@ -60,16 +56,19 @@ LARGEST = 1e100  # sums of more would not be finite
 EMPTY = "relevance is empty if not judged, score if not retrieved"
 
 
-def ranking_tab(
-    page: gr.Blocks, convention: gr.Dropdown, bar: list[Any]
-) -> tuple[gr.Dataframe, gr.HTML, gr.Textbox, gr.Textbox]:
-    """Lay out the tab and return its table, its title, its guided step, and the field for the link to its state.
+class Shown(NamedTuple):
+    """What the tab shows of a ranking, and the fields that show it."""
 
-    Args:
-        page: that it is part of.
-        convention: the field of its name.
-        bar: the options.
-    """
+    picture: Any
+    changes: Any = None  # what each option changes
+    ranks: Any = None  # what each document adds
+    file: Any = None
+    signature: Any = None
+    code: Any = None
+
+
+def ranking_tab(convention: gr.Dropdown, bar: list[Any]) -> tuple[gr.Dataframe, gr.HTML, gr.Textbox, gr.Textbox]:
+    """Lay out the tab and return its table, its title, its guided step, and the field for the link to its state."""
     # a first visit shows this before any event
     first = score_ranking(table_of(FIRST_RANKING), 0, *(each.value for each in bar))
     with gr.Tab("One ranking", id="ranking"):
@@ -77,30 +76,29 @@ def ranking_tab(
         edits = gr.Number(0, precision=0, visible="hidden")  # of the picture, that the table has
         title = gr.HTML("", elem_id="ranking-title")
         step = guide(table, title)
-        drawn = gr.HTML(first[0], html_template=TEMPLATE, js_on_load=JS, apply_default_css=False, elem_id="picture")
+        drawn = gr.HTML(
+            first.picture, html_template=TEMPLATE, js_on_load=JS, apply_default_css=False, elem_id="picture"
+        )
         with gr.Accordion("Edit as a table, paste, or take an example", open=False):
             _editor(table, title)
         with gr.Accordion("What each option changes here", open=False):
-            here = gr.HTML(first[8], elem_id="what-changes")
+            changed = gr.HTML(first.changes, elem_id="what-changes")
         with gr.Accordion("Every number", open=False):
-            step_table = gr.HTML(first[3], elem_id="steps")
-            cutoff_table = gr.HTML(first[4], elem_id="by-cutoff")
-            file = gr.HTML(first[7])
-            with gr.Row():
-                dcg_plot, ndcg_plot = gr.HTML(first[1], min_width=300), gr.HTML(first[2], min_width=300)
+            ranks = gr.HTML(first.ranks, elem_id="steps")
+            file = gr.HTML(first.file)
         with gr.Accordion("Use it in code, or link to it", open=False):
             with gr.Row():
                 signature = gr.Textbox(
-                    first[5], label="Signature", buttons=["copy"], min_width=300, elem_id="signature"
+                    first.signature, label="Signature", buttons=["copy"], min_width=300, elem_id="signature"
                 )
-                link = gr.Textbox(label="Link", buttons=["copy"], max_lines=3, min_width=300, elem_id="link")
+                link = gr.Textbox("", label="Link", buttons=["copy"], max_lines=3, min_width=300, elem_id="link")
             code = gr.Textbox(
-                first[6], label="The same in Python", lines=8, max_lines=20, buttons=["copy"], elem_id="code"
+                first.code, label="The same in Python", lines=8, max_lines=20, buttons=["copy"], elem_id="code"
             )
 
     changes = [each.change for each in (table, *bar)]
-    shown = [drawn, dcg_plot, ndcg_plot, step_table, cutoff_table, signature, code, file, here]
-    follow(changes, score_ranking, [table, edits, *bar], shown)
+    shown = Shown(drawn, changed, ranks, file, signature, code)
+    follow(changes, score_ranking, [table, edits, *bar], [*shown])
     edit = drawn.edit(take_edit, [table, *bar], [table, edits, *shown], **QUIET)  # shown by the one answer
     edit.failure(None, js="() => refuseEdit()")
     drawn.k(take_value, None, bar[0], **QUIET)  # each waits for the answer before, so the last one counts
@@ -127,6 +125,7 @@ def _editor(table: gr.Dataframe, title: gr.HTML) -> None:
     with gr.Row():
         example = gr.Dropdown(list(EXAMPLES), value=next(iter(EXAMPLES)), label="Examples", min_width=300)
         paste = gr.Textbox(
+            "",
             label="Paste: 3 2 3 0 1 2; lines of document, relevance, score; or a query's lines of qrels or of a run",
             lines=2,
             max_length=50_000,
@@ -151,11 +150,7 @@ def table_of(rows: Rows) -> pd.DataFrame:
 
 
 def rows_of(table: pd.DataFrame) -> list[list[Any]]:
-    """Return document, relevance and score of each row, by the headers of their columns.
-
-    Raises:
-        ValueError: The table has other columns.
-    """
+    """Return document, relevance and score of each row, by the headers of their columns."""
     headers = [text_of(each) for each in table.columns]
     if sorted(headers) != sorted(HEADERS):
         found = ", ".join(headers)[:100] or "none"
@@ -247,21 +242,13 @@ def _number(cell: str, name: str, row: int) -> float | None:
     return value
 
 
-@show_errors(9)
-def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> tuple[Any, ...]:
-    """Return everything the tab shows of a ranking, which is drawn at the largest of the cutoffs.
-
-    Args:
-        table: the table of the ranking.
-        edits: the number of edits of the picture in it.
-        *bar: the options.
-    """
+@show_errors(Shown)
+def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> Shown:
+    """Return everything the tab shows of a ranking, which is drawn at the largest of the cutoffs."""
     options = options_of(*bar)
     ranking = ranking_of(rows_of(table))
     refuse_negative(ranking, options)
-    given = ranking.given(options)
-    by_query = ndcg.compute(**given, **options, use_aggregator=False)
-    result = {name: value for name, (value,) in by_query.items()}
+    result = scores_by_name(ranking, options)
     if any(math.isnan(value) for value in result.values()):
         raise ValueError(
             "No relevant document was judged, and such queries are excluded from the mean: there is no score."
@@ -269,42 +256,16 @@ def score_ranking(table: pd.DataFrame, edits: int, *bar: Any) -> tuple[Any, ...]
     drawn = {**options, "k": [largest(options["k"])]}
     name, value = next(iter(scores_by_name(ranking, drawn).items()))
     ranks = steps(ranking, drawn, drawn["k"][0])
-    by_cutoff = curves(ranking, options)
     added = ["contribution", "ideal", "loss"]
     sums = pd.DataFrame({"rank": ["sum"], **dict.fromkeys(["document", "relevance"], ""), **ranks[added].sum()})
-    return (
+    return Shown(
         picture(ranking, ranks, {name: value, **result}, drawn, _tie_note(ranking, drawn), edits),
-        plot_of_sums(by_cutoff),
-        plot_of_scores(by_cutoff),
-        table_html(STEPS_CAPTION, pd.concat([ranks, sums])),
-        table_html("The curves in numbers", by_cutoff),
-        ndcg.signature(**options),
-        snippet(given, options),
-        csv_link(ranks, "ranking.csv"),
         what_changes(ranking, drawn, value),
+        table_html(STEPS_CAPTION, pd.concat([ranks, sums])),
+        csv_link(ranks, "ranking.csv"),
+        ndcg.signature(**options),
+        snippet(ranking.given(options), options),
     )
-
-
-def plot_of_sums(by_cutoff: pd.DataFrame) -> str:
-    """Return DCG and the ideal DCG at every cutoff, drawn, and the rank at which they differ most."""
-    lines = by_cutoff[["k", "DCG", "ideal DCG"]].set_axis(["rank", "this ranking", "ideal"], axis=1)
-    gap = by_cutoff["ideal DCG"] - by_cutoff["DCG"]
-    at = int(gap.argmax())
-    parted = (
-        f"most is missing at rank {by_cutoff['k'][at]}: {gap[at]:.4f}" if gap[at] >= SHOWS else "nothing is missing"
-    )
-    reached = f"DCG reaches {by_cutoff['DCG'].iloc[-1]:.4f} of {by_cutoff['ideal DCG'].iloc[-1]:.4f}"
-    return line_plot(lines, 0.0, "DCG up to each rank:", f"{reached}; {parted}.")
-
-
-def plot_of_scores(by_cutoff: pd.DataFrame) -> str:
-    """Return nDCG at every cutoff, drawn, and the ranks at which it is lowest and highest."""
-    scores = by_cutoff["nDCG"]
-    low, high = int(scores.argmin()), int(scores.argmax())
-    ends = f"nDCG is lowest at k = {by_cutoff['k'][low]}: {scores[low]:.4f}; highest at {by_cutoff['k'][high]}"
-    same = f"nDCG is {scores[0]:.4f} at every cutoff."
-    found = same if scores[high] - scores[low] < SHOWS else f"{ends}: {scores[high]:.4f}."
-    return line_plot(by_cutoff[["k", "nDCG"]], 1.0, "nDCG at every cutoff k", found)
 
 
 def scores_by_name(ranking: Ranking, options: dict[str, Any]) -> dict[str, float]:
@@ -340,12 +301,7 @@ def what_changes(ranking: Ranking, options: dict[str, Any], value: float) -> str
 
 
 def _tie_note(ranking: Ranking, options: dict[str, Any]) -> str:
-    """Return the effect of the order of tied documents on the score; without ties nothing."""
-    scores = [score for score in ranking.compared(options).score if score is not None]
-    if len(set(scores)) == len(scores):
-        return ""
-    ends = [scores_by_name(ranking, {**options, "ties": ties}) for ties in ("worst", "best")]
-    (worst,), (best,) = (each.values() for each in ends)
-    if worst != best:
-        return f"Depending on the order of tied documents, the score could be anything from {worst:.4f} to {best:.4f}."
-    return "The order of tied documents does not change this score."
+    """Return the effect of the order of tied documents on the score, if it has any."""
+    (score,) = ndcg.report(**ranking.given(options), **options).scores.values()
+    ends = f"{score.worst:.4f} to {score.best:.4f}"
+    return f"Depending on the order of tied documents, the score could be anything from {ends}." if score.tied else ""

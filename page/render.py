@@ -37,9 +37,18 @@ def list_html(caption: str, lines: Sequence[str]) -> str:
     return f"<figure><figcaption>{html.escape(caption)}</figcaption><ul>{items}</ul></figure>"
 
 
-def error_html(problem: Exception | str) -> str:
-    """Return an error as text."""
-    return f"<p class='error' role='alert'>{html.escape(str(problem))}</p>"
+def error_html(problem: Exception | str, offer: tuple[str, str, str] | None = None) -> str:
+    """Return an error as text, with a button if one mends it."""
+    return f"<p class='error' role='alert'>{html.escape(str(problem))} {offer_html(offer)}</p>"
+
+
+def offer_html(offer: tuple[str, str, str] | None) -> str:
+    """Return a button that sets an option: its name, the choice, and the text of the button."""
+    if offer is None:
+        return ""
+    name, choice, text = offer
+    value = f"data-offer='{html.escape(name)}' data-value='{html.escape(choice)}'"
+    return f"<button class='offer' type='button' {value}>{html.escape(text)}</button>"
 
 
 def table_html(caption: str, frame: pd.DataFrame) -> str:
@@ -51,6 +60,12 @@ def table_html(caption: str, frame: pd.DataFrame) -> str:
     return f"<figure><figcaption>{label}</figcaption>{scrolled}</figure>"
 
 
+def text_table(caption: str, table: Sequence[Sequence[str]]) -> str:
+    """Return a table of the metric, the header first, to read."""
+    header, *rows = table
+    return table_html(caption, pd.DataFrame(rows, columns=header))
+
+
 def _rounded(value: float) -> str:
     return f"{round(value, 4) + 0.0:.4f}"  # no -0.0000
 
@@ -60,13 +75,9 @@ def csv_link(frame: pd.DataFrame, name: str, title: str = "Download as CSV") -> 
     text = io.StringIO()
     rows = [list(frame.columns), *frame.astype(object).values.tolist()]
     csv.writer(text, quoting=csv.QUOTE_NONNUMERIC).writerows([map(_spreadsheet_cell, row) for row in rows])
-    return file_link(text.getvalue(), name, "text/csv", title)
-
-
-def file_link(text: str, name: str, kind: str, title: str) -> str:
-    """Return a link that holds a file of text, of a media type."""
-    data = base64.b64encode(text.encode()).decode()
-    return f"<a class='csv' download='{name}' href='data:{kind};charset=utf-8;base64,{data}'>{html.escape(title)}</a>"
+    data = base64.b64encode(text.getvalue().encode()).decode()
+    address = f"data:text/csv;charset=utf-8;base64,{data}"
+    return f"<a class='csv' download='{name}' href='{address}'>{html.escape(title)}</a>"
 
 
 def _spreadsheet_cell(cell: Any) -> Any:

@@ -1,143 +1,86 @@
-"""The tab of search runs: qrels and runs to upload, audited, scored and compared, as a whole and query by query."""
+"""The tab of search runs: qrels and runs to upload; which run is best, and on which queries."""
 
-import html
 import json
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Sequence
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 import pandas as pd
 from gradio.processing_utils import save_bytes_to_cache
 from gradio.utils import get_upload_folder
 
-from .choices import options_of, settings_of
-from .events import ALOUD, EACH, QUIET, raise_errors, show_errors
-from .metric import ndcg
+from .card import file_link
+from .choices import LINKED, cell_of, convention_of, options_of, settings_of
+from .events import ALOUD, QUIET, follow, raise_errors, show_errors
+from .metric import ndcg, tables
 from .paste import ids_as_run
-from .plots import bars_svg
-from .queries import BARS, JS, query_bars, side_by_side
+from .queries import JS, query_bars, side_by_side
 from .ranking import ranking_of, table_with
-from .render import csv_link, error_html, file_link, note_html, score_card, table_html
-from .run_results import (
-    RunResults,
-    audit_row,
-    compare_several,
-    look_swapped,
-    means_of,
-    misplaced,
-    pair_row,
-    read_files,
-    report_on,
-    rows_of_query,
-    run_names,
-    score_one,
-)
-from .uploads import Mappings, read_groups
+from .render import csv_link, list_html, note_html, offer_html, table_html, text_table
+from .results import RUNS, UPLOAD, Results, read_files, results_of, rows_of_query
+from .standings import Remark, Standing, missing_remarks, standing_html, tie_remarks
 
-AUDIT_CAPTION = (
-    "Audit. Not ranked: judged queries that are missing from the run; not judged: its queries without judgments; "
-    "tied: queries with a score that depends on the order of ties; unjudged: documents within the cutoff that is shown"
-)
-AUDIT = ["run", "documents", "queries", "not ranked", "not judged", "tied", "unjudged@k"]
-MEANS_CAPTION = "Scores, with 95% intervals, best first; random order: the expected score of a random order"
-MEANS = ["run", "measure", "mean", "from", "to", "standard error", "random order", "queries"]
-PAIRS = ["measure", "run", "other", "run − other", "95% interval", "p", "p (Holm)", "t-test p", "t-test p (Holm)"]
-PAIRS += ["won, tied, lost"]
+AUDIT = ["run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged@k"]
+AUDIT_CAPTION = """Audit. Not judged: queries of the run without judgments; not ranked: judged queries that are missing
+from it; tied: queries with a score that depends on the order of ties; unjudged: documents within the cutoff"""
+SERIOUS = ("both retrieved and judged", "cannot be significant", "too few queries")  # notes that are warnings
 SAMPLES = Path(__file__).with_name("samples")
-ABOUT = (
-    "Qrels and one to five runs: TREC files; CSV, TSV, JSONL or Parquet with query, document and score or relevance; "
-    "JSON `{query: {document: value}}`; also compressed by gzip or Zstandard; each up to 20 MB. A link to this tab "
-    "keeps the options, not the files: whoever opens it uploads them again."
-)
-PASTE = (
-    "The formats above as text, or lists of ids, best first, one query per line: `q1: d3 d1 d7`. A pasted run is added "
-    "to the runs above."
-)
-SWAPPED = "The qrels and a run are in each other's place."
-LOOK_SWAPPED = "The qrels have fractions and a run has whole numbers only, as if they were in each other's place."
-INTO_VIEW = "() => document.querySelector('#beside .query')?.scrollIntoView({ block: 'nearest' })"
-BUTTONS_JS = """
-element.addEventListener("click", event => {
-  const button = event.target.closest("#swap-files");
-  if (button) trigger("swap", { run: Number(button.dataset.run) });
-  if (event.target.closest("#as-trec-eval")) trigger("convention", {});
-});
-"""
-PATHS = "(_, value) => value?.path ?? value"  # makes JSON.stringify write a file as its path
-# the files and options that are to be scored, in JSON, in place of those that were
-ASKED = f"(_, choice, ...given) => [JSON.stringify(given, {PATHS}), choice, ...given]"
-AS_TREC_EVAL = "<button id='as-trec-eval' class='offer' type='button'>Score as trec_eval does</button>"
+ABOUT = f"""Upload qrels and up to {RUNS} runs, each up to 20 MB: TREC, CSV, JSON, Parquet or
+{file_link("another format", "docs/files.md")}. A link to this tab keeps the options, not the files."""
+PASTE = """The text of a file, or lists of ids, best first, one query per line: `q1: d3 d1 d7`. A pasted run is added
+to the runs above."""
 SAMPLE = "These are two sample runs. Upload or paste yours above."
-ONE_QUERY = "Intervals and tests need more than one query."
-GROUPS = 50  # that are shown
-SHOWN = 13  # outputs of `results_of`
+INTO_VIEW = "() => document.querySelector('#beside .query')?.scrollIntoView({ block: 'nearest' })"
+
+
+class Shown(NamedTuple):
+    """What the tab shows of runs, and the fields that show it."""
+
+    view: Any
+    beside: Any = None  # the rankings of a query
+    numbers: Any = None
+    markdown: Any = None
+    latex: Any = None
+    signature: Any = None
 
 
 def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Dataframe, gr.HTML, gr.Tabs]) -> list[gr.File]:
-    """Lay out the tab and return its files.
-
-    Args:
-        convention: the field of its name.
-        bar: the options.
-        ranking: the table of the first tab, its title, and the tabs, for a query that is chosen.
-    """
+    """Lay out the tab and return its files; a query is opened in a ranking: its table, its title, and the tabs."""
     with gr.Tab("Search runs", id="runs") as tab:
         gr.Markdown(ABOUT)
         with gr.Row():
-            qrels_file = gr.File(label="Qrels", elem_id="qrels")
-            run_files = gr.File(label="Runs", file_count="multiple", elem_id="runs")
+            qrels_file = gr.File(label="Qrels", elem_id="qrels", height=140)
+            run_files = gr.File(label="Runs", file_count="multiple", elem_id="runs", height=140)
         texts, take, groups = paste_fields()
-        score_button = gr.Button("Score", variant="primary", elem_id="score-runs")
-        shown = [*result_fields(), gr.Textbox(visible="hidden")]
-        scored = gr.Textbox("[]", visible="hidden")  # the files and options of the results that are shown
+        shown = result_fields()
+        chosen = gr.Textbox("{}", visible="hidden")  # the measure and the runs that are compared
     files = [qrels_file, run_files]
-    score, _, bars, beside, _, _, _, queries, signature, *_, measure, only = shown
-    compared = [*files, groups, *bar]
-    given, answered = [scored, measure, *compared], [*shown, scored]
-    how: dict[str, Any] = {"js": ASKED, "trigger_mode": "always_last", "api_visibility": "private"}
-    filled = [
-        score.swap(swap_files, files, files, **{**QUIET, "trigger_mode": "once"}),
-        take.click(take_texts, [*texts, run_files], [*texts, *files], **QUIET),
-    ]
-    for event in (score_button.click, measure.input, *(each.success for each in filled)):
-        event(score_runs, given, answered, **how)
-    tab.select(show_samples, [scored, signature, *compared], answered, **how)
-    score.convention(score_as_trec_eval, given, [convention, *bar, *answered], **how)
-    changed = [event for each in (*files, groups) for event in (each.upload, each.clear, each.delete)]
-    changed += [each.change for each in (*bar, scored)]
-    gr.on(changed, None, [scored, *compared], answered, js=clear_outdated(shown))
-    bars.choose(show_query, [*files, measure, *bar], beside, **QUIET).then(None, js=INTO_VIEW)
-    opened = [
-        queries.select(open_query, files, [*ranking], **EACH | ALOUD),
-        beside.open(open_run, files, [*ranking], **QUIET | ALOUD),
-        only.change(open_only_query, [only, *files], [*ranking], **QUIET | ALOUD),
-    ]
-    for each in opened[:2]:
-        each.then(None, js="() => scrollTo(0, 0)")
+    take.click(take_texts, [*texts, run_files], [*texts, *files], **QUIET)
+    shown.view.choose(take_choice, chosen, chosen, **QUIET)
+    shown.view.offer(take_offer, [*files, convention, *bar], [*files, convention, *bar], **QUIET)
+    given = [chosen, *files, groups, *bar]
+    changed = [each.change for each in given]
+    follow([tab.select, *changed], show_results, given, [*shown], queue=True)
+    shown.view.query(show_query, [*files, *bar], shown.beside, **QUIET).then(None, js=INTO_VIEW)
+    opened = shown.beside.open(open_run, files, [*ranking], **QUIET | ALOUD)
+    opened.then(None, js="() => scrollTo(0, 0)")
     return files
 
 
-def result_fields() -> list[Any]:
-    """Lay out the results of runs; return the fields in the order of `results_of`, without the last, hidden one."""
-    score = gr.HTML(js_on_load=BUTTONS_JS, elem_id="runs-score")
-    means = gr.HTML(elem_id="means")
-    measure = gr.Radio(label="Shown query by query", visible=False, elem_id="measure")
-    bars = gr.HTML(js_on_load=JS, apply_default_css=False, elem_id="by-query")
+def result_fields() -> Shown:
+    """Lay out the fields of the results."""
+    view = gr.HTML(js_on_load=JS, apply_default_css=False, elem_id="runs-view")
     beside = gr.HTML(js_on_load=JS, apply_default_css=False, elem_id="beside")
-    slices, pairs, audit = (gr.HTML(elem_id=name) for name in ("slices", "pairs", "audit"))
-    queries = gr.Dataframe(
-        headers=["query", "score"],
-        label="Every query: choose one to open its ranking by the run of that column",
-        interactive=False,
-        elem_id="queries",
-    )
-    signature = gr.Textbox(label="Signature", buttons=["copy"])
-    with gr.Accordion("Copy or download the results", open=False):
-        file = gr.HTML(elem_id="runs-files")
-        markdown = gr.Textbox(label="As Markdown", lines=6, max_lines=20, buttons=["copy"], elem_id="runs-markdown")
-    return [score, means, bars, beside, slices, pairs, audit, queries, signature, file, markdown, measure]
+    with gr.Accordion("All numbers, to copy or to download", open=False):
+        numbers = gr.HTML(elem_id="runs-numbers")
+        with gr.Row():
+            copied: Any = {"lines": 4, "max_lines": 20, "buttons": ["copy"]}
+            markdown = gr.Textbox("", label="As Markdown", elem_id="runs-markdown", **copied)
+            latex = gr.Textbox("", label="As LaTeX", elem_id="runs-latex", **copied)
+        signature = gr.Textbox("", label="Signature", buttons=["copy"])
+    return Shown(view, beside, numbers, markdown, latex, signature)
 
 
 def paste_fields() -> tuple[list[gr.Textbox], gr.Button, gr.File]:
@@ -146,63 +89,21 @@ def paste_fields() -> tuple[list[gr.Textbox], gr.Button, gr.File]:
         gr.Markdown(PASTE)
         with gr.Row():
             texts = [
-                gr.Textbox(label=label, lines=3, max_lines=8, max_length=500_000, elem_id=name)
+                gr.Textbox("", label=label, lines=3, max_lines=8, max_length=500_000, elem_id=name)
                 for label, name in (("Qrels, as text", "qrels-text"), ("Run, as text", "run-text"))
             ]
-        take = gr.Button("Score these texts", elem_id="take-texts")
+        take = gr.Button("Take these texts", elem_id="take-texts")
         groups = gr.File(label="Groups of queries: a CSV of query and group, such as language", elem_id="groups")
     return texts, take, groups
 
 
-def clear_outdated(shown: Sequence[Any]) -> str:
-    """Return a script that clears the results if other files or options are chosen now.
-
-    The server does not do this, since its answer could come after the answer to a later press of Score.
-    """
-    empty = [each.postprocess(None) for each in shown[1:-2]]
-    cleared = [note_html("Press Score."), *empty, gr.update(visible=False), "", "[]"]
-    as_sent = json.dumps(cleared, default=lambda each: each.model_dump())  # as Gradio sends a table
-    kept = json.dumps([gr.skip()] * len(cleared))
-    is_current = f"JSON.stringify(JSON.parse(scored)) === JSON.stringify(given, {PATHS})"
-    return f"(scored, ...given) => {is_current} ? {kept} : {as_sent}"
-
-
-def score_as_trec_eval(
-    scored: str,
-    chosen: str | None,
-    qrels_file: str | None,
-    run_files: list[str] | None,
-    groups: str | None,
-    cutoffs: str,
-    log_base: float | None,
-    *settings: str,
-) -> tuple[Any, ...]:
-    """Return trec_eval's convention, the bar with its settings, and the results of the runs under it."""
-    bar = [cutoffs, log_base, *settings_of("trec_eval"), settings[-1]]
-    scored = json.dumps([*json.loads(scored)[:3], *bar])  # the same files
-    return ("trec_eval", *bar, *score_runs(scored, chosen, qrels_file, run_files, groups, *bar))
-
-
-def files_or_samples(qrels_file: str | None, run_files: list[str] | None) -> tuple[str | None, list[str] | None]:
+def files_or_samples(qrels_file: str | None, run_files: list[str] | None) -> tuple[str, list[str]]:
     """Return the files of the tab, or qrels and two runs to try it with if there are none."""
-    if qrels_file or run_files:
+    if qrels_file and run_files:
         return qrels_file, run_files
+    if qrels_file or run_files:
+        raise ValueError(UPLOAD)
     return str(SAMPLES / "qrels.txt"), [str(SAMPLES / f"{name}.txt") for name in ("bm25", "dense")]
-
-
-def show_samples(
-    scored: str, signature: str, qrels_file: str | None, run_files: list[str] | None, *how: Any
-) -> tuple[Any, ...]:
-    """Return the results of the sample runs, unless the tab has files or shows these results already."""
-    if signature or qrels_file or run_files:
-        return tuple([gr.skip()] * (SHOWN + 1))
-    return score_runs(scored, None, None, None, *how)
-
-
-def swap_files(qrels_file: str, run_files: list[str], event: gr.EventData) -> tuple[str, list[str]]:
-    """Return a run in the place of the qrels, and these in its."""
-    at = int(event.run)
-    return run_files[at], [*run_files[:at], qrels_file, *run_files[at + 1 :]]
 
 
 def take_texts(qrels_text: str, run_text: str, run_files: list[str] | None) -> list[Any]:
@@ -219,172 +120,148 @@ def _file_of(text: str, name: str) -> str:
     return str(save_bytes_to_cache(text.encode("utf-8", "replace"), name, get_upload_folder()))
 
 
-@raise_errors
-def open_query(
-    qrels_file: str | None, run_files: list[str] | None, event: gr.SelectData
-) -> tuple[gr.Dataframe, str, gr.Tabs]:
-    """Return the chosen query in the first tab, as the run of the chosen column ranks it."""
-    names = list(run_names(files_or_samples(qrels_file, run_files)[1] or []))
-    return _opened(qrels_file, run_files, str(event.row_value[0]), names[max(0, event.index[1] - 1) % len(names)])
+def take_choice(chosen: str, event: gr.EventData) -> str:
+    """Return what is chosen after one more choice; another base is compared with the best of the others."""
+    kept = {name: choice for name, choice in json.loads(chosen).items() if (event.name, name) != ("base", "other")}
+    return json.dumps({**kept, event.name: event.choice})
 
 
-@raise_errors
-def open_run(
-    qrels_file: str | None, run_files: list[str] | None, event: gr.EventData
-) -> tuple[gr.Dataframe, str, gr.Tabs]:
-    """Return a query in the first tab, as a run ranks it."""
-    return _opened(qrels_file, run_files, event.query, event.runs[0])
+def take_offer(event: gr.EventData, qrels_file: str, run_files: list[str], convention: str, *bar: Any) -> list[Any]:
+    """Return the files, the convention and the bar after a button of a warning or an error was pressed."""
+    files, how = [qrels_file, run_files], dict(zip(LINKED, bar, strict=True))
+    if event.name == "swap":
+        at = int(event.choice)
+        files = [run_files[at], [*run_files[:at], qrels_file, *run_files[at + 1 :]]]
+    elif event.name == "convention":
+        how |= zip(tables.CHOICES, settings_of(event.choice), strict=True)
+    else:
+        how[event.name] = event.choice
+    return [*files, convention_of(*(how[name] for name in tables.CHOICES)), *how.values()]
 
 
-@raise_errors
-def open_only_query(query: str, qrels_file: str | None, run_files: list[str] | None) -> Any:
-    """Return the only query of the only run in the first tab, and say so; of no such query, no change."""
-    if not query or not qrels_file or not run_files:
-        return [gr.skip()] * 3
-    gr.Info(f"{ONE_QUERY} It is opened here, in the tab One ranking.")
-    return _opened(qrels_file, run_files, query, *run_names(run_files))
-
-
-def _opened(
-    qrels_file: str | None, run_files: list[str] | None, query: str, name: str
-) -> tuple[gr.Dataframe, str, gr.Tabs]:
-    qrels, runs = read_files(*files_or_samples(qrels_file, run_files), [name])
-    rows, what = rows_of_query(runs[name], qrels, query, name)
-    return table_with(rows, what), note_html(what), gr.Tabs(selected="ranking")
-
-
-@show_errors(1)
-def show_query(
-    event: gr.EventData, qrels_file: str | None, run_files: list[str] | None, measure: str, *bar: Any
-) -> str:
-    """Return the rankings of the chosen query, side by side."""
+@show_errors(Shown)
+def show_results(
+    chosen: str, qrels_file: str | None, run_files: list[str] | None, groups: str | None, *bar: Any
+) -> Shown:
+    """Return everything the tab shows of runs."""
+    if bool(qrels_file) != bool(run_files):
+        return Shown(note_html(UPLOAD))
+    qrels_path, run_paths = files_or_samples(qrels_file, run_files)
+    results = results_of(qrels_path, tuple(run_paths), groups, bar)
     options = options_of(*bar)
-    qrels, runs = read_files(*files_or_samples(qrels_file, run_files), event.runs)
-    return query_html(event.query, {name: runs[name] for name in event.runs}, qrels, options, measure)
+    standing = Standing.of(results.scores, results.pairs, json.loads(chosen))
+    runs = standing.winner_first
+    differing = differences_of(results.values[standing.measure], runs)
+    query = query_to_open(differing, [results.missing[run] for run in runs])
+    parts = [
+        "" if qrels_file else note_html(SAMPLE),
+        f"<h2 role='status'>{escape(standing.headline())}</h2>",
+        *map(remark_html, remarks_on(results, standing, options)),
+        f"<p class='evidence'>{escape(standing.evidence())}</p>",
+        standing_html(standing, list(results.scores[standing.base])),
+        query_bars(differing, runs, standing.measure, results.missing, query),
+    ]
+    report = results.found[0]
+    return Shown(
+        "".join(parts),
+        rankings_html(query, runs, qrels_path, run_paths, options, standing.measure),
+        numbers_html(results, standing),
+        "\n\n".join([standing.headline(), *(each.to_markdown() for each in results.found)]),
+        report.to_latex() if results.pairs else "",
+        report.signature,
+    )
 
 
-def query_html(query: str, runs: Mapping[str, Mappings], qrels: Mappings, options: dict[str, Any], measure: str) -> str:
-    """Return the rankings of a query side by side, at the cutoff of a measure."""
+def differences_of(values: pd.DataFrame, runs: Sequence[str]) -> pd.Series:
+    """Return how much better the first of two runs is on each query; of one run its values."""
+    one, *others = (values[run] for run in runs)
+    return pd.Series(tables.differences(one.to_numpy(), others[0].to_numpy()), values.index) if others else one
+
+
+def query_to_open(differing: pd.Series, missing: Sequence[Sequence[str]]) -> str:
+    """Return the query on which two runs differ most, or on which one is worst; if one can, of those in every run."""
+    ranked = differing.drop([query for queries in missing for query in queries], errors="ignore").dropna()
+    ranked = ranked if len(ranked) else differing.dropna()
+    return str(ranked.abs().idxmax() if len(missing) > 1 else ranked.idxmin())
+
+
+def remarks_on(results: Results, standing: Standing, options: dict[str, Any]) -> list[Remark]:
+    """Return what may be wrong with the files, or with what they seem to show, the most serious first."""
+    there = {run: by_measure[standing.measure] for run, by_measure in results.by_trec_eval.items()}
+    notes = dict.fromkeys(note for each in results.found for note in each.notes)
+    return [
+        *(Remark(note) for note in notes if any(each in note for each in SERIOUS)),
+        *(Remark(f"{run} and {first} are the same run.") for run, first in results.same.items()),
+        *missing_remarks(results.missing, options["missing"]),
+        *tie_remarks(standing.scores, there, standing.measure),
+    ]
+
+
+def remark_html(remark: Remark) -> str:
+    """Return a warning with its button."""
+    return f"<p class='remark'>{escape(remark.text)} {offer_html(remark.offer)}</p>"
+
+
+@show_errors(str)
+def show_query(event: gr.EventData, qrels_file: str | None, run_files: list[str] | None, *bar: Any) -> str:
+    """Return the rankings of the chosen query, side by side."""
+    files = files_or_samples(qrels_file, run_files)
+    return rankings_html(event.query, event.runs, *files, options_of(*bar), event.measure)
+
+
+def rankings_html(
+    query: str, names: Sequence[str], qrels_file: str, run_files: Sequence[str], options: dict[str, Any], measure: str
+) -> str:
+    """Return the rankings of a query by some runs side by side, at the cutoff of a measure."""
+    qrels, runs = read_files(qrels_file, run_files, names)
     cutoff = measure.partition("@")[2]
     options = {**options, "k": [int(cutoff) if cutoff else None]}
     rankings, sums = {}, {}
-    for name, run in runs.items():
-        rankings[name] = ranking_of(rows_of_query(run, qrels, query, name)[0])
-        ranked = {query: run[query]} if query in run else {}
+    for name in names:
+        rankings[name] = ranking_of(rows_of_query(runs[name], qrels, query, name)[0])
+        ranked = {query: runs[name][query]} if query in runs[name] else {}
         how = {**options, "measures": ["nDCG", "DCG", "IDCG"], "use_aggregator": False}
         values = ndcg.compute(predictions=ranked, references={query: qrels[query]}, **how)
         sums[name] = {each: value for each, (value,) in values.items()}
     return side_by_side(query, rankings, sums, options)
 
 
-def swap_html(text: str, run: int) -> str:
-    """Return the evidence that qrels and run were uploaded the wrong way round, and a button that swaps them."""
-    return f"{error_html(text)}<button id='swap-files' class='offer' type='button' data-run='{run}'>Swap them</button>"
+@raise_errors
+def open_run(
+    event: gr.EventData, qrels_file: str | None, run_files: list[str] | None
+) -> tuple[gr.Dataframe, str, gr.Tabs]:
+    """Return a query in the first tab, as a run ranks it."""
+    (name,) = event.runs
+    qrels, runs = read_files(*files_or_samples(qrels_file, run_files), [name])
+    rows, what = rows_of_query(runs[name], qrels, event.query, name)
+    return table_with(rows, what), note_html(what), gr.Tabs(selected="ranking")
 
 
-def score_runs(scored: str, chosen: str | None, *given: Any) -> tuple[Any, ...]:
-    """Return everything the tab shows of runs, and the files and options of these results."""
-    return (*results_of(chosen, *given), scored)
-
-
-@show_errors(SHOWN)
-def results_of(
-    chosen: str | None, qrels_file: str | None, run_files: list[str] | None, groups: str | None, *bar: Any
-) -> tuple[Any, ...]:
-    """Return everything the tab shows of runs; query by query, of the chosen measure or the first."""
-    options = options_of(*bar)
-    about_samples = "" if qrels_file or run_files else note_html(SAMPLE)
-    try:
-        qrels, runs = read_files(*files_or_samples(qrels_file, run_files))
-    except ValueError:
-        if (at := misplaced(qrels_file, run_files)) is None:
-            raise
-        return (swap_html(SWAPPED, at), *[None] * (SHOWN - 1))
-    if len(qrels) == 1:
-        return one_query(qrels, runs, options)
-    by = read_groups(groups, qrels) if groups else None
-    find = score_one if len(runs) == 1 else compare_several
-    results = find(runs, qrels, options, by, chosen or "")
-    best = list(results.scores)[:2]
-    query = query_to_open(results)
-    suspect = look_swapped(qrels, runs)
-    doubt = "" if suspect is None else swap_html(LOOK_SWAPPED, suspect)
-    means = pd.DataFrame(means_of(results.scores), columns=MEANS)
-    audit = [audit_row(name, run, qrels, results.scores[name][results.measure]) for name, run in runs.items()]
-    pairs = pd.DataFrame([pair_row(each) for each in results.report.pairs] if len(best) > 1 else [], columns=PAIRS)
-    measures = list(results.scores[best[0]])
-    verdict = [*results.verdict, *results.tied]
-    caption = f"{results.measure}: {' − '.join(best)}"
-    return (
-        f"{about_samples}<h3 class='verdict' role='status'>{html.escape(' '.join(verdict))}</h3>"
-        f"{AS_TREC_EVAL if results.tied else ''}{doubt}{mean_cards(results, means)}",
-        table_html(MEANS_CAPTION, means),
-        query_bars(results.drawn, caption, best, results.lacks, query),
-        query_html(query, {name: runs[name] for name in best}, qrels, options, results.measure),
-        groups_html(results.groups),
-        table_html("Paired comparison", pairs) if len(pairs) else None,
-        table_html(AUDIT_CAPTION, pd.DataFrame(audit, columns=AUDIT)),
-        results.table.round(4),
-        results.report.signature,
-        files_html(results, caption, best, pd.concat([means, pairs]).astype(object).fillna("")),
-        "\n\n".join([" ".join(verdict), results.report.to_markdown()]),
-        gr.Radio(measures, value=results.measure, visible=len(measures) > 1),
-        "",
-    )
-
-
-def query_to_open(results: RunResults) -> str:
-    """Return the query on which two runs differ most, or on which a single run scores worst."""
-    ranked = results.drawn[~results.drawn["query"].isin(results.lacks)]
-    most = (ranked if len(ranked) else results.drawn).sort_values(
-        results.drawn.columns[1], key=abs, ascending=len(results.scores) < 2
-    )
-    return str(most["query"].iloc[0])
-
-
-def mean_cards(results: RunResults, means: pd.DataFrame) -> str:
-    """Return the means as cards, with notes; the measure that the verdict speaks of comes first."""
-    others = [each for each in results.report.notes if "missing from the run" not in each]  # the verdict names these
-    notes = " ".join([f"{results.report.resampling}.", *others])
-    first = means.sort_values("measure", key=lambda each: each != results.measure, kind="stable")
-    return score_card(dict(zip(first["run"] + ": " + first["measure"], first["mean"], strict=True)), notes)
-
-
-def files_html(results: RunResults, caption: str, best: list[str], summary: pd.DataFrame) -> str:
-    """Return links to the summary and to every query as CSV, and to the bars as a picture."""
-    bars = list(results.drawn.head(BARS).itertuples(index=False, name=None))
-    sides = [f"{each} better" for each in best] if len(best) > 1 else []
-    links = [
-        csv_link(summary, "summary.csv", "Summary as CSV"),
-        csv_link(results.report.queries.to_pandas(), "queries.csv", "Every query as CSV"),
-        file_link(bars_svg(bars, caption, sides), "queries.svg", "image/svg+xml", "Bars as a picture (SVG)"),
+def numbers_html(results: Results, standing: Standing) -> str:
+    """Return all figures of runs as tables, and links to them as CSV."""
+    captions = ["Comparison"] if results.pairs else list(results.scores)
+    audit = []
+    for run, (documents, queries, not_judged) in results.audit.items():
+        score, missing = standing.scores[run], len(results.missing[run])
+        unjudged = f"{cell_of(round(score.unjudged, 2))} of {score.ranked}"
+        audit.append([run, documents, queries, not_judged, missing, score.tied, unjudged])
+    means = [
+        {"run": run, "measure": measure, **score._asdict()}
+        for run, scores in results.scores.items()
+        for measure, score in scores.items()
     ]
-    return f"<p class='files'>{' '.join(links)}</p>"
-
-
-def groups_html(groups: Mapping[Any, Mapping[str, Any]]) -> str | None:
-    """Return the means of groups of queries with their intervals as a table; without groups none."""
-    rows = [[group, *row] for group, scores in islice(groups.items(), GROUPS) for row in means_of(scores)]
-    caption = f"Groups of queries, with 95% intervals, {min(len(groups), GROUPS)} of {len(groups):,}"
-    return table_html(caption, pd.DataFrame(rows, columns=["group", *MEANS])) if rows else None
-
-
-def one_query(qrels: Mappings, runs: Mapping[str, Mappings], options: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the details of a single query: each run's values, and the rankings of the best two.
-
-    The last is the query itself if there is one run, for the first tab.
-    """
-    (query,) = qrels
-    reports = {name: report_on(run, qrels, options) for name, run in runs.items()}
-    results = {name: {each: score.value for each, score in report.scores.items()} for name, report in reports.items()}
-    measure = next(iter(next(iter(results.values()))))
-    best = sorted(results, key=lambda name: -results[name][measure])
-    values = {f"{name}: {each}": results[name][each] for name in best for each in results[name]}
-    notes = [f"{name}: {note}" for name in best for note in reports[name].notes if "both retrieved and judged" in note]
-    drawn = query_html(query, {name: runs[name] for name in best[:2]}, qrels, options, measure)
-    only = query if len(runs) == 1 else ""
-    signature = ndcg.signature(**options)
-    return (
-        *(score_card(values, " ".join([ONE_QUERY, *notes])), None, None, drawn, *[None] * 4, signature, None, None),
-        *(gr.Radio(visible=False), only),
+    summary = pd.DataFrame([*means, *(pair._asdict() for pair in results.pairs)]).astype(object).fillna("")
+    queries = results.values.set_axis([f"{run} {measure}" for measure, run in results.values.columns], axis=1)
+    return "".join(
+        [
+            *(
+                text_table(f"{caption}: {table[0][0]}", table)
+                for caption, each in zip(captions, results.found, strict=True)
+                for table in each.tables()
+            ),
+            table_html(AUDIT_CAPTION, pd.DataFrame(audit, columns=AUDIT)),
+            list_html("Notes", results.found[0].remarks()),
+            f"<p class='files'>{csv_link(summary, 'summary.csv', 'Summary as CSV')} "
+            f"{csv_link(queries.reset_index(), 'queries.csv', 'Every query as CSV')}</p>",
+        ]
     )

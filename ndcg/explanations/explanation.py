@@ -146,16 +146,18 @@ class Explanation(Readable):
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
         errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
-        return [*self._conclusion(), *self.notes, *errors]
+        got, percent = self.got or 0.0, []
+        if self.percent:
+            percent = [f"Your score was read as a percentage: {100 * got:g}% is {got:g}."]
+        return [*self._conclusion(), *percent, *self.notes, *errors]
 
     def _conclusion(self) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
         if self.got is None:
             return
-        if self.percent:
-            yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
         if self.matches:
-            yield f"{self.reported} is the {self.measure} of {_enumerated(self.matches)}."
+            are = "are" if " and " in self.reported or self.reported.endswith("queries") else "is"
+            yield f"{self.reported.replace('these', 'These')} {are} the {self.measure} of {_enumerated(self.matches)}."
             return
         name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
         yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."

@@ -348,6 +348,8 @@ def _problem(row: bytes, layout: _Layout) -> str:
             return "has a quoted cell that continues on the next line; put each row on a single line"
         cells = _cells(text, layout.delimiter)
     if len(cells) != len(layout.names):
+        if any("\udc80" <= each <= "\udcff" for each in text):  # such as a picture
+            return "is not text in UTF-8; save the file in UTF-8"
         swapped = "; are the run and the qrels swapped?" if layout in OTHER_SIDE.get(len(cells), ()) else ""
         hint = f"; {RATINGS}" if "::" in text else swapped  # MovieLens separates ratings by ::
         return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{hint}"

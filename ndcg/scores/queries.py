@@ -389,7 +389,7 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
         problem = "no query of positive weight has a value: zero_division=nan excludes those with no relevant documents"
-        hint = 'give a number for zero_division, or missing="empty"'
+        hint = 'zero_division=0, or missing="empty", gives them one'
         raise ValueError(f'{name}: {problem}, missing="skip" those that are missing from the predictions; {hint}')
     with np.errstate(over="ignore"):
         value = float(np.average(values, weights=weight))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import Opener, come_to_rest
-from .visits import BROWSER, open_tab, unfold, upload
+from .visits import BROWSER, open_tab, unfold, upload, wait_for
 
 pytestmark = [*BROWSER, pytest.mark.xdist_group("other tabs")]
 CONTRAST = """
@@ -82,8 +82,7 @@ def test_every_tab_keeps_the_rules_of_wcag_2_2_aa(visit: Opener, tab: str, schem
     if tab == "runs":
         upload(page, "#qrels", files / "qrels.txt")
         upload(page, "#runs", files / "bm25.run", files / "dense.run")
-        page.press("#score-runs", "Enter")
-        page.wait_for_selector("#runs-score .value")
+        wait_for(page, "missing from dense", "#runs-view")
     for folded in page.locator("button.label-wrap:not(.open)").element_handles():
         if folded.is_visible():
             folded.click()

@@ -1,127 +1,103 @@
-"""The tab of search runs: files and pasted texts, audited, scored and compared."""
+"""The tab of search runs: files and pasted texts, compared, with their queries; and the tab of a batch."""
 
 import csv
 import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import evaluate
 import pytest
 from conftest import ROOT
 
-from .conftest import EVIL, RUNS, Opener, come_to_rest
-from .visits import (
-    BROWSER,
-    cells,
-    choose,
-    expect,
-    field,
-    open_tab,
-    scored,
-    unfold,
-    upload,
-    value,
-    wait_for,
-    wait_for_address,
-)
+from .conftest import EVIL, RUNS, Opener
+from .visits import BROWSER, cells, choose, expect, field, open_tab, scored, unfold, upload, wait_for, wait_for_address
 
 pytestmark = [*BROWSER, pytest.mark.xdist_group("other tabs")]
+SAMPLES = ROOT / "page" / "samples"
+VIEW = "#runs-view"
 
 
-def test_scoring_nothing_shows_samples_and_scoring_half_says_what_to_upload(visit: Opener, files: Path) -> None:
+def rows(page: Any) -> dict[str, list[str]]:
+    """The mean of each run, and its difference from the base with p, in the order of the page."""
+    script = (
+        "rows => rows.map(row => ['th', '.mean', '.difference'].map(each => row.querySelector(each).innerText.trim()))"
+    )
+    return {name: texts for name, *texts in page.eval_on_selector_all(".standings tbody tr", script)}
+
+
+def queries(page: Any) -> dict[str, float]:
+    """The number beside each query, in the order of the page."""
+    script = "all => all.map(each => [each.dataset.query, each.querySelector('.number').innerText.replace('−', '-')])"
+    return {name: float(text) for name, text in page.eval_on_selector_all("li[data-query]", script)}
+
+
+def headline(page: Any, text: str) -> None:
+    expect(page.locator(f"{VIEW} h2")).to_have_text(text)
+
+
+def test_samples_are_shown_until_there_are_files_and_half_of_these_says_what_to_upload(
+    visit: Opener, files: Path
+) -> None:
     page = visit("?k=5")
     open_tab(page, "Search runs")
+    wait_for(page, "These are two sample runs. Upload or paste yours above.", VIEW)
     unfold(page, "Paste instead")
     page.press("#take-texts", "Enter")
-    come_to_rest(page)  # the samples were there before
-    wait_for(page, "These are two sample runs. Upload or paste yours above.", "#runs-score")
+    wait_for(page, "These are two sample runs.", VIEW)
     upload(page, "#qrels", files / "qrels.txt")
-    wait_for(page, "Press Score.", "#runs-score")
-    page.press("#score-runs", "Enter")
-    wait_for(page, "Upload the qrels and at least one run.", "#runs-score")
+    wait_for(page, "Upload the qrels and at least one run.", VIEW)
+    expect(page.locator(".standings")).to_have_count(0)
 
 
-def test_runs_are_audited_scored_compared_and_opened(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
+def test_runs_are_compared_when_their_files_are_there(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
     page = visit()
-    open_tab(page, "Search runs")
-    upload(page, "#qrels", files / "qrels.txt")
-    upload(page, "#runs", files / "bm25.run", files / "dense.run")
-    page.press("#score-runs", "Enter")
-    page.wait_for_selector("#runs-score .value")
-    means = {}
-    for name in RUNS:
-        inputs = {"predictions": files / f"{name}.run", "references": files / "qrels.txt", "k": 10}
-        means[name] = ndcg.compute(**inputs)["nDCG@10"]
-    assert value(page, "#runs-score") == f"{max(means.values()):.4f}"
-    wait_for(page, f"{min(means.values()):.4f}", "#runs-score")
-    wait_for(page, "bm25 is", "#runs-score .verdict")
-    wait_for(page, "One query, q3, is missing from dense and counts as 0.", "#runs-score .verdict")
-    page.wait_for_selector("#audit td")
-    audit = [row for row in cells(page, "#audit") if row]
-    assert audit[0] == ["bm25", "6", "3", "0", "0", "1", "2 of 6"]  # d1 and d2 are tied; d5 and d3 were not judged
-    assert audit[1] == ["dense", "4", "3", "1", "1", "0", "1 of 3"]
-    qrels, runs = ndcg.read_qrels(files / "qrels.txt"), {n: ndcg.read_run(files / f"{n}.run") for n in RUNS}
-    systems = {name: {query: run.get(query, {}) for query in qrels} for name, run in runs.items()}
-    (pair,) = ndcg.compare(systems=systems, references=qrels, k=10).pairs
-    page.wait_for_selector("#pairs td")
-    shown = next(row for row in cells(page, "#pairs") if row)
-    assert float(shown[3]) == pytest.approx(pair.difference, abs=1e-4)
-    bars = {row[0]: row[2] for row in cells(page, "#by-query") if row}
-    wait_for(page, "Query q2", "#beside .query")  # the query with the largest difference among those in both runs
-    assert bars.keys() == {"q1", "q2", "q3 not in dense"}
-    assert sum(map(float, bars.values())) / 3 == pytest.approx(pair.difference, abs=1e-4)
-    assert float(shown[5]) == pytest.approx(pair.p, abs=1e-4)
-    assert shown[4] == f"{pair.low:.4f} to {pair.high:.4f}"
-    assert shown[-1] == f"{pair.wins}, {pair.ties}, {pair.losses}"
-    page.locator("#queries [data-testid=cell-0-2]").click()  # of q1, by the other run
-    wait_for(page, "Query q1 by dense", "#ranking-title")
+    scored(page, files / "qrels.txt", *(files / f"{name}.run" for name in RUNS))
+    headline(page, "bm25 and dense cannot be told apart.")
+    paths = {name: files / f"{name}.run" for name in RUNS}
+    found = ndcg.compare(systems=paths, references=files / "qrels.txt", k=10, missing="empty")
+    (pair,) = found.pairs
+    means = {name: f"{each['nDCG@10'].value:.3f}" for name, each in found.scores.items()}
+    assert {name: mean for name, (mean, _) in rows(page).items()} == means
+    interval = f"95% interval {pair.low_holm:+.3f} to {pair.high_holm:+.3f}".replace("-", "−")
+    said = f"bm25 has nDCG@10 {means['bm25']}, dense {means['dense']}: {pair.difference:+.3f} "
+    said += f"({interval}, p = {pair.p:.2g}). "
+    wait_for(page, f"{said}Better on {pair.wins} queries, worse on {pair.losses}, equal on {pair.ties}.", ".evidence")
+    assert rows(page)["dense"][1].split() == [f"−{pair.difference:.3f}", "p", "=", f"{pair.p:.2g}"]
+    by_query = found.differences("bm25", "dense", n=None).to_pydict()
+    assert {q: d for q, d in queries(page).items() if d} == pytest.approx(
+        dict(zip(by_query["query"], by_query["difference"], strict=True)), abs=6e-4
+    )
+    expect(page.locator("li[data-query=q3] small")).to_have_text("missing")
+    wait_for(page, "One query, q3, is missing from dense and counts as 0.", VIEW)
+    page.get_by_role("button", name="Compare only the queries that all runs have").press("Enter")
+    wait_for_address(page, "missing=skip")
+    skipping = ndcg.compare(systems=paths, references=files / "qrels.txt", k=10, missing="skip")
+    wait_for(page, f"dense {skipping.scores['dense']['nDCG@10'].value:.3f}", ".evidence")
+    page.get_by_role("button", name="Open query q2").press("Enter")
+    wait_for(page, EVIL, "#beside")
+    page.get_by_role("button", name="Open bm25 of query q2 in One ranking").click()
+    wait_for(page, "Query q2 by bm25", "#ranking-title")
     page.wait_for_function("scrollY === 0")
-    unfold(page, "Edit as a table")
-    wait_for(page, "Query q1 by dense", "#table")
-    of_q1 = ndcg.compute(predictions=runs["dense"], references=qrels, k=10, use_aggregator=False)["nDCG@10"]
-    wait_for(page, f"{of_q1[0]:.4f}")
-    open_tab(page, "Search runs")
-    page.locator("#queries [role=gridcell]").filter(has_text="q2").first.click()
-    wait_for(page, "Query q2 by bm25", "#table")
-    open_tab(page, "Search runs")
-    field(page, "Cutoffs").fill("9")
-    wait_for(page, "Press Score.", "#runs-score")  # no number that the choices above did not make
-    field(page, "Cutoffs").fill("10")
-    choose(page, "Convention", "trec_eval")
-    page.press("#score-runs", "Enter")
-    inputs = {"predictions": files / "bm25.run", "references": files / "qrels.txt", "k": 10}
-    wait_for(page, f"{ndcg.compute(**inputs, convention='trec_eval')['nDCG@10']:.4f}", "#runs-score")
-    choose(page, "Convention", "sklearn")
-    open_tab(page, "One ranking")
-    by_query = ndcg.compute(predictions=runs["bm25"], references=qrels, k=10, use_aggregator=False)["nDCG@10"]
-    wait_for(page, f"{by_query[1]:.4f}")
-    wait_for(page, EVIL, "#table")
-    assert page.locator("#table img").count() == 0
+    wait_for(page, EVIL, "#picture")
+    assert page.locator("#picture img").count() == 0
 
 
-def test_sample_runs_are_scored_when_the_tab_opens_and_shown_query_by_query(
-    visit: Opener, ndcg: evaluate.Metric
-) -> None:
+def test_sample_runs_are_shown_query_by_query(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit()
     open_tab(page, "Search runs")
-    wait_for(page, "These are two sample runs. Upload or paste yours above.", "#runs-score")
-    samples = ROOT / "page" / "samples"
-    qrels, runs = ndcg.read_qrels(samples / "qrels.txt"), {}
-    for name in ("bm25", "dense"):
-        runs[name] = ndcg.read_run(samples / f"{name}.txt")
-        mean = ndcg.compute(predictions=runs[name], references=qrels, k=10)["nDCG@10"]
-        wait_for(page, f"{mean:.4f}", "#runs-score")
-    wait_for(page, "dense beats bm25", "#runs-score .verdict")
-    wait_for(page, "One query, q17, is missing from dense and counts as 0.", "#runs-score .verdict")
-    expect(page.locator("#by-query tr[data-query]")).to_have_count(len(qrels))
+    headline(page, "dense is better than bm25.")
+    qrels = ndcg.read_qrels(SAMPLES / "qrels.txt")
+    runs = {name: ndcg.read_run(SAMPLES / f"{name}.txt") for name in ("bm25", "dense")}
     how = {"references": qrels, "k": 10, "use_aggregator": False}
     dense, bm25 = (ndcg.compute(predictions=runs[name], **how)["nDCG@10"] for name in ("dense", "bm25"))
-    less = {query: one - other for query, one, other in zip(qrels, dense, bm25, strict=True)}
-    bars = {row[0].split()[0]: float(row[2]) for row in cells(page, "#by-query") if row}
-    assert bars == pytest.approx(less, abs=5e-5)
-    assert list(bars.values()) == sorted(bars.values())  # queries in which the better run loses come first
-    first = max((query for query in qrels if query in runs["dense"]), key=lambda query: abs(less[query]))
+    gains = {query: one - other for query, one, other in zip(qrels, dense, bm25, strict=True)}
+    page.locator(".by-query summary").press("Enter")
+    shown = queries(page)
+    assert shown == pytest.approx(gains, abs=6e-4)
+    assert list(shown.values()) == sorted(shown.values(), reverse=True)  # gains of the best first
+    first = max((query for query in qrels if query in runs["dense"]), key=lambda query: abs(gains[query]))
     expect(page.locator("#beside .query")).to_contain_text(f"Query {first}")
     for query in ("q17", "q05"):
         page.get_by_role("button", name=f"Open query {query}").press("Enter")
@@ -133,149 +109,93 @@ def test_sample_runs_are_scored_when_the_tab_opens_and_shown_query_by_query(
             expect(column.locator("h3")).to_have_text(f"{name}: nDCG@10 {sums['nDCG@10']:.4f}")
             expect(column).to_contain_text(f"DCG {sums['DCG@10']:.4f} ÷ ideal {sums['IDCG@10']:.4f}")
             ranked = sorted(run.get(query, {}), key=run.get(query, {}).get, reverse=True)
-            expect(column.locator("li")).to_have_count(len(ranked))
-            assert set(column.locator(".document").all_inner_texts()) == set(ranked)
-    page.get_by_role("button", name="Open bm25 of query q05 in One ranking").click()
-    wait_for(page, "Query q05 by bm25", "#ranking-title")
-    mean = ndcg.compute(predictions={"q05": runs["bm25"]["q05"]}, references={"q05": qrels["q05"]}, k=10)["nDCG@10"]
-    wait_for(page, f"{mean:.4f}")
-    expect(page.get_by_role("tab", name="One ranking")).to_have_attribute("aria-selected", "true")
+            assert set(column.locator(".document").all_inner_texts()) == set(ranked[:10])
 
 
-def test_each_cutoff_is_shown_query_by_query(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
-    page = visit()
-    field(page, "Cutoffs").fill("1, 10")
-    scored(page, files / "qrels.txt", *(files / f"{name}.run" for name in RUNS))
-    wait_for(page, "nDCG@1: ", "#by-query figcaption")
-    page.get_by_label("nDCG@10", exact=True).check()
-    wait_for(page, "nDCG@10: ", "#by-query figcaption")
-    systems = {name: ndcg.read_run(files / f"{name}.run") for name in RUNS}
-    how = {"references": ndcg.read_qrels(files / "qrels.txt"), "k": [1, 10], "missing": "empty"}
-    pairs = {pair.measure: pair.difference for pair in ndcg.compare(systems=systems, **how).pairs}
-    bars = [float(row[2]) for row in cells(page, "#by-query") if row]
-    assert abs(sum(bars) / len(bars)) == pytest.approx(abs(pairs["nDCG@10"]), abs=1e-4)
-    assert {row[1] for row in cells(page, "#means") if row} == {"nDCG@1", "nDCG@10"}
-    assert [row[0] for row in cells(page, "#pairs") if row] == ["nDCG@1", "nDCG@10"]
-    wait_for(page, "nDCG@10", "#beside h3:not(.query)")
-    heads = page.locator("#queries th").all_inner_texts()
-    assert {f"{name} nDCG@{k}" for name in RUNS for k in (1, 10)} <= {each.strip() for each in heads}
-
-
-def test_every_difference_is_the_better_run_less_the_other(visit: Opener) -> None:
-    page = visit()
-    samples = ROOT / "page" / "samples"
-    scored(page, samples / "qrels.txt", samples / "bm25.txt", samples / "dense.txt")  # the worse one first
-    wait_for(page, "dense beats bm25", "#runs-score .verdict")
-    page.wait_for_selector("#pairs td")
-    (pair,) = [row for row in cells(page, "#pairs") if row]
-    assert pair[1:3] == ["dense", "bm25"]
-    assert float(pair[3]) > 0
-    heads = page.locator("#queries th").all_inner_texts()
-    assert "dense − bm25 nDCG@10" in {each.strip() for each in heads}
-    wait_for(page, "nDCG@10: dense − bm25", "#by-query figcaption")
-
-
-def test_the_largest_number_is_of_the_measure_that_the_verdict_speaks_of(visit: Opener) -> None:
-    page = visit("?k=1,10")
-    wait_for_address(page, "k=1,10")
-    expect(field(page, "Cutoffs")).to_have_value("1,10")
-    open_tab(page, "Search runs")
-    wait_for(page, "in nDCG@1 ", "#runs-score .verdict")
-    page.get_by_label("nDCG@10", exact=True).check()
-    wait_for(page, "in nDCG@10 ", "#runs-score .verdict")
-    expect(page.locator("#runs-score .score .name")).to_have_text("dense: nDCG@10")
-
-
-def test_the_effect_of_ties_on_a_run_is_shown_and_trec_evals_score_is_one_press_away(
-    visit: Opener, ndcg: evaluate.Metric, files: Path
+def test_the_measure_the_base_and_the_run_that_is_compared_are_chosen_by_keys(
+    visit: Opener, ndcg: evaluate.Metric, tmp_path: Path
 ) -> None:
+    paths = {name: tmp_path / f"{name}.run" for name in ("bad", "good", "middle")}
+    for name, rank in (("bad", 4), ("good", 1), ("middle", 2)):
+        lists = ([*["x", "y", "z"][: rank - 1], "a"] for _ in range(12))
+        lines = [f"q{q} Q0 {d} 1 {-at} t\n" for q, each in enumerate(lists) for at, d in enumerate(each)]
+        paths[name].write_text("".join(lines))
+    (tmp_path / "qrels.txt").write_text("".join(f"q{at} 0 a 1\n" for at in range(12)))
+    page = visit("?k=1,3")
+    scored(page, tmp_path / "qrels.txt", *paths.values())
+    headline(page, "good is best: better than each of the 2 others.")
+    found = ndcg.compare(systems=paths, references=tmp_path / "qrels.txt", k=[1, 3])
+    assert list(rows(page)) == ["good", "bad", "middle"]  # both have 0 at 1
+    page.get_by_label("Measure", exact=True).select_option("nDCG@3")
+    wait_for(page, "good has nDCG@3 1.000, middle 0.631", ".evidence")
+    assert {name: float(mean) for name, (mean, _) in rows(page).items()} == pytest.approx(
+        {name: each["nDCG@3"].value for name, each in found.scores.items()}, abs=5e-4
+    )
+    page.get_by_role("button", name="bad", exact=True).press("Enter")
+    wait_for(page, "good has nDCG@3 1.000, bad 0.000", ".evidence")
+    page.get_by_label("Difference from", exact=True).select_option("middle")
+    wait_for(page, "good has nDCG@3 1.000, middle 0.631", ".evidence")
+    assert [texts[1].split()[0] for texts in rows(page).values()] == ["+0.369", "–", "−0.631"]
+    field(page, "Cutoffs").fill("2")
+    wait_for(page, "nDCG@2", ".evidence")
+
+
+def test_trec_evals_score_is_one_press_away_if_ties_matter(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
     page = visit()
     scored(page, files / "qrels.txt", files / "bm25.run")
     run = {"predictions": files / "bm25.run", "references": files / "qrels.txt", "k": 10}
-    here, there = (f"{ndcg.compute(**run, convention=name)['nDCG@10']:.4f}" for name in ("sklearn", "trec_eval"))
-    wait_for(page, "One query has tied documents in bm25, and their order matters", "#runs-score .verdict")
-    wait_for(page, f"{here}; trec_eval orders them by id and gets {there}.", "#runs-score .verdict")
+    here, there = (ndcg.compute(**run, convention=name)["nDCG@10"] for name in ("sklearn", "trec_eval"))
+    headline(page, f"bm25 has nDCG@10 {here:.3f}.")
+    wait_for(page, f"trec_eval, which orders by id, has nDCG@10 {there:.4f} instead of {here:.4f} for bm25.", VIEW)
     page.get_by_role("button", name="Score as trec_eval does").press("Enter")
-    page.wait_for_function("text => document.querySelector('#runs-score .value')?.innerText === text", arg=there)
-    come_to_rest(page)
-    assert value(page, "#runs-score") == there
+    headline(page, f"bm25 has nDCG@10 {there:.3f}.")
     expect(page.get_by_role("button", name="Score as trec_eval does")).to_have_count(0)
     wait_for_address(page, "convention=trec_eval")
     choose(page, "Tied documents", "average")
-    wait_for(page, "Press Score.", "#runs-score")
-
-
-@pytest.mark.parametrize(("presses", "shown"), [(1, "Press Score."), (2, "nDCG@5")])
-def test_results_of_options_that_have_changed_since_are_not_shown(
-    visit: Opener, files: Path, presses: int, shown: str
-) -> None:
-    page = visit()
-    open_tab(page, "Search runs")
-    upload(page, "#qrels", files / "qrels.txt")
-    upload(page, "#runs", files / "bm25.run")
-    unfold(page, "Options")
-    page.route("**/queue/join**", lambda route: None)  # holds it
-    with page.expect_request("**/queue/join**"):
-        page.press("#score-runs", "Enter")
-    field(page, "Cutoffs").fill("5")
-    wait_for_address(page, "k=5")
-    for _ in range(presses - 1):
-        page.press("#score-runs", "Enter")  # is answered after the first
-    page.unroute_all()  # lets it go on
-    come_to_rest(page)
-    expect(page.locator("#runs-score")).to_contain_text(shown)
+    headline(page, f"bm25 has nDCG@10 {here:.3f}.")
 
 
 def test_a_comparison_goes_into_a_ticket(visit: Opener) -> None:
     page = visit()
     open_tab(page, "Search runs")
     expect(page.locator("body")).to_contain_text("A link to this tab keeps the options, not the files")
-    wait_for(page, "dense beats bm25", "#runs-score .verdict")
-    unfold(page, "Copy or download the results")
+    headline(page, "dense is better than bm25.")
+    unfold(page, "All numbers")
     text = page.input_value("#runs-markdown textarea")
-    assert text.startswith(page.inner_text("#runs-score .verdict"))
-    assert re.search(r"^\| dense – bm25 \|", text, re.MULTILINE)
+    assert text.startswith("dense is better than bm25.")
+    assert re.search(r"^\| bm25 – dense \|", text, re.MULTILINE)
     assert re.search(r"Signature: `nDCG@10\|gain:linear.*`$", text)
-    for name, title in (("summary.csv", "Summary as CSV"), ("queries.svg", "Bars as a picture (SVG)")):
+    assert "\\begin{tabular}" in page.input_value("#runs-latex textarea")
+    assert [row[0] for row in cells(page, "#runs-numbers figure:first-child") if row] == [
+        "a\xa0\xa0bm25",
+        "b\xa0\xa0dense",
+    ]
+    for name, title in (("summary.csv", "Summary as CSV"), ("queries.csv", "Every query as CSV")):
         with page.expect_download() as kept:
             page.get_by_role("link", name=title).click()
         assert kept.value.suggested_filename == name
-        content = kept.value.path().read_text()
-        assert "dense" in content
-        if name.endswith("svg"):
-            picture = page.context.new_page()
-            picture.set_content(content)
-            assert picture.locator("svg rect").count() == 1 + page.locator("#by-query tr[data-query]").count()
-            picture.close()
+        assert "dense" in kept.value.path().read_text()
 
 
-def test_groups_of_queries_have_means_of_their_own(
-    visit: Opener, ndcg: evaluate.Metric, files: Path, tmp_path: Path
-) -> None:
-    groups = {"q1": "de", "q2": "fr", "q3": "de"}
-    (tmp_path / "groups.csv").write_text("query,language\n" + "".join(f"{q},{g}\n" for q, g in groups.items()))
+def test_groups_of_queries_are_compared(visit: Opener, files: Path, tmp_path: Path) -> None:
+    (tmp_path / "groups.csv").write_text("query,language\nq1,de\nq2,fr\nq3,de\n")
     page = visit()
     open_tab(page, "Search runs")
     unfold(page, "Paste instead")
     upload(page, "#groups", tmp_path / "groups.csv")
-    scored(page, files / "qrels.txt", files / "bm25.run")
-    page.wait_for_selector("#slices td")
-    values = ndcg.compute(predictions=files / "bm25.run", references=files / "qrels.txt", k=10, use_aggregator=False)[
-        "nDCG@10"
-    ]
-    by_group = {row[0]: float(row[3]) for row in cells(page, "#slices") if row}
-    assert by_group["de"] == pytest.approx((values[0] + values[2]) / 2, abs=1e-4)
-    assert by_group["fr"] == pytest.approx(values[1], abs=1e-4)
+    scored(page, files / "qrels.txt", *(files / f"{name}.run" for name in RUNS))
+    unfold(page, "All numbers")
+    wait_for(page, "Comparison: slice", "#runs-numbers")
+    assert ["de", "2"] in [row[:2] for row in cells(page, "#runs-numbers")]
 
 
-def test_a_run_uploaded_as_qrels_can_be_swapped(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
+def test_files_in_each_others_place_are_swapped_by_a_press(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
     page = visit()
     scored(page, files / "bm25.run", files / "qrels.txt")
-    wait_for(page, "in each other's place", "#runs-score")
-    page.locator("#swap-files").press("Enter")
+    wait_for(page, "in each other's place", VIEW)
+    page.get_by_role("button", name="Swap them").press("Enter")
     mean = ndcg.compute(predictions=files / "bm25.run", references=files / "qrels.txt", k=10)["nDCG@10"]
-    wait_for(page, f"{mean:.4f}", "#runs-score")
-    expect(page.locator("#swap-files")).to_have_count(0)
+    headline(page, f"bm25 has nDCG@10 {mean:.3f}.")
     expect(page.locator("#qrels a")).to_have_attribute("href", re.compile("qrels.txt"))
 
 
@@ -289,56 +209,81 @@ def test_pasted_texts_are_scored_as_files_are(visit: Opener, ndcg: evaluate.Metr
     page.fill("#qrels-text textarea", beir)
     page.fill("#run-text textarea", json.dumps(run))
     page.press("#take-texts", "Enter")
-    wait_for(page, f"{ndcg.compute(predictions=run, references=qrels, k=10)['nDCG@10']:.4f}", "#runs-score")
-    wait_for(page, "pasted run", "#runs")
+    mean = ndcg.compute(predictions=run, references=qrels, k=10)["nDCG@10"]
+    headline(page, f"pasted run has nDCG@10 {mean:.3f}.")
     expect(page.locator("#run-text textarea")).to_have_value("")
     page.fill("#run-text textarea", "q1: a b\nq2: c")  # ids, best first
     page.press("#take-texts", "Enter")
     better = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
-    wait_for(page, "pasted run (2) is", "#runs-score .verdict")
-    wait_for(page, f"{ndcg.compute(predictions=better, references=qrels, k=10)['nDCG@10']:.4f}", "#runs-score")
+    mean = ndcg.compute(predictions=better, references=qrels, k=10)["nDCG@10"]
+    wait_for(page, f"pasted run (2) has nDCG@10 {mean:.3f}", ".evidence")
 
 
-def test_one_query_is_shown_side_by_side(
-    visit: Opener, expected: list[str], ndcg: evaluate.Metric, tmp_path: Path
-) -> None:
-    expected.append("Intervals and tests need more than one query")
+def test_one_query_is_shown_side_by_side(visit: Opener, ndcg: evaluate.Metric, tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q 0 a 2\nq 0 b 1\n")
     (tmp_path / "good.run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
     (tmp_path / "bad.run").write_text("q Q0 b 1 2 t\nq Q0 a 2 1 t\n")
     page = visit()
     scored(page, tmp_path / "qrels.txt", tmp_path / "bad.run", tmp_path / "good.run")
-    scores = {}
+    headline(page, "One query cannot tell the 2 runs apart.")
+    wait_for(page, "Intervals and tests need more than one query.", ".evidence")
     for name in ("good", "bad"):
         given = {"predictions": tmp_path / f"{name}.run", "references": tmp_path / "qrels.txt"}
-        scores[name] = f"{ndcg.compute(**given, k=10)['nDCG@10']:.4f}"
-        wait_for(page, f"{name}: nDCG@10 {scores[name]}", "#beside")
-    wait_for(page, "Intervals and tests need more than one query", "#runs-score")
-    alone = visit()
-    scored(alone, tmp_path / "qrels.txt", tmp_path / "bad.run")
-    wait_for(alone, scores["bad"])
-    expect(alone.get_by_role("tab", name="One ranking")).to_have_attribute("aria-selected", "true")
-    expect(alone.locator(".toast-body")).to_contain_text(expected)
+        wait_for(page, f"{name}: nDCG@10 {ndcg.compute(**given, k=10)['nDCG@10']:.4f}", "#beside")
 
 
-def test_a_wrong_upload_is_one_sentence(visit: Opener, files: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"q1 Q0 d1 1 high tag\n", r"bad\.run: line 1: .*high"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", r"bad\.run: .*text"),
+    ],
+)
+def test_a_wrong_upload_is_one_sentence(visit: Opener, files: Path, tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "bad.run").write_bytes(content)
     page = visit()
-    open_tab(page, "Search runs")
-    (tmp_path / "bad.run").write_text("q1 Q0 d1 1 high tag\n")
-    upload(page, "#qrels", files / "qrels.txt")
-    upload(page, "#runs", tmp_path / "bad.run")
-    page.press("#score-runs", "Enter")
-    wait_for(page, "bad.run", "#runs-score")
-    expect(page.locator("#runs-score")).to_have_text(re.compile(r"bad\.run.*line 1.*high", re.DOTALL))
+    scored(page, files / "qrels.txt", tmp_path / "bad.run")
+    expect(page.locator(f"{VIEW} [role=alert]")).to_have_text(re.compile(said))
+
+
+def test_a_negative_relevance_is_counted_as_0_by_a_press(visit: Opener, files: Path, tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 -1\nq3 0 d1 -2\n")
+    page = visit()
+    scored(page, tmp_path / "qrels.txt", files / "bm25.run")
+    negative = "qrels.txt: line 2: query 'q1', document 'd2': the relevance -1 is negative (2 such judgments)."
+    expect(page.locator(f"{VIEW} [role=alert]")).to_contain_text(negative)
+    page.get_by_role("button", name="Count them as 0").press("Enter")
+    headline(page, "bm25 has nDCG@10 0.408.")  # 1 / 2, less what the tie with d2 costs, and 0 of q3
+    wait_for_address(page, "negative_relevance=clip")
+
+
+def test_twenty_runs_are_compared_on_a_phone(visit: Opener, files: Path, tmp_path: Path) -> None:
+    lines = RUNS["bm25"].splitlines(keepends=True)
+    paths = [tmp_path / f"a_run_with_a_long_name_{at:02}.run" for at in range(20)]
+    for at, path in enumerate(paths):
+        path.write_text("".join(lines[: 1 + at % len(lines)]))
+    page = visit("", 390)
+    page.get_by_role("tab", name="Search runs", exact=True).click()
+    scored(page, files / "qrels.txt", *paths)
+    expect(page.locator(".standings tbody tr")).to_have_count(20)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    right = "all => Math.max(...all.map(each => each.getBoundingClientRect().right))"
+    assert page.eval_on_selector_all(".standings :is(th, td, select, circle)", right) <= 390
+    high = "all => Math.max(...all.map(each => each.offsetHeight))"
+    assert page.eval_on_selector_all(".standings tbody tr", high) <= 90
 
 
 def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metric, tmp_path: Path) -> None:
     page = visit()
     open_tab(page, "Batch")
     ragged = {"predictions": [[0.9, 0.8, 0.1], [0.5], [0.2, 0.4]], "references": [[0, 1, 1], [1], [0, 0]]}
-    for policy, meant in (("0", 0.0), ("1", 1.0), ("skipped", float("nan"))):
+    wait_for(page, f"{ndcg.compute(**ragged, k=10)['nDCG@10']:.4f}", "#batch-score .value")
+    for policy, meant in (("1", 1.0), ("skipped", float("nan"))):
         expected = ndcg.compute(**ragged, k=10, zero_division=meant)["nDCG@10"]
         wait_for(page, f"{policy}: {expected:.4f}", "#batch-score")
+    page.get_by_label("Predictions", exact=False).first.fill("q1 Q0 d1 1 0.5 tag")
+    wait_for(page, "these are lines of a TREC file. Paste them in the tab Search runs.", "#batch-score")
+    page.get_by_label("Predictions", exact=False).first.fill(json.dumps(ragged["predictions"]))
     page.get_by_label("References", exact=False).first.fill("[[0, 1, 1], [1], [0]]")
     wait_for(page, "query 2: 2 predictions and 1 references", "#batch-score")
     flat = {"predictions": [0.9, 0.2, 0.4, 0.8], "references": [0, 1, 1, 0], "query_ids": ["a", "b", "a", "b"]}

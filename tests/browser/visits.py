@@ -148,8 +148,7 @@ def columns(rows: list[list[str]]) -> str:
 
 
 def scored(page: Any, qrels: Path, *runs: Path) -> None:
-    """Upload files in the tab of search runs, and score them."""
+    """Upload files in the tab of search runs."""
     open_tab(page, "Search runs")
     upload(page, "#qrels", qrels)
     upload(page, "#runs", *runs)
-    page.press("#score-runs", "Enter")

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import gradio as gr
 import pytest
 from conftest import NOTHING_IN_COMMON
-from gradio.utils import get_function_description
+from gradio.utils import get_function_description, get_function_params
 
-from page.api import FUNCTIONS, WORDS, Function, name_runs, options_of_words, read_given
+from page.api import FUNCTIONS, OPTIONS, name_runs, options_of_words, parameter_fields, read_given
 from page.choices import CHOICES, LINKED
 from page.metric import ndcg, tables
 
-BY_NAME = {each.answer.__name__: each for each in FUNCTIONS}
 UPLOAD = {"path": "folder/bm25.run.gz", "meta": {"_type": "gradio.FileData"}}
 
 
@@ -24,45 +23,46 @@ class Request(NamedTuple):
     headers: dict[str, str]
 
 
-def call(function: Function, user: str = "api", **given: Any) -> Any:
+def call(name: str, user: str = "api", **given: Any) -> Any:
     """The answer of a function, as Gradio calls it."""
-    values = {name: each.default for name, each in function.parameters.items()} | given
-    return function.endpoint(*values.values(), Request({"x-gradio-user": user}))
+    function = FUNCTIONS[name]
+    values = {name: default for name, _, default, _ in get_function_params(function)} | given
+    return function(*values.values(), Request({"x-gradio-user": user}))
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_parameter_is_described_to_clients_and_to_agents(name: str) -> None:
-    function = BY_NAME[name]
-    assert [*function.parameters] == [*function.own, *WORDS, "per_query"]
-    summary, to_agents, _ = get_function_description(function.endpoint)
+    summary, to_agents, _ = get_function_description(FUNCTIONS[name])
     assert summary.startswith(("Score", "Compare", "Find"))
-    *names, request = inspect.signature(function.endpoint).parameters
-    assert names == [*function.parameters]
+    fields = parameter_fields(FUNCTIONS[name])
+    *names, request = inspect.signature(FUNCTIONS[name]).parameters
+    assert names == [each.label for each in fields]
+    assert names[-len(OPTIONS) :] == [*OPTIONS]
     assert request == "request"  # which Gradio fills in
-    for each in names:
-        to_clients = function.parameters[each].field(each).api_info()
-        assert to_agents[each] == to_clients["additional_description"] == function.parameters[each].about != ""
-        assert to_clients.keys() & {"type", "anyOf"}
+    for each in fields:
+        assert to_agents[each.label] == each.api_info()["additional_description"] != ""
+        assert each.api_info().keys() & {"type", "anyOf", "enum"}
 
 
 def test_choices_are_enumerated_where_they_are_few() -> None:
-    free = {name for name, each in WORDS.items() if "enum" not in each.schema}
-    assert free == {"k", "zero_division", "judged_only", "log_base"}
-    assert WORDS["gain"].schema["enum"] == ["", "linear", "exponential", "binary"]
+    schemas = {each.label: each.api_info() for each in parameter_fields(FUNCTIONS["score"])}
+    free = {name for name in OPTIONS if "enum" not in schemas[name]}
+    assert free == {"k", "zero_division", "judged_only", "log_base", "per_query"}
+    assert schemas["gain"]["enum"] == ["", "linear", "exponential", "binary"]
 
 
 def test_words_that_are_not_given_are_the_conventions() -> None:
-    assert ndcg.signature(**options_of_words({})) == ndcg.signature(k=10)
-    words = {"k": "1,5", "convention": "lightgbm", "zero_division": "nan", "judged_only": True}
+    assert ndcg.signature(**options_of_words("10", {"gain": "", "ties": ""})) == ndcg.signature(k=10)
+    words = {"convention": "lightgbm", "zero_division": "nan", "judged_only": True}
     chosen = {"convention": "lightgbm", "zero_division": float("nan"), "judged_only": True}
-    assert ndcg.signature(**options_of_words(words)) == ndcg.signature(k=[1, 5], **chosen)
-    assert ndcg.signature(**options_of_words({"zero_division": 0})) == ndcg.signature(k=10, zero_division=0)
+    assert ndcg.signature(**options_of_words("1,5", words)) == ndcg.signature(k=[1, 5], **chosen)
+    assert ndcg.signature(**options_of_words("", {"zero_division": 0})) == ndcg.signature(zero_division=0)
 
 
 def test_options_have_the_names_of_compute() -> None:
-    assert WORDS.keys() == {"k", "convention", "log_base", "judged_only", *tables.CHOICES}
+    assert OPTIONS.keys() - {"per_query"} == {"k", "convention", "log_base", "judged_only", *tables.CHOICES}
     assert [*CHOICES] == [*tables.CHOICES, "judged_only"]  # of the bar
-    assert {*LINKED} == WORDS.keys() - {"convention"}  # of the address
+    assert {*LINKED} == OPTIONS.keys() - {"convention", "per_query"}  # of the address
 
 
 def test_an_agent_gets_json_and_a_client_its_values() -> None:
@@ -73,14 +73,14 @@ def test_an_agent_gets_json_and_a_client_its_values() -> None:
         "signature": ndcg.signature(k=10, zero_division=float("nan")),
         "queries": {"nDCG@10": [values, None]},  # JSON has no nan
     }
-    assert call(BY_NAME["score"], **given) == expected
-    assert json.loads(call(BY_NAME["score"], "mcp", **given)) == expected
+    assert call("score", **given) == expected
+    assert json.loads(call("score", "mcp", **given)) == expected
 
 
 def test_queries_are_there_on_request() -> None:
     given = {"run": "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t", "qrels": "q1 0 b 1\nq2 0 a 1"}
-    assert "queries" not in call(BY_NAME["score_run"], **given)
-    queries = call(BY_NAME["score_run"], **given, per_query=True)["queries"]
+    assert "queries" not in call("score_run", **given)
+    queries = call("score_run", **given, per_query=True)["queries"]
     by_query = ndcg.compute(predictions=[[2, 1], [1]], references=[[0, 1], [1]], k=10, use_aggregator=False)
     assert (queries["query"], queries["nDCG@10"]) == (["q1", "q2"], by_query["nDCG@10"])
 
@@ -88,7 +88,7 @@ def test_queries_are_there_on_request() -> None:
 @pytest.mark.parametrize("got", ["0.8155", {"q1": 0.6309, "q2": 1}, "q1 0.6309\nq2 1.0000", "0.5@1,0.8155@2"])
 def test_a_reported_score_is_explained(got: Any) -> None:
     given = {"run": "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t", "qrels": "q1 0 b 1\nq2 0 a 1"}
-    assert "sklearn" in call(BY_NAME["explain"], **given, got=got)["matches"]
+    assert "sklearn" in call("explain", **given, got=got)["matches"]
 
 
 @NOTHING_IN_COMMON
@@ -100,7 +100,7 @@ def test_an_answer_notes_that_no_document_is_in_common(name: str) -> None:
         "compare": {"runs": {"a": run, "b": run.replace("doc", "")}},
         "explain": {"run": run, "got": 0},
     }
-    notes = call(BY_NAME[name], **of_function[name], qrels="q 0 1 1\np 0 1 1")["notes"]
+    notes = call(name, **of_function[name], qrels="q 0 1 1\np 0 1 1")["notes"]
     assert any("first retrieved: query 'q', document 'doc1'; first judged: query 'q', document '1'" in n for n in notes)
 
 
@@ -118,7 +118,7 @@ def test_a_file_is_read_from_its_text_or_its_bytes() -> None:
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
-        ("score", {"gain": ["linear"]}, 'gain must be one of "", "linear", "exponential", "binary"; got "\\[\'linear'),
+        ("score", {"gain": "none"}, 'gain must be one of "linear", "exponential", "binary"; got \'none\''),
         ("score", {"predictions": [[1]] * 20_001}, "predictions: holds more than 20,000 queries"),
         ("score", {"references": [[0]], "zero_division": "nan"}, "has a value: zero_division=nan excludes those"),
         ("score", {"judged_only": "kept"}, "^judged_only must be True or False; got 'kept'$"),
@@ -138,7 +138,7 @@ def test_a_file_is_read_from_its_text_or_its_bytes() -> None:
         ("explain", {"got": "/etc/passwd"}, "^got must be an nDCG, such as 0.5921, or several"),
         ("explain", {"got": {"p": 0.5}}, "^got: query 'q' is missing"),
         ("compare", {"runs": "q Q0 d 1 1 t"}, "^runs must be a list of runs, or map their names to them; got str"),
-        ("compare", {"runs": ["q Q0 d 1 1 t"]}, "^runs must be 2 to 5; got 1"),
+        ("compare", {"runs": ["q Q0 d 1 1 t"]}, "^runs must be 2 to 20; got 1"),
         ("compare", {"runs": {"a": "q Q0 d 1 1 t", "b": "q"}}, "^runs: b: line 1: 1 column"),
     ],
 )
@@ -150,5 +150,5 @@ def test_an_error_is_a_sentence_in_the_words_of_the_function(name: str, given: d
         "explain": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1", "got": 1},
     }
     with pytest.raises(gr.Error) as refused:
-        call(BY_NAME[name], **{**usual[name], **given})
+        call(name, **{**usual[name], **given})
     assert re.search(message, refused.value.message), refused.value.message

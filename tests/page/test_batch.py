@@ -12,8 +12,8 @@ BAR = bar_of("sklearn")
 
 
 def test_queries_have_the_ids_that_were_given() -> None:
-    _, _, table, *_ = score_batch("[1, 2, 3, 4]", "[1, 0, 0, 1]", "", '["b", "a", "b", "a"]', *BAR)
-    rows = [re.findall("<td>(.*?)</td>", row) for row in table.split("<tr>")]
+    shown = score_batch("[1, 2, 3, 4]", "[1, 0, 0, 1]", "", '["b", "a", "b", "a"]', *BAR)
+    rows = [re.findall("<td>(.*?)</td>", row) for row in shown.queries.split("<tr>")]
     assert [row for row in rows if row] == [["b", "0.6309"], ["a", "1.0000"]]
 
 
@@ -21,7 +21,21 @@ def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
     error, *others = fill_batch(str(tmp_path / "bad.csv"))
     assert "bad.csv: has no predictions" in error
-    assert others[:5] == [None] * 5
+    assert others[:4] == [None] * 4
+
+
+def test_policies_are_listed_if_they_change_the_score() -> None:
+    shown = score_batch("[[2, 1], [1]]", "[[1, 0], [0]]", "", "", *BAR)
+    assert (
+        "2 queries, 1 with no relevant documents. nDCG@10 if these count as 1: 1.0000, skipped: 1.0000" in shown.score
+    )
+    shown = score_batch("[[2, 1]]", "[[1, 0]]", "", "", *BAR)
+    assert "1 query, 0 with no relevant documents.</p>" in shown.score
+
+
+def test_lines_of_a_run_are_sent_to_the_tab_of_runs() -> None:
+    shown = score_batch("q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.4 t", "q1 0 d1 1", "", "", *BAR)
+    assert "predictions: these are lines of a TREC file. Paste them in the tab Search runs." in shown.score
 
 
 @pytest.mark.parametrize(
@@ -30,12 +44,12 @@ def test_an_upload_that_cannot_be_read_leaves_no_result_of_before(tmp_path: Path
         (
             "[[1, -1]]",
             BAR,
-            "references: query 0, position 1: the relevance -1 is negative. Set Negative relevance to clip or keep.",
+            "references: query 0, position 1: the relevance -1 is negative; Negative relevance set to clip counts",
         ),
         (
             "[[0, 0]]",
             [*BAR[:7], "nan", *BAR[8:]],
-            "nDCG@10: every query is skipped. Set No relevant documents to 0, or Query not in the run to nothing",
+            "nDCG@10: no query of positive weight has a value: No relevant documents set to nan excludes those with",
         ),
         (
             "[[1, 0]]",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from page.contributions import STEPS, Ranking, curves, steps
+from page.contributions import STEPS, Ranking, steps
 
 TEXTBOOK = Ranking([f"d{at}" for at in range(6)], [3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1])
 DOCUMENTS = st.lists(
@@ -67,10 +67,3 @@ def test_documents_without_a_rank_come_last_and_say_why() -> None:
     table = steps(ranking, {"judged_only": True}, None)
     assert table["rank"].tolist() == ["1", "not retrieved", "removed"]
     assert table["document"].tolist() == ["c", "a", "b"]
-
-
-def test_curves_are_the_measures_at_every_cutoff(ndcg: evaluate.Metric) -> None:
-    table = curves(TEXTBOOK, {"gain": "exponential"})
-    for k, dcg, ideal, value in table.itertuples(index=False):
-        expected = ndcg.compute(**TEXTBOOK.inputs, gain="exponential", k=k, measures=["DCG", "IDCG", "nDCG"])
-        assert (dcg, ideal, value) == tuple(expected.values())

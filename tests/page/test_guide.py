@@ -9,8 +9,7 @@ import pytest
 
 from page.address import shown_at
 from page.choices import bar_of, query_of
-from page.example import QUERY, RELEVANCE, query_of_documents
-from page.guide import STEPS, guide_html, is_begun_with, rows_at, take_step
+from page.guide import QUERY, RELEVANCE, STEPS, guide_html, is_begun_with, query_of_documents, rows_at, take_step
 from page.ranking import ranking_of
 
 

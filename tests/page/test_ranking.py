@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from page.choices import bar_of
-from page.ranking import ranking_of, rows_of, score_ranking, table_of, take_edit
+from page.ranking import Shown, ranking_of, rows_of, score_ranking, table_of, take_edit
 
 BAR = bar_of("sklearn")
 RANKING = [["a", "0", "2"], ["b", "1", "1"]]  # nDCG: 1 / log2(3) = 0.6309
@@ -38,7 +38,7 @@ def test_a_table_of_other_columns_has_no_score(table: pd.DataFrame) -> None:
     found = ", ".join(map(str, table.columns))
     score, *others = score_ranking(table, 0, *BAR)
     assert f"The table must have the columns document, relevance, score; it has {found}." in score
-    assert others == [None] * 8
+    assert others == [None] * (len(Shown._fields) - 1)
 
 
 @pytest.mark.parametrize("cell", ["1_000", "\u0661", "0x10", "1,000"])

@@ -13,9 +13,9 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from page import uploads
+from page import results
 from page.metric import ndcg
-from page.uploads import check_size, read_batch, read_groups, read_upload
+from page.results import check_size, read_batch, read_groups, read_upload
 
 RUN = {"q1": {"d1": 2.0, "ä": 1.5}, "q2": {"d1": -3.0}}
 QRELS = {"q1": {"d1": 1, "x": 0}, "q2": {"d2": 2}}
@@ -103,7 +103,7 @@ def test_nothing_is_opened_but_a_file(tmp_path: Path, read: Callable[[str], Any]
 
 def test_the_limits_of_the_page_hold_in_every_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for limit in ({"bytes": 10}, {"uncompressed": 10}, {"rows": 2}, {"queries": 1}):
-        monkeypatch.setattr(uploads, "LIMITS", ndcg.Limits(**limit))
+        monkeypatch.setattr(results, "LIMITS", ndcg.Limits(**limit))
         for form, content in FORMS.items():
             (tmp_path / form).write_bytes(content(RUN, "score"))
             with pytest.raises(ValueError, match=f"^{form}: holds more than"):

@@ -1,0 +1,156 @@
+"""Which run is best, in sentences: each of them says what the comparison found."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from page.metric import ndcg, tables
+from page.standings import (
+    Axis,
+    Standing,
+    missing_remarks,
+    p_text,
+    signed,
+    standing_html,
+    tie_remarks,
+)
+
+VALUES = {"1": {"a": 2.0, "b": 1.0}, "0": {"a": 1.0, "b": 2.0}, "-": {"c": 1.0}}  # 1, 1 / log2(3) = 0.631, 0
+MUCH, SOME = "1" * 20, "1" * 14 + "0" * 6  # differ on 6 queries: p = 2 / 2^6 = 0.031
+NONE = "0" * 20
+
+
+def standing(runs: dict[str, str], choice: dict[str, str] | None = None, k: Any = 10) -> Standing:
+    """Runs that rank each query right or wrong, compared."""
+    queries = range(len(next(iter(runs.values()))))
+    systems = {run: {f"q{at}": VALUES[values[at]] for at in queries} for run, values in runs.items()}
+    found = ndcg.compare(systems=systems, references={f"q{at}": {"a": 1, "b": 0} for at in queries}, k=k)
+    return Standing.of(found.scores, found.pairs, choice or {})
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        ({"x": NONE, "y": MUCH}, "y is better than x."),
+        ({"x": MUCH, "y": "0" + MUCH[1:]}, "x and y cannot be told apart."),
+        ({"x": MUCH, "y": MUCH}, "x and y have the same nDCG@10 in each of 20 queries."),
+        ({"x": MUCH, "y": MUCH, "z": MUCH}, "The 3 runs have the same nDCG@10 in each of 20 queries."),
+        ({"x": NONE, "y": MUCH, "z": "01" * 10}, "y is best: better than each of the 2 others."),
+        ({"x": NONE, "y": MUCH, "z": "0" + MUCH[1:]}, "y is ahead, but z may be as good."),
+        ({"x": NONE, "y": MUCH, "z": MUCH}, "y and z are best: better than x."),
+        ({"x": "01" + MUCH[2:], "y": MUCH, "z": "10" + MUCH[2:]}, "These 20 queries cannot tell the 3 runs apart."),
+        (
+            {**{run: MUCH[:19] + "01"[at == 5] for at, run in enumerate("abcdef")}, "g": NONE},
+            "f is ahead, but a, b, c and 2 more may be as good.",
+        ),
+    ],
+)
+def test_a_headline_says_which_run_is_best(runs: dict[str, str], said: str) -> None:
+    assert standing(runs).headline() == said
+
+
+def test_one_run_or_one_query_has_a_headline_without_a_test() -> None:
+    report = ndcg.report(predictions={"q": VALUES["0"]}, references={"q": {"a": 1}}, k=10)
+    alone = Standing.of({"x": report.scores}, (), {})
+    assert alone.headline() == "x has nDCG@10 0.631."
+    assert alone.evidence().startswith("Intervals need more than one query. A random order of the same documents")
+    two = Standing.of({"x": report.scores, "y": report.scores}, (), {})
+    assert two.headline() == "One query cannot tell the 2 runs apart."
+    assert two.evidence() == "x has nDCG@10 0.631, y 0.631. Intervals and tests need more than one query."
+
+
+@given(st.lists(st.text("01", min_size=12, max_size=12), min_size=2, max_size=5), st.integers(0, 4), st.integers(0, 4))
+def test_evidence_and_rows_are_the_figures_of_the_comparison(values: list[str], base: int, other: int) -> None:
+    runs = {f"r{at}": text for at, text in enumerate(values)}
+    of = standing(runs, {"base": f"r{base}", "other": f"r{other}"})
+    one, another = of.winner_first
+    assert {of.base, of.other} == {one, another} <= runs.keys()
+    pair = of.pairs[one, another]
+    assert pair.difference == pytest.approx(of.scores[one].value - of.scores[another].value)
+    assert pair.difference >= -1e-12
+    said = of.evidence()
+    interval = f"95% interval {signed(pair.low_holm)} to {signed(pair.high_holm)}"
+    pairs = len(runs) * (len(runs) - 1) // 2
+    together = f", both corrected for {pairs} pairs" if pairs > 1 else ""
+    means = f"{one} has nDCG@10 {of.scores[one].value:.3f}, {another} {of.scores[another].value:.3f}"
+    assert said.startswith(f"{means}: {signed(pair.difference)} ({interval}, {p_text(pair.p_holm)}{together}). Better ")
+    wins = sum(a > b for a, b in zip(runs[one], runs[another], strict=True))
+    losses = sum(a < b for a, b in zip(runs[one], runs[another], strict=True))
+    counts = "query" if wins == 1 else "queries"
+    assert f"Better on {wins} {counts}, worse on {losses}, equal on {12 - wins - losses}." in said
+    assert ("4 of 5 trials" in said) == (pair.p_holm >= 0.05 and pair.min_detectable is not None)
+    row = "<th scope='row'>(.*?)</th>.*?<circle class='(.*?)'.*?class='difference'>(.*?)<"
+    rows = re.findall(row, standing_html(of, ["nDCG@10"]))
+    assert [re.sub("<.*?>", "", name) for name, *_ in rows] == list(of.scores)
+    for run, (_, kind, difference) in zip(of.scores, rows, strict=True):
+        if run == of.base:
+            assert kind == "base"
+            continue
+        pair = of.pairs[run, of.base]
+        assert difference.strip() == signed(pair.difference)
+        assert kind == ("open" if pair.p_holm >= 0.05 else "better" if pair.difference > 0 else "worse")
+
+
+@given(st.lists(st.text("01", min_size=12, max_size=12), min_size=2, max_size=5))
+def test_a_line_touches_the_base_unless_the_runs_differ(values: list[str]) -> None:
+    of = standing({f"r{at}": text for at, text in enumerate(values)})
+    html = standing_html(of, ["nDCG@10"])
+    for row in re.findall("<svg.*?</svg>", html):
+        base = float(re.findall("of-base' x1='(.*?)%", row)[0])
+        for kind, low, high in re.findall("class='(worse|better|open)' x1='(.*?)%' x2='(.*?)%' y1='50%'", row):
+            assert (float(low) <= base <= float(high)) == (kind == "open")
+
+
+@given(st.lists(st.text("01", min_size=12, max_size=12), min_size=2, max_size=5))
+def test_places_follow_from_the_pairs_that_differ(values: list[str]) -> None:
+    of = standing({f"r{at}": text for at, text in enumerate(values)})
+    for run, place in of.places().items():
+        first, last = place.split("–") if "–" in place else (place, place)
+        differing = [pair for (one, _), pair in of.pairs.items() if one == run and pair.p_holm < tables.SIGNIFICANT]
+        assert int(first) == 1 + sum(pair.difference < 0 for pair in differing)
+        assert int(last) == len(values) - sum(pair.difference > 0 for pair in differing)
+
+
+def test_a_measure_and_runs_are_chosen_if_they_are_there() -> None:
+    runs = {"x": NONE, "y": MUCH, "z": SOME}
+    chosen = standing(runs, {"measure": "nDCG@1", "base": "x"}, [10, 1])
+    assert (chosen.measure, chosen.base, chosen.other) == ("nDCG@1", "x", "y")
+    assert chosen.winner_first == ("y", "x")
+    unknown = standing(runs, {"measure": "nDCG@7", "base": "gone", "other": "y"}, [10, 1])
+    assert (unknown.measure, unknown.base, unknown.other) == ("nDCG@10", "y", "z")
+    assert len(unknown.pairs) == 2 * unknown.together == 6
+
+
+def test_missing_queries_are_named_and_can_be_skipped() -> None:
+    of_several = {"bm25": [], "dense": ["c"], "none": [*"abcd"]}
+    (one,) = missing_remarks({"bm25": [], "dense": ["c"]}, "empty")
+    assert one.text == "One query, c, is missing from dense and counts as 0."
+    assert one.offer == ("missing", "skip", "Compare only the queries that all runs have")
+    (several,) = missing_remarks({"run": [*"abcd"]}, "skip")
+    skipped = "4 queries are missing from run and are skipped: a, b, c, …"
+    assert several == (skipped, ("missing", "empty", "Count them as 0"))
+    (of_all,) = missing_remarks(of_several, "empty")
+    assert of_all.text == "Queries are missing from 2 runs and count as 0: 1 from dense and 4 from none."
+    assert missing_remarks({"run": []}, "empty") == []
+
+
+def test_ties_are_told_if_trec_eval_has_another_score() -> None:
+    run = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+    given = {"predictions": run, "references": {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}}, "k": 10}
+    scores, there = ndcg.report(**given).scores, ndcg.compute(**given, convention="trec_eval")["nDCG@10"]
+    here = scores["nDCG@10"].value  # (1 / 1 + 1 / log2(3)) / 2 and 1; b comes before a in trec_eval
+    (found,) = tie_remarks({"mine": scores["nDCG@10"]}, {"mine": there}, "nDCG@10")
+    assert f"has nDCG@10 {there:.4f} instead of {here:.4f} for mine." in found.text
+    assert found.offer == ("convention", "trec_eval", "Score as trec_eval does")
+    assert tie_remarks({"mine": scores["nDCG@10"]}, {"mine": here}, "nDCG@10") == []
+
+
+@given(st.floats(-2, 2), st.floats(1e-9, 2))
+def test_an_axis_has_three_to_seven_round_ticks_within_it(low: float, width: float) -> None:
+    axis = Axis(low, low + width)
+    assert 3 <= len(axis.ticks) <= 8
+    assert all(0 <= axis.at(tick) <= 100 for tick in axis.ticks)
+    assert len({axis.text(tick) for tick in axis.ticks}) == len(axis.ticks)
