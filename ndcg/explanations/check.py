@@ -6,11 +6,8 @@ nearest, the smallest ranking on which it differs shows why.
 
 import inspect
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,38 +16,14 @@ from ..measure.arguments import OPTIONS
 from ..measure.conventions import CONVENTIONS
 from ..measure.messages import shown
 from ..measure.options import Options, choice, result_name, whole
-from ..measure.ties import Floats
-from ..scores.queries import progress
 from ..show.tables import Readable, Table, number_text
-from .definitions import (
-    FACTORS,
-    VISIBLE,
-    Answers,
-    Match,
-    expected_values,
-    explain_answers,
-    factors_of,
-    usual_definitions,
-)
+from .asking import Asked, ask, decimals_of, likely_calls
+from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .properties import in_common, properties_of
-from .questions import (
-    FLOAT32,
-    FUNCTION_FORMS,
-    NO_VALUE,
-    WITHOUT_SCORES,
-    Answer,
-    Asker,
-    NDCGFunction,
-    arguments_text,
-)
-from .random_rankings import is_plain, kinds_of, plain_rankings, random_rankings
-from .slip_terms import Queries, Query, query_scores, ranked
+from .questions import FUNCTION_FORMS, WITHOUT_SCORES, Asker, NDCGFunction, arguments_text
+from .slip_terms import Query, query_scores, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
-MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
-FIRST_ASKED = 16  # rankings without ties, which rule out most definitions and tell the form
-LEAST_ANSWERS = 5  # for each kind of rankings, if a function answers any
-IF_ROUNDED = 5  # times as many rankings, if a function rounds to few decimals
 NEAREST_SHOWN = 5  # conventions in the table
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")  # libraries that order ties of longer lists in no fixed way
 
@@ -273,155 +246,27 @@ def check(
     for name, value, words in (("form", form, tuple(FUNCTION_FORMS)), ("convention", convention, tuple(CONVENTIONS))):
         if value is not None:
             choice(name, value, words)
-    asker = Asker(function, k)
-    form = _form_of(asker, k, tuple(FUNCTION_FORMS) if form is None else (form,), seed)
-    asked = _asked(asker, k, form, cases, seed)
-    refused = 2 * sum(not each.is_comparable for each in asked[:cases]) > cases
-    answered = [each for each in asked if each.is_comparable]
-    result = Check("", form, k, len(asked), 0, (), {}, convention or "", notes=_notes(asker, k, len(asked)))
-    if not any(math.isfinite(each.answer.value) for each in answered):
+    results: list[Check] = []
+    for call, first in likely_calls(function, k, tuple(FUNCTION_FORMS) if form is None else (form,), seed):
+        results.append(_compared(ask(function, call, k, cases, seed), first, convention or ""))
+        if results[-1].conventions:
+            return results[-1]
+    return min(results, key=lambda result: min((len(match.slips) for match in result.matches), default=math.inf))
+
+
+def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
+    """Compare answers with every definition."""
+    result = Check("", asked.asker.call.form, asked.k, asked.count, 0, (), {}, wanted, notes=tuple(_notes(asked)))
+    if asked.answers is None:
         return result
-    return _compared(replace(result, answered=len(answered), refused=refused), asker, answered, cases, seed)
-
-
-def _notes(asker: Asker, k: int | None, cases: int) -> tuple[str, ...]:
-    """Return in words how a function was called, and its side effects."""
-    notes = [
-        f"It {name}: {habit.times:,} of {cases:,} rankings{habit.example and ', such as '}{habit.example}."
-        for name, habit in asker.habits.items()
-    ]
-    if asker.relevance_first:
-        notes.insert(0, "It takes the relevance as its first argument, and was called so.")
-    if k is not None and asker.cutoff is None:
-        notes.insert(
-            0, f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings."
-        )
-    return tuple(notes)
-
-
-class _Asked(NamedTuple):
-    """A ranking that a function was asked about.
-
-    Attributes:
-        number: its number, which determines its kind.
-        query: the ranking.
-        answer: the answer.
-    """
-
-    number: int
-    query: Query
-    answer: Answer
-
-    @property
-    def is_comparable(self) -> bool:
-        """Whether the answer is a score, or no score for a query with retrieved documents.
-
-        Conventions may leave such a query out; a function may also leave out one without retrieved documents.
-        """
-        return not self.answer.problem or (self.answer.problem in NO_VALUE and bool(self.query.run))
-
-
-def _asked(asker: Asker, k: int | None, form: str, cases: int, seed: int) -> list[_Asked]:
-    """Ask about rankings, and again about kinds with few answers; about many more if the answers are rounded."""
-
-    def ask(numbers: Sequence[int], attempt: int = 0) -> list[_Asked]:
-        asked = []
-        with progress(len(numbers), "Asking", " rankings") as bar:
-            for number, query in zip(numbers, random_rankings(numbers, k, form, seed, attempt), strict=True):
-                asked.append(_Asked(number, query, asker.answer(query, form)))
-                bar.update(1)
-        return asked
-
-    asked, kinds = ask(range(cases)), kinds_of(form)
-    values = np.array([each.answer.value for each in asked])
-    if not np.isfinite(values).any():
-        return asked
-    for attempt in range(1, LEAST_ANSWERS):
-        answers = Counter(kinds[each.number % len(kinds)] for each in asked if each.is_comparable)
-        refused = [each.number for each in asked[:cases] if not each.is_comparable]
-        asked += ask([number for number in refused if answers[kinds[number % len(kinds)]] < LEAST_ANSWERS], attempt)
-    return asked + ask(range(cases, cases * IF_ROUNDED)) if _tolerance(values) > VISIBLE else asked
-
-
-def _first_numbers(cases: int = 10**5) -> tuple[int, ...]:
-    """Return the numbers of the first rankings without ties."""
-    return tuple(islice(filter(is_plain, range(cases)), FIRST_ASKED))
-
-
-@lru_cache(maxsize=8)
-def _first_expected(k: int | None, form: str, seed: int) -> Floats:
-    """Return the values of the first rankings by the usual definitions."""
-    return expected_values(usual_definitions(), plain_rankings(_first_numbers(), k, form, seed))
-
-
-def _form_of(asker: Asker, k: int | None, forms: Sequence[str], seed: int) -> str:
-    """Return the form in which some definition explains most answers, and set how else the function is called."""
-    points = {}
-    for asker.cutoff, asker.relevance_first, form in product(asker.cutoffs, (False, True), forms):
-        queries = plain_rankings(_first_numbers(), k, form, seed).changed(())
-        values = np.array([asker.value(query, form) for query in queries])
-        called = asker.cutoff, asker.relevance_first, form
-        points[called] = _explained(values, k, form, seed) if np.isfinite(values).any() else ()
-    asker.cutoff, asker.relevance_first, form = max(points, key=lambda called: points[called])
-    return form
-
-
-def _explained(values: Floats, k: int | None, form: str, seed: int) -> tuple[int, ...]:
-    """Return how many values of the first rankings are explained by the definition that explains most of them.
-
-    Values of 0 and 1, which many definitions share, count only if this is equal; then the fewest slips.
-    """
-    tolerance = _tolerance(values)
-    if {0.0, 1.0}.issuperset(values) and min(np.count_nonzero(values == each) for each in (0, 1)) < 3:
-        tolerance = FLOAT32
-    expected = _first_expected(k, form, seed)
-    slips = [len(definition.slips) for definition in usual_definitions()]
-    telling = (expected != 0) & (expected != 1)
-    best: tuple[int, ...] = (0,)
-    for factors in (np.ones(len(expected)), factors_of(values, expected, tolerance)):
-        agree = np.abs(values - factors[:, None] * expected) <= tolerance
-        counts = zip((agree & telling).sum(axis=1).tolist(), agree.sum(axis=1).tolist(), slips, strict=True)
-        scaled = int(factors[0] != 1)
-        best = max(best, max((most - scaled, all_, -few - scaled) for most, all_, few in counts))
-    return (*best, int(np.isfinite(values).sum()))
-
-
-def _decimals(values: Floats) -> int | None:
-    """Return the number of decimals to which values are rounded; None if they are not.
-
-    >>> _decimals(np.array([0.63, 0.5])), _decimals(np.float32([0.1, 1])), _decimals(np.array([1 / 3, 0]))
-    (2, 1, None)
-    """
-    numbers = values[np.isfinite(values)]
-    rounded = (np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12) for each in range(MOST_DECIMALS + 1))
-    return next((decimals for decimals, same in enumerate(rounded) if same), None)
-
-
-def _tolerance(values: Floats) -> float:
-    """Return how far a value may differ from the value that it was rounded from.
-
-    >>> _tolerance(np.array([0.63, 0.5])) > 0.005
-    True
-    """
-    decimals = _decimals(values)
-    return FLOAT32 + (0 if decimals is None else 0.5 * 10.0**-decimals)
-
-
-def _compared(result: Check, asker: Asker, asked: Sequence[_Asked], cases: int, seed: int) -> Check:
-    """Compare scores with every definition."""
-    kinds, number = kinds_of(result.form), np.array([each.number for each in asked])
-    values = np.array([[each.answer.value, each.answer.again] for each in asked]).T
-    plain, close = (
-        np.isin(number % len(kinds), [at for at, kind in enumerate(kinds) if of(at, kind)])
-        for of in (lambda at, kind: is_plain(at), lambda at, kind: kind == "close")
-    )
-    queries = Queries(each.query for each in asked)
-    answers = Answers(queries, values, plain, close, _tolerance(values))
-    matches, unordered = explain_answers(answers, _first_of(asked, answers, result, cases, seed))
+    answers, queries = asked.answers, asked.answers.queries
+    matches, unordered = explain_answers(answers, first)
     expected = {name: queries.scores({"convention": name}) for name in CONVENTIONS}
     agree = {name: answers.agree(each) for name, each in expected.items()}
     result = replace(
         result,
+        answered=len(answers.plain),
+        refused=asked.refused,
         matches=tuple(matches),
         unordered=unordered,
         agreeing={name: int(np.count_nonzero(each)) for name, each in agree.items()},
@@ -429,31 +274,31 @@ def _compared(result: Check, asker: Asker, asked: Sequence[_Asked], cases: int, 
     differing = ~agree[result.nearest]
     notes, example = result.notes, None
     if answers.tolerance > VISIBLE:
-        decimals = _decimals(values)
+        decimals = decimals_of(answers.values)
         rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
         notes = (f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.", *notes)
     if differing.any() and not (unordered and result.status == 0):
         own = [query for query, differs in zip(queries.changed(()), differing, strict=True) if differs]
-        example = _smallest_example(asker, result.form, own, result.nearest, answers.tolerance)
+        example = _smallest_example(asked.asker, own, result.nearest, answers.tolerance)
         if not matches:
-            properties = properties_of(queries.rankings(range(len(asked)), (), Options.parse()), result.k)
+            properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
-    if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):
+    if result.form in WITHOUT_SCORES and asked.asker.counts_duplicates():
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     result = replace(result, example=example, notes=notes)
     return replace(result, signature=_signature(result, answers)) if result.conventions else result
 
 
-def _first_of(asked: Sequence[_Asked], answers: Answers, result: Check, cases: int, seed: int) -> Answers:
-    """Return the answers for the first rankings without ties; those that the function refused do not count."""
-    numbers = _first_numbers(cases)
-    queries = plain_rankings(numbers, result.k, result.form, seed)
-    values, answered = np.full((2, len(numbers)), np.nan), np.zeros(len(numbers), bool)
-    for at, (number, query) in enumerate(zip(numbers, queries.changed(()), strict=True)):
-        answer = next((each.answer for each in asked if each.number == number and each.query == query), None)
-        if answer is not None:
-            values[:, at], answered[at] = (answer.value, answer.again), True
-    return answers._replace(queries=queries, values=values, plain=answered)
+def _notes(asked: Asked) -> Iterator[str]:
+    """Yield in words how a function was called, and its side effects."""
+    k, call = asked.k, asked.asker.call
+    if k is not None and call.cutoff is None:
+        yield f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings."
+    if call.relevance_first:
+        yield "It takes the relevance as its first argument, and was called so."
+    for name, habit in asked.asker.habits.items():
+        example = f", such as {habit.example}" if habit.example else ""
+        yield f"It {name}: {habit.times:,} of {asked.count:,} rankings{example}."
 
 
 def _signature(result: Check, answers: Answers) -> str:
@@ -474,21 +319,21 @@ def _signature(result: Check, answers: Answers) -> str:
     return "|".join([scores, *(each for each in options if each.partition(":")[0] in seen)])
 
 
-def _smallest_example(asker: Asker, form: str, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
+def _smallest_example(asker: Asker, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
     """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
-        value, expected = asker.value(query, form), float(query_scores([query], options)[0])
+        value, expected = asker.value(query), float(query_scores([query], options)[0])
         if math.isnan(value) or math.isnan(expected):
             return math.isnan(value) != math.isnan(expected)
         return abs(value - expected) > max(tolerance, VISIBLE)
 
     plain = [query for query in queries if differs(query)] or list(queries)
     query = min(plain, key=lambda each: len({*each.run, *each.qrels}))
-    while (simpler := next(filter(differs, _simpler(query, form)), None)) is not None:
+    while (simpler := next(filter(differs, _simpler(query, asker.call.form)), None)) is not None:
         query = simpler
-    return _example(query, asker.value(query, form), options)
+    return _example(query, asker.value(query), options)
 
 
 def _simpler(query: Query, form: str) -> Iterator[Query]:

@@ -26,7 +26,8 @@ BASES = {2.0: "2", math.e: "e", 10.0: "10"}
 FACTORS = {
     100.0: "The scores are percentages.",
     **{
-        math.log(one) / math.log(other): f"The logarithm has base {BASES[one]} in the DCG and {BASES[other]} in the ideal."
+        math.log(one)
+        / math.log(other): f"The logarithm has base {BASES[one]} in the DCG and {BASES[other]} in the ideal."
         for one, other in permutations(BASES, 2)
     },
 }
@@ -230,9 +231,7 @@ def usual_definitions() -> list[Definition]:
 def rare_definitions() -> list[Definition]:
     """Return each slip on options that differ in one from those of a convention, and two slips at once."""
     one_off = [
-        options
-        for options in GRID
-        if min(sum(options[name] != of[name] for name in of) for of in OF_CONVENTIONS) == 1
+        options for options in GRID if min(sum(options[name] != of[name] for name in of) for of in OF_CONVENTIONS) == 1
     ]
     gains = [options for options in OF_CONVENTIONS if (options["discount"], options["ideal"]) == ("log", "judged")]
     pairs = [Definition(options, pair) for pair in combinations(OTHER_SLIPS, 2) for options in gains]
@@ -252,7 +251,9 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
     Returns:
         The definitions, and the number of rankings with ties if no order explains all of these.
     """
-    stages = [(definitions, scaled) for definitions in (usual_definitions, rare_definitions) for scaled in (False, True)]
+    stages = [
+        (definitions, scaled) for definitions in (usual_definitions, rare_definitions) for scaled in (False, True)
+    ]
     with progress(len(stages), "Comparing", " sets of definitions") as bar:
         for definitions, scaled in stages:
             if fits := list(_fits(_screened(definitions(), first, scaled=scaled), answers)):
@@ -286,9 +287,7 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
     return np.where(usable, factors, np.nan)
 
 
-def _screened(
-    definitions: Sequence[Definition], first: Answers, *, scaled: bool
-) -> Iterator[tuple[Definition, float]]:
+def _screened(definitions: Sequence[Definition], first: Answers, *, scaled: bool) -> Iterator[tuple[Definition, float]]:
     """Yield the definitions with which the first answers agree, each with the factor of its values."""
     expected = np.where(first.plain, expected_values(definitions, first.queries), np.nan)
     factors = np.ones(len(expected))

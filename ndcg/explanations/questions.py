@@ -62,26 +62,35 @@ class Habit(NamedTuple):
     example: str
 
 
+class Call(NamedTuple):
+    """How a function is called.
+
+    Attributes:
+        form: the form of the ranking.
+        cutoff: the position or the name of the cutoff, None if the function takes none.
+        relevance_first: whether the relevance comes before the scores or ids.
+    """
+
+    form: str
+    cutoff: int | str | None = 2
+    relevance_first: bool = False
+
+
 class Asker:
     """Asks a function, and records its side effects.
 
     Attributes:
         habits: the side effects, in words.
-        relevance_first: whether it takes the relevance before the scores or ids.
-        cutoffs: where it may take the cutoff: the position or the name of the parameter, or None for nowhere.
-        cutoff: where it takes the cutoff.
     """
 
-    def __init__(self, function: NDCGFunction, k: int | None) -> None:
-        self.function = function
+    def __init__(self, function: NDCGFunction, call: Call) -> None:
+        self.function, self.call = function, call
         self.habits: dict[str, Habit] = {}
-        self.relevance_first = False
-        self.cutoffs = _cutoff_parameters(function, k)
-        self.cutoff = self.cutoffs[0]
 
-    def answer(self, query: Query, form: str) -> Answer:
+    def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
         habits: dict[str, str] = {}
+        form = self.call.form
         first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
         unlike = "gives another answer when it is asked twice"
         if form in WITH_IDS and _same(first, second) and len(set(query.run.values())) == len(query.run):
@@ -107,24 +116,24 @@ class Asker:
         smallest = known if known.size <= size else Habit(0, size, example)
         self.habits[habit] = smallest._replace(times=known.times + 1)
 
-    def value(self, query: Query, form: str) -> float:
+    def value(self, query: Query) -> float:
         """Return the score that it gives a ranking, without counting habits; nan if there is none."""
-        return self._ask(_arguments(query, form), query.k, {}).value
+        return self._ask(_arguments(query, self.call.form), query.k, {}).value
 
-    def counts_duplicates(self, form: str) -> bool:
+    def counts_duplicates(self) -> bool:
         """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
         query = Query({}, {"d1": 1, "d2": 0}, 3)
         lists = ["d1", "d2"], ["d1", "d1", "d2"]
-        once, twice = (self._ask((ids, _arguments(query, form)[1]), 3, {}) for ids in lists)
+        once, twice = (self._ask((ids, _arguments(query, self.call.form)[1]), 3, {}) for ids in lists)
         return twice.value > once.value + FLOAT32
 
     def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
         """Return the function's result."""
-        ordered: list[Any] = [*arguments[::-1]] if self.relevance_first else [*arguments]
-        if isinstance(self.cutoff, str):
-            return self.function(*ordered, **{self.cutoff: k})
-        if self.cutoff is not None:
-            ordered.insert(self.cutoff, k)
+        ordered: list[Any] = [*arguments[::-1]] if self.call.relevance_first else [*arguments]
+        if isinstance(self.call.cutoff, str):
+            return self.function(*ordered, **{self.call.cutoff: k})
+        if self.call.cutoff is not None:
+            ordered.insert(self.call.cutoff, k)
         return self.function(*ordered)
 
     def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: dict[str, str]) -> Answer:
@@ -178,10 +187,10 @@ def _renamed(query: Query) -> Query:
     )
 
 
-def _cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str | None]:
+def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str | None]:
     """Return where a function may take the cutoff: a position, a keyword, or None for nowhere.
 
-    >>> _cutoff_parameters(lambda scores, relevance, base=2, k=10: 0, 5)
+    >>> cutoff_parameters(lambda scores, relevance, base=2, k=10: 0, 5)
     ['k']
     """
     try:
@@ -222,7 +231,11 @@ def arguments_text(query: Query, form: str) -> str:
     >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
     'scores = [2.0], relevance = [1], k = 3'
     """
-    names = {"mappings": ("run", "qrels"), "ranked": ("ids", "relevance"), **dict.fromkeys(("sets", "ids"), ("ids", "relevant"))}
+    names = {
+        "mappings": ("run", "qrels"),
+        "ranked": ("ids", "relevance"),
+        **dict.fromkeys(("sets", "ids"), ("ids", "relevant")),
+    }
     one, other = names.get(form, ("scores", "relevance"))
     first, second = _arguments(query, "lists" if form == "arrays" else form)
     if form == "sets":
@@ -270,4 +283,3 @@ def _only_value(returned: Any) -> Any:
         if isinstance(array, (np.ndarray, *ARROW)) and (array := np.ma.asanyarray(array)).size == 1:
             return array.reshape(-1).tolist()[0]
     return returned
-

@@ -75,7 +75,7 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: 
         "long": LONG,
         "many relevant": (cut + 1, 2 * cut + 3),
         **dict.fromkeys(("deep", "unjudged"), (cut + 2, cut + 8)),
-    }.get(kind, (2, cut + 6))
+    }.get(kind, LONG if kind == "nothing relevant" and turn % 3 == 2 else (2, cut + 6))
     size = int(rng.integers(low, high))
     relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
     if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
@@ -152,4 +152,3 @@ def _query(
     qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
     query = Query(run, qrels, None)
     return query._replace(run=in_order(ranked(query))) if form in ("ranked", "sets", "ids") else query
-
