@@ -82,7 +82,8 @@ class Definition(NamedTuple):
 
     def scores(self, queries: Queries, precision: Slip | None = None, order: Slip | None = None) -> Floats:
         """Return the value of each query, nan if its ideal DCG is 0, by a precision of scores and an order of ties."""
-        changes = [each for each in (precision, order, *self.slips, order) if each is not None]
+        before = None if ASCENDING_ORDER in self.slips else order  # which reverses it
+        changes = [each for each in (precision, before, *self.slips, order) if each is not None]
         together = reduce(lambda done, slip: slip.over(done), changes, Slip("", ""))
         return together.scores(queries, {**self.options, "zero_division": math.nan, "negative_relevance": "keep"})
 
@@ -106,7 +107,8 @@ class Empty(NamedTuple):
     def fill(self, expected: Floats, queries: Sequence[Query]) -> Floats:
         """Return values in which this one replaces nan."""
         if isinstance(self.value, str):
-            return np.where(np.isnan(expected), [0.0 if query.run else self.factor for query in queries], expected)
+            perfect = [not query.run and not any(each > 0 for each in query.qrels.values()) for query in queries]
+            return np.where(np.isnan(expected), self.factor * np.array(perfect), expected)
         return np.where(np.isnan(expected), self.factor * self.value, expected)
 
 
@@ -187,6 +189,7 @@ def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[
 
 # Definitions to try
 
+ASCENDING_ORDER = slip_named("ascending order")
 IN_32_BITS, ASCENDING = "scores rounded to 32 bits", "ties by ascending document id"
 PRECISIONS: dict[str, Slip | None] = {
     "given": None,
