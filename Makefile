@@ -17,7 +17,7 @@ test: PROCESSES = 2
 PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(<D)/bin/python -m pytest -n $(PROCESSES) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help demo cli test test-all test-oldest test-newest fuzz late-answers types check bundle bench bench-scale agreement simulations explanations vectors conformance app space release publish clean
+.PHONY: help demo cli test test-all test-oldest test-newest fuzz faults late-answers types check bundle bench bench-scale agreement simulations explanations vectors conformance app space release publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ test-newest: .venv-newest/gate.done ## run them on Python 3.13 with the newest l
 
 fuzz: .venv/test.done ## score random rankings in every form, and files, for MINUTES=10 each, next to a slow reference
 	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/*/test_fuzz*.py
+
+faults: .venv/test.done ## plant faults in the package, which tests must catch: 15 minutes
+	@HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python scripts/faults.py $(ARGS)
 
 late-answers: .venv/check.done ## test the page in a browser with answers up to 2 seconds late, in any order: 8 minutes
 	@LATE_ANSWERS=1000 $(PYTEST) tests/browser

@@ -80,18 +80,18 @@ from .ndcg_bundle import (
     check,
     checked_rankings,
     compare,
+    compare_reports,
     compute,
     compute_spark,
+    documents,
     explain,
     from_files,
     from_frame,
     is_spark,
-    join_tasks,
     lightgbm_metric,
     lines_of,
     meter,
     query_values,
-    read_mteb,
     read_qrels,
     read_run,
     refuse_unknown,
@@ -383,6 +383,8 @@ class NDCG(Batches, evaluate.Metric):
 
     check = staticmethod(check)
     compare = staticmethod(compare)
+    compare_reports = staticmethod(compare_reports)
+    documents = staticmethod(documents)
     explain = staticmethod(explain)
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
@@ -394,8 +396,6 @@ class NDCG(Batches, evaluate.Metric):
     sentence_transformers_evaluator = staticmethod(sentence_transformers_evaluator)
     read_run = staticmethod(read_run)
     read_qrels = staticmethod(read_qrels)
-    read_mteb = staticmethod(read_mteb)
-    join_tasks = staticmethod(join_tasks)
 
     def _read(self, inputs: Inputs, ignore_index: float | None = None) -> Batch:
         """Return queries as a batch, if they can be scored."""
@@ -405,7 +405,8 @@ class NDCG(Batches, evaluate.Metric):
             rankings = checked_rankings(inputs, ignore_index=ignore_index)
         except NothingExcludedError as error:  # not in this batch; `compute` raises it if it is in no batch
             rankings, unmatched = checked_rankings(inputs._replace(exclude=None), ignore_index=ignore_index), str(error)
-        return self._batch(*to_arrow(rankings), rankings.query_ids)._replace(unmatched=unmatched)
+        batch = self._batch(*to_arrow(rankings), rankings.query_ids)
+        return batch._replace(unmatched=unmatched, unmatched_ids=rankings.unmatched)
 
 
 # With these, a loaded metric lists conventions and slips, restores saved results, and limits the files it reads.

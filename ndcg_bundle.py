@@ -24,7 +24,7 @@ import threading
 import time
 import warnings
 from bisect import bisect_right
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
@@ -202,7 +202,7 @@ CONVENTIONS: dict[str, Convention] = {
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="Labels are the integers 0 to 30; `label_gain` sets other gains.",
+        quirks="Labels are the integers 0 to 30; `label_gain=[0, 1, 3]` is `gain=[0, 1, 3]`.",
     ),
     "xgboost": Convention(
         "XGBoost `ndcg`",
@@ -241,7 +241,8 @@ CONVENTIONS: dict[str, Convention] = {
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevance is stored as 32-bit floats.',
+        quirks='`type=Exp` is `gain="exponential"`, `denominator=Position` is `discount="reciprocal"`. Relevance is '
+        "stored as 32-bit floats.",
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",
@@ -408,6 +409,22 @@ def shown(value: Any) -> str:
     return " ".join(text.splitlines())
 
 
+def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
+    """Return an error in the words of an entry point.
+
+    Args:
+        names: the words of the entry point for arguments and options.
+        problem: the error.
+        setting: how the entry point sets an option to a value.
+
+    >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
+    '-k must be positive; --ties last needs k'
+    """
+    known = rf"(?<![-\w])({'|'.join(map(re.escape, names))})"
+    problem = re.sub(rf'{known}=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
+    return re.sub(rf"{known}(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
+
+
 def visible(text: str) -> str:
     r"""Return text with every character that does not print escaped, so that no id moves a terminal's cursor.
 
@@ -439,6 +456,15 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
     ImportError('plot needs Matplotlib: pip install matplotlib')
     """
     return ImportError(f"{feature} needs {library}: pip install {packages}")
+
+
+def warn(problem: str) -> None:
+    """Warn about rankings, at the line that called this package, itself or through evaluate."""
+    own = {__name__.partition(".")[0], "evaluate"}
+    level, frame = 2, sys._getframe(1)
+    while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(problem, stacklevel=level)
 
 
 def in_short(error: BaseException) -> str:
@@ -498,6 +524,18 @@ class Option(NamedTuple):
         """Whether the option is True or False."""
         return isinstance(self.default, bool)
 
+
+# Settings of other libraries, as hints in the errors for options that do not exist.
+OF_LIBRARIES = {
+    "label_gain": 'LightGBM\'s label_gain is gain=[0, 1, 3, 7, ...], by label; its default is gain="exponential"',
+    **dict.fromkeys(
+        ("exp_gain", "ndcg_exp_gain"),
+        'XGBoost\'s ndcg_exp_gain is gain="exponential" if it is true, else gain="linear"',
+    ),
+    "type": 'CatBoost\'s type=Exp is gain="exponential", and its type=Base is gain="linear"',
+    "denominator": 'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition discount="log"',
+    "top": "CatBoost's top is k",
+}
 
 # A new discount is a row here and a function of the same name in scoring.py.
 DISCOUNTS = {
@@ -1140,7 +1178,7 @@ def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], defi
     block, weight = read(), definition.weight
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
-        gains, lowest = _gains(block, definition.gain, definition.negative_relevance)
+        gains, lowest = _measure_scoring_gains(block, definition.gain, definition.negative_relevance)
         ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, definition)
         sums = _discounted_sums(ranked, ideal, ranks, definition)
         if definition.ideal == "full" and "IDCG" in sums:
@@ -1150,7 +1188,7 @@ def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], defi
         if definition.needs("nDCG"):
             zero_division = definition.zero_division
             empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
-            sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
+            sums["nDCG"] = ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
         values[:, block.queries] = sums[measure]
 
@@ -1209,7 +1247,7 @@ def check_queries(
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()
         with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
-            _refuse(block, block.score, _gains(block, gain, negative_relevance)[0], gain)
+            _refuse(block, block.score, _measure_scoring_gains(block, gain, negative_relevance)[0], gain)
 
 
 def _blocks(
@@ -1363,7 +1401,7 @@ def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
             raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
 
 
-def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
+def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
     """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
 
     NaN marks relevances without a gain.
@@ -1465,12 +1503,12 @@ def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
 
 
-def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
+def ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
     """Return nDCG; if any gain is negative, it may be above 1 or below 0."""
-    ratio = dcg / idcg
+    values = dcg / idcg
     if not negative:
-        np.minimum(ratio, 1, out=ratio)  # only rounding makes it exceed 1
-    return np.where(sign * idcg > 0, ratio, zero_division)
+        np.minimum(values, 1, out=values)  # only rounding makes it exceed 1
+    return np.where(sign * idcg > 0, values, zero_division)
 
 
 def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
@@ -1518,6 +1556,7 @@ ELSEWHERE = {
     **dict.fromkeys(("by", "confidence"), "report and compare have it"),
     **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"),
     **dict.fromkeys(("got", "between"), "explain has it"),
+    **OF_LIBRARIES,
 }
 # Options that methods with an aggregation of their own do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
@@ -1854,7 +1893,7 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     of_compute = [each for each in OF_COMPUTE if each not in lacks]
     known = list(dict.fromkeys([*own, *of_compute]))
     near = "" if name in lacks else nearest(name, known)
-    hint = f"did you mean {near}?" if near else ELSEWHERE.get(name) or f"it has {', '.join(known)}"
+    hint = ELSEWHERE.get(name) or (f"did you mean {near}?" if near else f"it has {', '.join(known)}")
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
 
 
@@ -2018,18 +2057,10 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
 
 
-# ndcg/files/content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
+# ndcg/inputs/tables.py: Tables of rows: the names that their columns may have, and the shapes in which pandas writes them.
 
-CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
-UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
-COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
-NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
-QUERY = pa.dictionary(pa.int32(), pa.string())
-ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
-VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
+Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
+
 # The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
 ID_NAMES = {
     "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
@@ -2046,11 +2077,81 @@ ID_NAMES = {
         "item",
     ),
 }
+MOST_COLUMNS = 100  # of a table in JSON: more names than that are queries or documents
 NAMES = {
     "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
     "qrels": {**ID_NAMES, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
     "exclude": ID_NAMES,
 }
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a column as it is spelled in `NAMES`."""
+    return name.strip().lower().replace("-", "_")
+
+
+def are_columns(names: Iterable[Any], possible: Possible) -> bool:
+    """Return whether at least two of three names are names of columns."""
+    known = {plain_name(name) for name in names if isinstance(name, str)}
+    return sum(not known.isdisjoint(each) for each in possible.values()) >= 2
+
+
+def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
+    """Return the records of a table as `to_json` and `to_dict` of pandas write it; None for any other value.
+
+    Args:
+        value: records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
+            has the rows as its data.
+        possible: the names that each column may have; each record must have two.
+    """
+    if isinstance(value, Mapping):
+        if isinstance(value.get("data"), list):
+            value = _named_rows(value.get("columns"), value["data"])
+        elif len(value) <= MOST_COLUMNS and are_columns(value, possible):
+            value = _records_of_columns(value)
+        else:
+            value = list(value.values())
+    if not isinstance(value, (list, tuple)) or not value:
+        return None
+    return value if all(_is_record(row, possible) for row in value) else None
+
+
+def _is_record(row: Any, possible: Possible) -> bool:
+    """Return whether a value is a row of a table, and no scores of documents that have the names of columns."""
+    if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS or not are_columns(row, possible):
+        return False
+    known = {name for column in ID_NAMES for name in possible[column]}
+    ids = (cell for name, cell in row.items() if isinstance(name, str) and plain_name(name) in known)
+    return not any(isinstance(cell, float) and cell % 1 for cell in ids)
+
+
+def _named_rows(columns: Any, rows: list[Any]) -> list[Any]:
+    """Return lists of cells as records, if there are names of columns."""
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        return rows
+    return [dict(zip(columns, row, strict=False)) if isinstance(row, list) else row for row in rows]
+
+
+def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
+    """Return the rows of columns, or nothing if the columns do not have the same rows."""
+    by_row = [dict(enumerate(cells)) if isinstance(cells, list) else cells for cells in columns.values()]
+    if not all(isinstance(cells, Mapping) and cells.keys() == by_row[0].keys() for cells in by_row):
+        return []
+    return [{name: cells[row] for name, cells in zip(columns, by_row, strict=True)} for row in by_row[0]]
+
+
+# ndcg/files/content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
+
+CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
+UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
+NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
+QUERY = pa.dictionary(pa.int32(), pa.string())
+ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
+VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
 
 
 class Limits(NamedTuple):
@@ -2273,11 +2374,6 @@ def parts_in_threads(
 # Names of columns
 
 
-def plain_name(name: str) -> str:
-    """Return the name of a column as it is spelled in `NAMES`."""
-    return name.strip().lower().replace("-", "_")
-
-
 def delimiter_of(header: str) -> str:
     """Return the delimiter of a header: a tab if it has one, else commas or semicolons, whichever are more.
 
@@ -2315,12 +2411,6 @@ def check_header(names: Sequence[str], request: ReadRequest) -> None:
         header = ",".join(possible[0] for possible in request.names.values())
         first = brief(map(shown_cell, names), ", ")
         raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}")
-
-
-def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
-    """Return whether at least two of three names are names of columns."""
-    known = set(map(plain_name, names))
-    return sum(not known.isdisjoint(possible) for possible in request.names.values()) >= 2
 
 
 # Rows
@@ -2501,12 +2591,17 @@ def plain(argument: str, values: Any) -> Any:
     if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
         raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
     if names := _field_names(array):
-        raise ValueError(
-            f"{argument}: must be one column; got a table of columns {shown(names)}. If each row is a document, join "
-            "both sides into one table by query and document and give its columns: predictions, references, "
-            "query_ids and document_ids. If each row is a query, give its column of lists"
-        )
+        raise table_error(argument, names)
     return array
+
+
+def table_error(argument: str, names: Collection[Any]) -> ValueError:
+    """Return the error for a table in place of a column or of rankings, with the names of its columns."""
+    return ValueError(
+        f"{argument}: must be one column; got a table of columns {shown(list(names))}. If each row is a document, join "
+        "both sides into one table by query and document and give its columns: predictions, references, "
+        "query_ids and document_ids. If each row is a query, give its column of lists"
+    )
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
@@ -2682,8 +2777,10 @@ def _listed(columns: list[Any]) -> str:
 # ndcg/inputs/ids.py: Ids: which values are ids, and the ids of rows as indices into the distinct ids.
 
 NO_ID = "is neither text nor an integer, as ids must be"
+TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
+MAY_BE_FLOAT = re.compile(r"'-?[0-9]+(\.0+)?'$")
 FEW_IDS = 1 << 9  # rows; ids of fewer are numbered faster one by one than by Arrow
-PROBE = 1 << 10  # rows that show whether equal ids follow each other
+PROBE = 1 << 10  # rows that show whether equal ids follow each other, or whether ids of both sides meet
 THREADED = 1 << 20  # rows; with more, several threads each take a part
 RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
@@ -2743,6 +2840,23 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
     return {kind for kind in set(map(type, values)) if not id_kind(kind)}
 
 
+def float_hint(one: str, other: str) -> str:
+    """Return the hint for two texts that end in ids: whole numbers as text, one of them with a fraction of 0.
+
+    >>> float_hint("document '101.0'", "document '7'"), float_hint("document '101'", "document '7'")
+    ("; convert ids that are whole numbers to integers, before they become text: '101.0' was a float", '')
+    """
+    found = [MAY_BE_FLOAT.search(each) for each in (one, other)]
+    floats = [each[0] for each in found if each is not None and each[1]]
+    return f"; {TO_INTEGERS}: {floats[0]} was a float" if all(found) and len(floats) == 1 else ""
+
+
+def _other_way(value: Any) -> str:
+    """Return what to give in place of a value that is not an id."""
+    is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+    return f"give {int(value)}" if is_whole else "give others as text"
+
+
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
     """Raise an error for a query of a mapping that is not an id, or, if the mapping is nested, for such a document.
 
@@ -2754,10 +2868,10 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
     wrong = types_of_no_ids(chain(side, chain.from_iterable(side.values())) if nested else side)
     for query, documents in side.items() if wrong else ():
         if type(query) in wrong:
-            raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; give others as text")
+            raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; {_other_way(query)}")
         for document in documents if nested else ():
             if type(document) in wrong:
-                problem = f"document {shown(document)} {NO_ID}; give others as text"
+                problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
                 raise ValueError(f"{argument}: query {shown(query)}: {problem}")
 
 
@@ -2837,7 +2951,10 @@ def read_ids(argument: str, values: Any) -> Ids:
         raise ValueError(f"{argument}: row {row}: is None; give each row an id")
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; give others as text")
+        numbers = ids.cast(pa.float64()) if pa.types.is_floating(ids.type) else []
+        is_whole = len(numbers) and pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py()
+        hint = TO_INTEGERS if is_whole else "give others as text"
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; {hint}")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return _encoded(
@@ -3240,7 +3357,7 @@ def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
         names = _cells(header, delimiter)
     except csv.Error:
         names = []
-    if are_columns(names, request) or has_commas or (named and not fitting):
+    if are_columns(names, request.names) or has_commas or (named and not fitting):
         check_header(names, request)
         return _Layout(kind, names, delimiter, chosen_columns(names, request))
     return fitting[0] if fitting else LAYOUTS[kind][0]
@@ -3254,8 +3371,8 @@ def _refuse_times(lines: Sequence[bytes], layout: _Layout) -> None:
     rows = [cells for cells in map(_cells_of_trec, lines) if layout in (QRELS, PLAIN_QRELS) and layout.is_row(cells)]
     if {cells[1] for cells in rows} <= {b"0", b"Q0"} or not all(TIME.fullmatch(cells[-1]) for cells in rows):
         return
-    first = shown_cell(b" ".join(rows[0]))
-    raise ValueError(f"the first line, {first}, ends in a time where qrels have the relevance; {RATINGS}")
+    line = shown_cell(b" ".join(rows[0]))
+    raise ValueError(f"the line {line} ends in a time where qrels have the relevance; {RATINGS}")
 
 
 def _cells(row: str, delimiter: str) -> list[str]:
@@ -3434,7 +3551,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
         first = json.loads(line) if line.startswith(b"{") else None
     except (ValueError, RecursionError):  # the value continues on the next lines
         first = None
-    if first is not None and not _is_saved(first):
+    if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
         parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
@@ -3443,6 +3560,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     if _is_saved(value):
         raise SavedResultError(value)
+    value = table_records(value, request.names) or value
     if not isinstance(value, list):
         return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request))])
     request.limits.check("rows", len(value))
@@ -3467,7 +3585,7 @@ class _JsonReader:
         self.kind, self.names = request.kind, None
         if isinstance(first, dict) and first:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
-            if len(columns) == len(first) or are_columns(columns, request):
+            if len(columns) == len(first) or are_columns(columns, request.names):
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request)]
 
     def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
@@ -3477,7 +3595,8 @@ class _JsonReader:
             ValueError: the value is not an object, or does not contain rankings.
         """
         if not isinstance(value, dict):
-            raise ValueError(f"{shown_cell(value)} is not a JSON object, {{...}}")
+            hint = "; name the columns, as to_json(orient='records') does" if isinstance(value, list) else ""
+            raise ValueError(f"{shown_cell(value)} is not a JSON object, {{...}}{hint}")
         if self.names:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
@@ -4622,6 +4741,10 @@ class Rankings(NamedTuple):
             list by ids; None if there is none.
         excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
             ``(queries, 2)``; None without `exclude`.
+        unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
+            one was; None if that is unknown.
+        documents: a function from the index of a query to the ids of its documents, in order; rows for flat columns
+            without document ids; None if documents have only positions.
     """
 
     relevance: NDArray[Any]
@@ -4633,6 +4756,8 @@ class Rankings(NamedTuple):
     query_ids: Sequence[Any] | pa.Array | None = None
     answered: Mask | None = None
     excluded: NDArray[np.int64] | None = None
+    unmatched: str | None = None
+    documents: Callable[[int], Sequence[Any]] | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -4714,14 +4839,26 @@ class Rankings(NamedTuple):
         >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
         {'retrieved': [1, 2], 'judged': [1, 2], 'relevant': [1, 1], 'retrieved and judged': [1, 2]}
         """
-        judged = np.ones(len(self.relevance), bool) if self.judged is None else self.judged
-        retrieved = self._is_retrieved()
+        retrieved, judged = self._of_sides()
         return {
             "retrieved": self._sums(retrieved),
             "judged": self._sums(judged),
             "relevant": self._sums(judged & (self.relevance > 0)),
             "retrieved and judged": self._sums(retrieved & judged),
         }
+
+    def queries_of_ties(self) -> NDArray[np.intp]:
+        """Return the query of every two retrieved documents that follow each other and have equal scores.
+
+        >>> Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3])).queries_of_ties().tolist()
+        [0]
+        """
+        retrieved = self._of_sides()[0]
+        query = np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])[retrieved]
+        score = self.score[retrieved]
+        order = np.lexsort((score, query))
+        query, score = query[order], score[order]
+        return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
         """Yield the same queries in pieces of about so many documents each.
@@ -4743,6 +4880,7 @@ class Rankings(NamedTuple):
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.answered is None else self.answered[start:stop],
                 None if self.excluded is None else self.excluded[start:stop],
+                documents=None if self.documents is None else partial(_of_later, self.documents, start),
             )
 
     def empty(self) -> Mask:
@@ -4755,14 +4893,43 @@ class Rankings(NamedTuple):
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self._sums(self.judged | self.retrieved) == 0)
 
-    def _is_retrieved(self) -> Mask:
-        """Return which documents were retrieved."""
-        scored = self.score != -np.inf  # nan too, which is rejected as such
-        return np.asarray(scored if self.retrieved is None else scored & self.retrieved)
+    def matched(self) -> "Rankings":
+        """Return the same rankings, with `unmatched`.
+
+        Lists and mappings by ids show nothing unless a query has retrieved and judged documents. In flat columns there
+        may be no such query because the ids of queries differ.
+        """
+        if self.excluded is not None and self.excluded.any(axis=0).all():  # their ids are alike on both sides
+            return self._replace(unmatched="")
+        for rows in (slice(PROBE), slice(None)):  # nearly always one of the first documents is in both
+            retrieved, judged = self._of_sides(rows)
+            if (retrieved & judged).any():
+                return self._replace(unmatched="")
+        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
+        if has_both.any():
+            of_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
+            retrieved, judged = retrieved & of_query, judged & of_query
+        elif self.answered is not None or not (retrieved.any() and judged.any()):
+            return self
+        first = [self._place_of(int(side.argmax())) for side in (retrieved, judged)]
+        hint = float_hint(*first) or "; check that both sides have the same ids"
+        both = "first retrieved: {}; first judged: {}".format(*first)
+        return self._replace(unmatched=f"no document was both retrieved and judged; {both}{hint}")
+
+    def _place_of(self, row: int) -> str:
+        """Return the words for a document."""
+        query = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        return (self.place or numbered)(query, row - int(self.offsets[query]))
+
+    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
+        """Return which of some documents were retrieved, and which were judged."""
+        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan too, which is rejected as such
+        judged = np.ones(len(retrieved), bool) if self.judged is None else self.judged[rows]
+        return retrieved if self.retrieved is None else retrieved & self.retrieved[rows], judged
 
     def _ranked(self) -> Mask:
         """Return which queries have a ranking in the predictions, even if none of its documents is left."""
-        ranked = np.asarray(self._sums(self._is_retrieved()) > 0)
+        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
         return ranked if self.answered is None else ranked | self.answered
 
     def _sums(self, mask: Mask) -> NDArray[np.int64]:
@@ -4773,6 +4940,11 @@ class Rankings(NamedTuple):
 def _later(place: Place, queries: int, query: int, position: int | None) -> str:
     """Return the words for a place, with queries counted from a later one."""
     return place(queries + query, position)
+
+
+def _of_later(documents: Callable[[int], Sequence[Any]], queries: int, query: int) -> Sequence[Any]:
+    """Return the documents of a query, with queries counted from a later one."""
+    return documents(queries + query)
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
@@ -4842,13 +5014,24 @@ def join_rows(
             text, document = ordinals(documents.distinct), documents.codes
             order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), lambda tied: text[document[tied]])
 
+    def rows_of(query: int) -> NDArray[np.int64]:
+        return np.arange(len(codes))[order][offsets[query] : offsets[query + 1]]
+
     def place(query: int, position: int | None) -> str:
-        row = "" if position is None else f", row {np.arange(len(codes))[order][offsets[query] + position]}"
-        return f"query {shown(ids[query].as_py())}{row}"
+        name = f"query {shown(ids[query].as_py())}"
+        if position is None:
+            return name
+        row = int(rows_of(query)[position])
+        id_ = "" if documents is None else f", document {shown(documents.distinct[int(documents.codes[row])].as_py())}"
+        return f"{name}, row {row}{id_}"
+
+    def documents_of(query: int) -> list[Any]:
+        rows = rows_of(query)
+        return list(rows.tolist() if documents is None else documents.distinct.take(documents.codes[rows]).to_pylist())
 
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
-    rankings = Rankings.of(score, relevance, place=place, query_ids=ids)
+    rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
     if exclude is None or documents is None:
         return rankings
     kept = ~excluded_rows(exclude, queries, documents)[order]
@@ -4965,12 +5148,16 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         check_ids("predictions", predictions)
         check_ids("references", references)
 
+    names = list(references)
+
+    def documents(query: int) -> list[Any]:
+        run = predictions.get(names[query], {})
+        ranked = ascending(run) if by_docid else list(run)
+        return [*ranked, *(document for document in references[names[query]] if document not in run)]
+
     def place(query: int, position: int | None) -> str:
-        name = list(references)[query]
-        run = predictions.get(name, {})
-        documents = ascending(run) if by_docid else list(run)
-        documents += [document for document in references[name] if document not in run]
-        return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
+        document = "" if position is None else f", document {shown(documents(query)[position])}"
+        return f"query {shown(names[query])}{document}"
 
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
@@ -4981,14 +5168,16 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
         raise ValueError(f"predictions: no document is in the references; {problem}; give both the same type")
     are_empty = (query in predictions and not predictions[query] for query in references)
-    answered = np.fromiter(are_empty, bool, len(references))
-    return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), answered=answered)
+    answered = np.fromiter(are_empty, bool, len(names))
+    of_queries = {"place": place, "query_ids": names, "answered": answered, "documents": documents}
+    return Rankings.of(score.only(retrieved), relevance, **of_queries)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
     """Return the error for sides without a query in common."""
     ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
-    return ValueError(f"predictions: no query is in the references; ids are such as {ids}")
+    hint = float_hint(shown(predicted), shown(referred))
+    return ValueError(f"predictions: no query is in the references; ids are such as {ids}{hint}")
 
 
 def _id_types(*sides: Side) -> list[str] | None:
@@ -5071,15 +5260,14 @@ def _join_columns(
     lacked = lacked[in_order]
     at = until[qrels.query[lacked] + 1]
 
-    def place(index: int, position: int | None) -> str:
-        name = f"query {shown(qrels.query_ids[index].as_py())}"
-        if position is None:
-            return name
+    def documents(index: int) -> list[Any]:
         rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
-        if position < len(rows):
-            return f"{name}, document {shown(run.document[int(rows[position])].as_py())}"
-        row = lacked[until_lacked[index] + position - len(rows)]
-        return f"{name}, document {shown(qrels.document[int(row)].as_py())}"
+        missed = lacked[until_lacked[index] : until_lacked[index + 1]]
+        return [*run.document.take(pa.array(rows)).to_pylist(), *qrels.document.take(pa.array(missed)).to_pylist()]
+
+    def place(index: int, position: int | None) -> str:
+        document = "" if position is None else f", document {shown(documents(index)[position])}"
+        return f"query {shown(qrels.query_ids[index].as_py())}{document}"
 
     offsets = until + until_lacked
     score = np.insert(run.value[order], at, -np.inf) if len(lacked) else run.value[order]
@@ -5096,7 +5284,8 @@ def _join_columns(
     answered &= until[1:] == until[:-1]  # with an empty list
     padding = is_padding(relevance, ignore_index)
     references = Column(relevance, offsets, padding=padding).only(judged)
-    return Rankings.of(Column(score, offsets), references, place=place, query_ids=qrels.query_ids, answered=answered)
+    of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
+    return Rankings.of(Column(score, offsets), references, **of_queries)
 
 
 # The order of rows
@@ -5420,6 +5609,8 @@ def _align(
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
     rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
+    if rankings.place is not None:
+        rankings = rankings.matched()
     if score_dtype != "given":
         try:
             rankings = rankings.with_scores_in(score_dtype)
@@ -5439,6 +5630,9 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
+        kind = {"predictions": "run", "references": "qrels"}[argument]
+        if (records := table_records(side, NAMES[kind])) is not None:
+            raise table_error(argument, records[0])  # else its rows or its columns would be queries
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
@@ -5675,6 +5869,7 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
 # ndcg/scores/queries.py: Compute the value of every query, and their mean.
 
 Values = dict[str, NDArray[np.float64]]
+Notify = Callable[[str], None]  # is called with `Rankings.unmatched` if no document was both retrieved and judged
 
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
@@ -5723,7 +5918,11 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
 
 
 def describe_queries(
-    describe: Callable[[Rankings], dict[str, NDArray[Any]]], inputs: Inputs, options: Options, piece: int
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
+    inputs: Inputs,
+    options: Options,
+    piece: int,
+    notify: Notify,
 ) -> dict[str, NDArray[Any]]:
     """Return columns, by name, with a row for each query: the results of a function for pieces of the rankings.
 
@@ -5732,6 +5931,7 @@ def describe_queries(
         inputs: the rankings.
         options: the options with which they are read and scored.
         piece: the approximate number of documents in a call of the function.
+        notify: a function that is called if no document was both retrieved and judged.
     """
 
     def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
@@ -5739,7 +5939,7 @@ def describe_queries(
             return describe(each)
 
     described: list[dict[str, NDArray[Any]]] = []
-    with closing(counted_parts(inputs, options)) as rankings:
+    with closing(counted_parts(inputs, options, notify=notify)) as rankings:
         for part, before in rankings:
             pieces = list(part.pieces(piece))
             starts = before + np.cumsum([0, *(each.queries for each in pieces[:-1])])
@@ -5749,15 +5949,23 @@ def describe_queries(
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
+def warn_unmatched(unmatched: str) -> None:
+    """Warn that no document was both retrieved and judged."""
+    warn(f"predictions: {unmatched}")
+
+
 def counted_parts(
-    inputs: Inputs, options: Options, first_query: int = 0
+    inputs: Inputs, options: Options, first_query: int = 0, notify: Notify = warn_unmatched
 ) -> Generator[tuple[Rankings, int], None, None]:
     """Yield rankings part by part, with the index of their first query; show a progress bar from the second on.
+
+    Once all are scored, `notify` is called if no document was both retrieved and judged.
 
     Raises:
         ValueError: there are no queries; a query is missing and `missing="raise"`.
     """
     before, bar = 0, None
+    unmatched: set[str] = set()
     with ExitStack() as until_done:
         inputs = from_files(inputs)
         refuse_negative(inputs.references, inputs.exclude, options)
@@ -5767,12 +5975,16 @@ def counted_parts(
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
             if options.missing == "raise":
                 refuse_missing(part, before)
+            if part.unmatched is not None:
+                unmatched.add(part.unmatched)
             yield part, first_query + before
             before += part.queries
             if bar is not None:
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
+    if first := min(unmatched, default=""):  # empty if a part has a document in common
+        notify(first)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
@@ -6164,6 +6376,23 @@ def _plain(table: Table) -> str:
     return "\n".join("  ".join(row).rstrip() for row in rows)
 
 
+def _records(table: Table) -> str:
+    """Return each row of a table as lines of a heading and a cell, below the name of the row.
+
+    >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
+    run: bm25
+     queries  60
+     nDCG     0.5
+    """
+    (name, *headings), *rows = table
+    width = max(map(len, headings), default=0)
+    lines = []
+    for first, *cells in rows:
+        lines.append(f"{name}: {first}")
+        lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
+    return "\n".join(lines)
+
+
 def _widths(table: Table) -> list[int]:
     """Return the number of characters of each column."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -6185,7 +6414,7 @@ def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def rich_of(result: Readable) -> str:
-    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text.
+    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text or in records.
 
     Raises:
         ImportError: Rich is missing.
@@ -6200,7 +6429,8 @@ def rich_of(result: Readable) -> str:
         for cells in result.tables():
             first, *others = _widths(cells)
             if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
-                console.print(Text(f"{_plain(cells)}\n"), soft_wrap=True)
+                fits = sum([first, *others]) + 2 * len(others) <= console.width
+                console.print(Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
                 continue
             header, *rows = cells
             table = RichTable(box=box.SIMPLE_HEAD)
@@ -6354,7 +6584,7 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         "no place in the run": lacking,
         "no retrieved documents": (retrieved == 0) & ~lacking,
         "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": np.bincount(queries_of_ties(rankings), minlength=rankings.queries) > 0,
+        "documents with equal scores": np.bincount(rankings.queries_of_ties(), minlength=rankings.queries) > 0,
         "unjudged documents": retrieved > counts["retrieved and judged"],
         "judged documents that were not retrieved": judged > counts["retrieved and judged"],
         "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
@@ -6366,22 +6596,6 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
         properties["more relevant documents than the cutoff"] = counts["relevant"] > k
     return properties
-
-
-def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
-    """Return the query of every two adjacent retrieved documents with equal scores.
-
-    >>> queries_of_ties(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
-    [0]
-    """
-    retrieved = rankings.score > -np.inf
-    if rankings.retrieved is not None:
-        retrieved &= rankings.retrieved
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))[retrieved]
-    score = rankings.score[retrieved]
-    order = np.lexsort((score, query))
-    query, score = query[order], score[order]
-    return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
 
 def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
@@ -7901,6 +8115,9 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
 
 # ndcg/show/drawing.py: Draw results with Matplotlib: values with their intervals, in panels side by side.
 
+IN_A_ROW = 4  # panels
+
+
 class Mark(NamedTuple):
     """A value in a plot: a dot on the line of its interval.
 
@@ -7920,12 +8137,12 @@ class Mark(NamedTuple):
 def figure_of(
     panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
 ) -> tuple[Any, list[Any]]:
-    """Return a figure without a window, with its axes in one row; or the axes that are given, with their figure.
+    """Return a figure without a window, with its axes in rows of four; or the axes that are given, with their figure.
 
     Args:
         panels: the number of panels to draw.
-        height: the height of a figure in inches.
-        width: the width of each of its panels in inches.
+        height: the height of each panel in inches.
+        width: its width in inches.
         ax: axes to draw the first panels into.
         figsize: width and height in inches, in place of those above.
 
@@ -7948,13 +8165,17 @@ def figure_of(
                 "figsize sets the size of a new figure, but ax belongs to one already; pass only one of the two"
             )
         return axes[0].figure, axes
+    rows, columns = -(-panels // IN_A_ROW), min(panels, IN_A_ROW)
     if figsize is None:
-        figsize = panels * ((7 if panels == 1 else 5) if width is None else width), height
+        figsize = columns * ((7 if panels == 1 else 5) if width is None else width), rows * height
     is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
     if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
         raise ValueError(f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}")
     figure = Figure(figsize=figsize, layout="constrained")
-    return figure, list(figure.subplots(1, panels, squeeze=False)[0])
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for unused in axes[panels:]:
+        unused.remove()
+    return figure, axes[:panels]
 
 
 def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
@@ -7979,34 +8200,24 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
             height = at + (number + 0.5) / len(marks) / 2 - 0.25
             label = labels[number].replace("$", r"\$") if labels and at == 0 else None
             draw_mark(axes, mark, height, f"C{number}", label=label)
-    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    name_rows(axes, [name for name, _ in rows])
+
+
+def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
+    """Name rows as they are, also with dollars, the first on top."""
+    heights = range(len(names)) if heights is None else heights
+    axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():
         tick.set_parse_math(False)
-    axes.yaxis.set_inverted(True)
+    axes.set_ylim(max(heights) + 0.6, min(heights) - 0.6)
 
 
-# ndcg/explanations/search.py: The combinations of options that give reported scores: for papers with their own code.
-
-USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
-SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
-WIDER = 100  # the width of the range in which scores are counted to estimate matches by chance, in tolerances
+def legend_above(axes: Any) -> None:
+    """Add a legend above the axes, where it hides no point."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
 
 
-class Evidence(NamedTuple):
-    """A reported score, or the reported values of all queries.
-
-    Attributes:
-        scores: the mean, as an array of one, or the value of each query; nan for a query without one.
-        precision: the tolerance of a match.
-        cutoff: the cutoff of the score, as a tuple of one; empty if it is to be found.
-        of_queries: whether these are the values of the queries.
-    """
-
-    scores: Floats
-    precision: float
-    cutoff: tuple[int | None, ...] = ()
-    of_queries: bool = False
-
+# ndcg/explanations/combination.py: Options that give reported scores, as few changes of a convention, and as Python and the shell take them.
 
 class Combination(NamedTuple):
     """Options that give the reported scores.
@@ -8058,6 +8269,29 @@ class Combination(NamedTuple):
         return f"{self.convention}, but {' and '.join(changed)}"
 
 
+def by_convention(
+    options: Mapping[str, Any], matter: Set[str], score: float, given: Mapping[str, Any], asked: Sequence[int | None]
+) -> Combination:
+    """Return a combination as changes of the convention that differs from it in the fewest options that matter.
+
+    Args:
+        options: the options, and the cutoff, or all cutoffs that the reported scores have.
+        matter: the options of which another value may change the score.
+        score: the mean under these options.
+        given: the options that were given.
+        asked: the cutoffs of the reported scores, or of the caller.
+    """
+    cutoff = {} if options["k"] in (asked, *asked) else {"k": options["k"]}
+    chosen = {name: value for name, value in options.items() if name in matter and name not in given}
+
+    def changed(convention: str) -> dict[str, Any]:
+        usual = {**CONVENTIONS[convention].options, "judged_only": False}
+        return {name: value for name, value in chosen.items() if repr(value) != repr(usual[name])}
+
+    convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
+    return Combination(convention, changed(convention) | cutoff, score, {**given, "k": options["k"]})
+
+
 def _python_text(value: Any) -> str:
     return 'float("nan")' if isinstance(value, float) and np.isnan(value) else repr(value)
 
@@ -8066,6 +8300,256 @@ def _shell_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(map(_shell_text, value))
     return "all" if value is None else str(value)
+
+
+# ndcg/explanations/reported_values.py: Read the value of each query as programs write it: from files, text, and mappings.
+
+WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in text, for a query without a value
+NDCG = re.compile(r"ndcg(?:(?:_cut[_.]|@)([1-9]\d*))?", re.IGNORECASE)  # also as trec_eval writes it
+OTHERS = ("run", "slice", "measure")  # other columns than the queries and their values
+
+
+class _Row(NamedTuple):
+    """A value that somebody reported.
+
+    Attributes:
+        query: the id of its query; None if the values are in the order of the queries.
+        value: the value, a number or text.
+        measure: the name of the measure; None if it has none.
+        run: the name of the run; None if it has none.
+    """
+
+    query: Any
+    value: Any
+    measure: str | None = None
+    run: Any = None
+
+
+def values_in_file(path: str, k: Any) -> tuple[Any, Any]:
+    """Return the values of queries in a file, by query or in order, and their cutoff.
+
+    The file may be compressed, or a pipe. It holds lines of `query value`, of `measure query value` as trec_eval -q
+    prints them, or of values alone; or CSV, TSV, JSON or JSON Lines, as ndcg score -q writes them. For a query without
+    a value it has nan, None, null, a dash or nothing.
+
+    Args:
+        path: the file.
+        k: the cutoff of the nDCG; None for the whole list, or for the cutoff of the only nDCG.
+
+    Raises:
+        ValueError: names the file, and the line.
+    """
+    try:
+        content = read_content(path)
+    except OSError as error:
+        raise ValueError(f"got: {path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ValueError(f"got: {error}") from None
+    return _chosen(f"got: {path}", _rows_of_text(content), k)
+
+
+def values_in_text(text: str, k: Any) -> tuple[Any, Any]:
+    """Return the values of queries in text, as `values_in_file` does."""
+    return _chosen("got", _rows_of_text(text.encode()), k)
+
+
+def values_in_mapping(values: Mapping[Any, Any], k: Any) -> tuple[Any, Any]:
+    """Return the values in a saved report or in `{query: {measure: value}}`, as `values_in_file` does."""
+    return _chosen("got", _rows_of_json(values), k)
+
+
+def _chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
+    """Return the values of the nDCG at a cutoff, by query or in order, and the cutoff.
+
+    Raises:
+        ValueError: there is no such nDCG or several, there are several runs, or two values of a query.
+    """
+    ndcgs: dict[str, list[_Row]] = {}  # by their names here; values without a measure by ""
+    others: dict[str, None] = {}
+    try:
+        for row in rows:
+            measure = _ndcg_of(row.measure)
+            if measure is None:
+                others[str(row.measure)] = None
+            else:
+                ndcgs.setdefault(measure, []).append(row)
+    except ValueError as error:
+        hint = "give JSON of values by query, or lines of a query and its value"
+        raise ValueError(f"{name}: {error}; {hint}") from None
+    asked = result_name("nDCG", k)
+    possible = [asked, "", *(ndcgs if k is None and len(ndcgs) == 1 else ())]
+    measure = next((each for each in possible if each in ndcgs), None)
+    if measure is None:
+        there = " and ".join(ndcgs or others) or "no value"
+        hint = f"; choose k={next(iter(ndcgs)).partition('@')[2] or None}" if ndcgs else ""
+        raise ValueError(f"{name}: holds {there}, not {asked}{hint}")
+    runs = dict.fromkeys(row.run for row in ndcgs[measure])
+    if len(runs) > 1:
+        raise ValueError(f"{name}: holds the values of {' and '.join(map(str, runs))}; give those of one run")
+    cutoff = measure.partition("@")[2]
+    return _values_by_query(name, ndcgs[measure]), int(cutoff) if cutoff else k
+
+
+def _ndcg_of(measure: str | None) -> str | None:
+    """Return the name of an nDCG as it is here, empty without a name; None for another measure.
+
+    >>> _ndcg_of("ndcg_cut_10"), _ndcg_of("ndcg"), _ndcg_of(None), _ndcg_of("map")
+    ('nDCG@10', 'nDCG', '', None)
+    """
+    if measure is None:
+        return ""
+    found = NDCG.fullmatch(measure)
+    return None if found is None else result_name("nDCG", int(found[1]) if found[1] else None)
+
+
+def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[Any]:
+    """Return values by query, or in order if they have no queries; None for a query without one."""
+    values: dict[Any, Any] = {}
+    alone: list[Any] = []
+    for row in rows:
+        has_none = isinstance(row.value, str) and row.value.lower() in WITHOUT_VALUE
+        value = None if has_none else row.value
+        if row.query is None:
+            alone.append(value)
+        elif repr(values.setdefault(row.query, value)) != repr(value):
+            both = f"{shown(values[row.query])} and {shown(value)}"
+            raise ValueError(f"{name}: query {shown(row.query)} has two values, {both}")
+    if values and alone:
+        raise ValueError(f"{name}: some values have a query, others none; give each of them its query")
+    return values or alone
+
+
+def _rows_of_text(content: bytes) -> Iterator[_Row]:
+    """Yield the values in text."""
+    check_encoding(content[:4])
+    text = content.decode("utf-8-sig")
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    if text.lstrip()[:1] not in ("{", "["):
+        yield from _rows_of_lines(lines)
+    elif len(lines) > 1 and _is_json(lines[0][1]):
+        for number, line in lines:
+            if not _is_json(line):
+                raise ValueError(f"line {number}: {shown(line.strip())} is not JSON")
+            yield from _rows_of_json([parse_json(line.encode())])
+    else:
+        yield from _rows_of_json(parse_json(content))
+
+
+def _is_json(line: str) -> bool:
+    with suppress(ValueError):
+        parse_json(line.encode())
+        return True
+    return False
+
+
+def _rows_of_lines(lines: Iterable[tuple[int, str]]) -> Iterator[_Row]:
+    """Yield the values in numbered lines, of which the first may be a header."""
+    header: list[str] | None = None
+    for at, (number, line) in enumerate(lines):
+        *others, value = cells = _cells_of_line(line)
+        if header is None and "all" in others:
+            continue
+        if at == 0 and not _is_value(value):
+            header = cells
+            continue
+        if header is not None and len(cells) == len(header):
+            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
+            continue
+        if len(others) == 2 and NDCG.fullmatch(others[1]):  # ir_measures prints the measure after the query
+            others.reverse()
+        measure, query = [None, None, *others][-2:]
+        if header is not None or len(others) > 2 or not (_is_value(value) or _ndcg_of(measure) is None):
+            raise ValueError(f"line {number}: {shown(line.strip())} is not a query and its value")
+        yield _Row(query, value, measure)
+
+
+def _cells_of_line(line: str) -> list[str]:
+    if not any(mark in line for mark in "\t,;"):
+        return line.split()
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter_of(line), skipinitialspace=True))]
+
+
+def _is_value(text: str) -> bool:
+    """Return whether text is a finite number, or shows that a query has no value."""
+    with suppress(ValueError):
+        return text.lower() in WITHOUT_VALUE or math.isfinite(float(text))
+    return False
+
+
+def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
+    """Yield the values in records, a saved report, `{query: {measure: value}}`, `{query: value}`, or a list."""
+    if isinstance(value, list):
+        for each in value:
+            if isinstance(each, Mapping):
+                yield from _rows_of_record(each)
+            else:
+                yield _Row(None, each)
+    elif isinstance(columns := value.get("queries"), Mapping):
+        for cells in zip(*columns.values(), strict=True):
+            yield from _rows_of_record(dict(zip(columns, cells, strict=True)), run)
+    else:
+        for query, each in value.items():
+            if not isinstance(each, Mapping):
+                yield _Row(query, each)
+            elif isinstance(each.get("queries"), Mapping):  # saved reports by run
+                yield from _rows_of_json(each, query)
+            else:
+                yield from (_Row(query, number, measure) for measure, number in each.items())
+
+
+def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
+    """Yield the values in a row of a table: of each nDCG, or else of the only column that may hold them."""
+    names = {plain_name(name): name for name in record}
+    query = next((names[each] for each in ID_NAMES["query"] if each in names), None)
+    others = [name for name in record if name != query and plain_name(name) not in OTHERS]
+    if query is None and len(others) == 2:
+        query = others.pop(0)
+    ndcgs = [name for name in others if NDCG.fullmatch(name)]
+    if not ndcgs and len(others) != 1:
+        raise ValueError(f"the columns are {', '.join(map(shown, record))}; one must be an nDCG, such as nDCG@10")
+    query_id = None if query is None else record[query]
+    if query_id == "all":
+        return
+    for name in ndcgs or others:
+        measure = name if ndcgs else record.get(names.get("measure", ""))
+        yield _Row(query_id, record[name], measure, record.get("run", run))
+
+
+# ndcg/explanations/search.py: The combinations of options that give reported scores: for papers with their own code.
+
+USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
+SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
+OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # and on those that read the rankings
+AVERAGING = ("zero_division", "missing")
+WIDER = 100  # how many times as wide as the range of a match the window is in which matches by chance are counted
+# The options that are searched, with their values. Where all values mean the same, only the first is tried.
+VALUES: dict[str, Sequence[Any]] = {
+    "gain": tuple(OPTIONS["gain"].words),
+    "discount": tuple(OPTIONS["discount"].words),
+    "ideal": tuple(OPTIONS["ideal"].words),
+    "score_dtype": tuple(OPTIONS["score_dtype"].words),
+    "ties": tuple(OPTIONS["ties"].words),
+    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
+    "negative_relevance": ("clip", "keep"),
+    "judged_only": (False, True),
+    "missing": ("empty", "skip"),
+}
+
+
+class Evidence(NamedTuple):
+    """A reported score, or the reported values of all queries.
+
+    Attributes:
+        scores: the mean, as an array of one, or the value of each query; nan for a query without one.
+        precision: the tolerance of a match.
+        cutoff: the cutoff of the score, as a tuple of one; empty if it is to be found.
+        of_queries: whether these are the values of the queries.
+    """
+
+    scores: Floats
+    precision: float
+    cutoff: tuple[int | None, ...] = ()
+    of_queries: bool = False
 
 
 class SearchResult(NamedTuple):
@@ -8078,6 +8562,7 @@ class SearchResult(NamedTuple):
         distinct: the number of matching combinations that differ in the value of some query.
         nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
         agreeing: the queries that have the same value under the nearest combination.
+        without_score: the options by which the rankings cannot be read, such as `score_dtype=float32`, with the error.
     """
 
     combinations: tuple[Combination, ...]
@@ -8086,6 +8571,7 @@ class SearchResult(NamedTuple):
     distinct: int = 0
     nearest: Combination | None = None
     agreeing: Mask | None = None
+    without_score: Mapping[str, str] = {}  # never changed
 
 
 class Searched(NamedTuple):
@@ -8115,214 +8601,322 @@ class Searched(NamedTuple):
         """The cutoffs that the reported scores have; none if these are to be found."""
         return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
 
+    def values_of(self, name: str) -> Sequence[Any]:
+        """Return the values of an option to try."""
+        return (self.given[name],) if name in self.given else VALUES[name]
+
+    def reported_of(self, means: Floats, cutoffs: Sequence[int | None]) -> Floats:
+        """Return the means to compare with the evidence, from those at all cutoffs: a row for each combination."""
+        if self.named_cutoffs:
+            return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
+        return means[:, np.newaxis]
+
+    def are_near(self, scores: Floats) -> Mask:
+        """Return which rows of such means match all evidence."""
+        near = [abs(scores[:, at] - each.scores[0]) <= each.precision for at, each in enumerate(self.evidence)]
+        return np.asarray(np.all(near, axis=0))
+
     def has_evidence(self, values: Floats) -> bool:
         """Return whether values of queries, at the named cutoffs or that of the caller, match all evidence."""
         if self.of_queries is not None:
             return bool(_near(values[0], self.of_queries).all())
-        return bool(_matching_scores(_means_of(values, self.weight), self.named_cutoffs or [self.k], self.evidence)[0])
+        means = _means_of(values, self.weight)
+        return bool(self.are_near(self.reported_of(means, self.named_cutoffs or [self.k])).all())
 
 
 def search(searched: Searched) -> SearchResult:
-    """Try every combination of the options that are not given."""
-    rankings = _rankings(searched)
-    grids = {
-        score_dtype: {**_grid(each, searched.given), "score_dtype": tuple(rankings)}
-        for score_dtype, each in rankings.items()
-    }
-    cutoffs = searched.named_cutoffs or _cutoffs(searched.k, rankings.values())
-    matches = _Matches(searched, cutoffs)
-    for score_dtype, grid in grids.items():
-        for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
-            matches.add(chosen, values, queries, grid)
-    return matches.result(grids)
+    """Try the combinations of the options that are not given, one of those that cannot differ on these rankings."""
+    readings, without_score = _readings(searched)
+    longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
+    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
+    matches = _Matches(searched)
+    total = len(cutoffs) * sum(math.prod(map(len, each.grid.values())) for each in readings)
+    with progress(total, "Searching", " options") as bar:
+        for reading in readings:
+            for scored in _scored_choices(searched, reading, cutoffs):
+                matches.add(scored)
+                bar.update(1)
+    return matches.result(without_score)
 
 
-class QueriesInMeans(NamedTuple):
-    """Masks of queries that determine how queries count in a mean.
+class _Reading(NamedTuple):
+    """One way to read the rankings.
 
     Attributes:
-        missing: the queries that are missing from the run.
-        perfect_if_empty: the queries with no relevant documents for which nothing was retrieved.
+        chosen: the options that read them.
+        matter: the options of which another value may change the nDCG of a query.
+        grid: the values to try of the other options that the DCG depends on.
+        rankings: the rankings.
     """
 
-    missing: Mask
-    perfect_if_empty: Mask
+    chosen: dict[str, Any]
+    matter: frozenset[str]
+    grid: dict[str, Sequence[Any]]
+    rankings: Rankings
 
 
-def _values_at(
-    searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
-) -> Iterator[tuple[dict[str, Any], Floats, QueriesInMeans]]:
-    """Yield each choice of options that score a query, with its values at all cutoffs; nan without an ideal DCG.
+class _Scored(NamedTuple):
+    """The values of queries under some options.
+
+    Attributes:
+        chosen: the options, except those in `AVERAGING`.
+        matter: the options of which another value may change the values.
+        cutoffs: the cutoff of each row.
+        values: the nDCG of each query at each cutoff; nan without an ideal DCG.
+        skipped: the queries that `missing="skip"` skips.
+        perfect: the queries that `zero_division="perfect_if_empty"` counts as 1.
+    """
+
+    chosen: dict[str, Any]
+    matter: frozenset[str]
+    cutoffs: Sequence[int | None]
+    values: Floats
+    skipped: Mask
+    perfect: Mask
+
+
+def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
+    """Return the readings of the rankings that differ, and the error of each option by which they cannot be read."""
+    readings: list[_Reading] = []
+    without_score: dict[str, str] = {}
+
+    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
+        try:
+            return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
+        except ValueError as error:
+            without_score[f"{name}={chosen[name]}"] = str(error)
+            return None
+
+    for judged_only in searched.values_of("judged_only"):
+        if readings and not _has_unjudged(readings[0].rankings):
+            break
+        read_as = []
+        for score_dtype in (dtypes := searched.values_of("score_dtype")):
+            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
+            if (rankings := read("score_dtype", chosen)) is not None:
+                read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
+        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits only add ties
+        for chosen, rankings, ties in read_as[: 1 if same else None]:
+            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not _has_negative(rankings)}
+            matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
+            grid = {name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG}
+            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
+                grid["ties"] = [each for each in grid["ties"] if each != "docid"]
+            readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
+    return readings, without_score
+
+
+def _has_unjudged(rankings: Rankings) -> bool:
+    counts = rankings.counts()
+    return bool((counts["retrieved"] > counts["retrieved and judged"]).any())
+
+
+def _has_negative(rankings: Rankings) -> bool:
+    negative = rankings.relevance < 0
+    return bool((negative if rankings.judged is None else negative & rankings.judged).any())
+
+
+def _scored_choices(
+    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
+) -> Iterator[_Scored]:
+    """Yield the values of queries under each choice of the options that they depend on, at the cutoffs of each ideal.
 
     The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
     """
-    outer = list(product(*(grid[name] for name in ("gain", "discount", "negative_relevance", "judged_only"))))
-    with progress(len(outer) * (len(grid["ideal"]) + len(grid["ties"])), "Searching", " sums") as bar:
-        for gain, discount, negative, judged_only in outer:
-            chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
-            chosen["score_dtype"] = score_dtype
-            ideals, queries = {}, queries_in_means(searched, chosen)
-            for ideal in grid["ideal"]:
-                ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
-                bar.update(1)
-            for ties in grid["ties"]:
-                dcg = _sums_of(searched, {**chosen, "ties": ties}, "DCG", cutoffs)
-                bar.update(1)
-                for ideal, idcg in ideals.items():
-                    if dcg is not None and idcg is not None:
-                        with np.errstate(divide="ignore", invalid="ignore"):
-                            values = np.where(idcg > 0, dcg / idcg, np.nan)
-                        yield {**chosen, "ideal": ideal, "ties": ties}, values, queries
+    every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
+    *outer, orders = (reading.grid[name] for name in OF_DCG)
+    for choice in product(*outer):
+        chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
+        try:
+            options = Options.parse(k=1, **{**searched.given, **chosen})
+        except ValueError:  # a base of the logarithm that this discount cannot have
+            continue
+        ideals = {ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of) for ideal, of in cutoffs.items()}
+        if not any(ideals.values()):
+            continue
+        skipped, perfect = _skipped_and_perfect(searched, chosen)
+        turned = sign(discounts(1, options.log_base, options.discount))
+        for ties in orders:
+            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", every)
+            for ideal, idcg in ideals.items():
+                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
+                if known and (known == cutoffs[ideal] or not searched.named_cutoffs):
+                    above, below = (np.stack([each[cutoff] for cutoff in known]) for each in (dcg, idcg))
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
+                    all_chosen = {**chosen, "ideal": ideal, "ties": ties}
+                    yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
 
 
-def _sums_of(
+def _sums_at(
     searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
-) -> Floats | None:
-    """Return the DCG or the ideal DCG of each query at all cutoffs; None if these options give none.
-
-    A full ideal has no DCG without a cutoff: its values are nan.
-    """
-    known = [cutoff for cutoff in cutoffs if not (cutoff is None and chosen.get("ideal") == "full")]
-    if not known:
-        return None
-    how = {**searched.given, **chosen}
-    options = Options.parse(measures=[result_name(measure, cutoff) for cutoff in known], **how)
+) -> dict[int | None, Floats]:
+    """Return the DCG or the ideal DCG of each query at each cutoff at which these options have one."""
+    if not cutoffs:
+        return {}
+    options = Options.parse(measures=[result_name(measure, each) for each in cutoffs], **{**searched.given, **chosen})
+    rankings = searched.read(options)
     try:
-        rankings = searched.read(options)
-        with UserTerms(rankings):
-            summed = score_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError:  # the results of the conventions have the error
-        return None
-    sums = np.full((len(cutoffs), rankings.queries), np.nan)
-    turned = sign(discounts(1, options.log_base, options.discount))  # so that an ideal DCG is above 0
-    for (_, _, row), cutoff in zip(options.results, known, strict=True):
-        sums[cutoffs.index(cutoff)] = turned * summed[row]
-    return sums
+        sums = score_queries(**rankings.arrays(), **options.scoring)[measure]
+    except ValueError as error:  # the results of the conventions have it
+        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # of a document, so at every cutoff
+            return {}
+        alone = (_sums_at(searched, chosen, measure, [each]) for each in cutoffs)
+        return {cutoff: sums for each in alone for cutoff, sums in each.items()}
+    return dict(zip(cutoffs, sums, strict=True))
 
 
-def queries_in_means(searched: Searched, chosen: Mapping[str, Any]) -> QueriesInMeans:
-    """Return which queries are missing or may count as perfect, under the options that are given or chosen."""
-    rankings = searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
-    best = _sums_of(searched, {**chosen, "ideal": "judged"}, "IDCG", [1])
-    has_relevant = np.zeros(rankings.queries, bool) if best is None else best[0] > 0
-    return QueriesInMeans(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
+def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
+    """Return which queries are missing, and which count as perfect if they are empty: by what `compute` gives them."""
+    how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+    options = Options.parse(k=1, **{**searched.given, **chosen, **how})
+    rankings = searched.read(options)
+    values = score_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
+    return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
+
+
+class _Averaging(NamedTuple):
+    """A way in which queries count in their mean.
+
+    Attributes:
+        zero_division: the value of a query without an ideal DCG.
+        missing: how a missing query counts.
+        matter: the options in `AVERAGING` of which another value may change the value of a query.
+    """
+
+    zero_division: float | str
+    missing: str
+    matter: set[str]
+
+
+def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_Averaging]:
+    """Yield the ways in which queries may count in their mean, one of those that cannot differ.
+
+    Args:
+        searched: the options that are known.
+        scored: the values of the queries.
+        empty: where these have no ideal DCG.
+    """
+    some_skipped, all_empty = bool(scored.skipped.any()), bool(empty[:, scored.skipped].all())
+    for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
+        filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
+        for zero in searched.values_of("zero_division")[: None if filled else 1]:
+            skips = some_skipped and not (all_empty and _is_nan(zero))
+            if skips or at == 0:
+                matter = {"zero_division": filled, "missing": skips}
+                yield _Averaging(zero, missing, {name for name, matters in matter.items() if matters})
 
 
 class _Matches:
-    """The combinations that match, and counts of all that were tried; no values are kept."""
+    """The combinations that match, and the scores of all that were tried; no values of queries are kept."""
 
-    def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
-        self.searched, self.cutoffs = searched, cutoffs
-        self.matching: list[tuple[dict[str, Any], float]] = []
+    def __init__(self, searched: Searched) -> None:
+        self.searched = searched
+        self.matching: list[Combination] = []
         self.values: set[int] = set()  # of those that match, as hashes
-        self.tried = self.wide = 0
-        self.nearest: tuple[dict[str, Any], float] | None = None
+        self.scores: list[Floats] = []  # of those that were tried, a column for each evidence
+        self.tried = 0
+        self.nearest: Combination | None = None
         self.agreeing: Mask | None = None
 
-    def add(
-        self, chosen: dict[str, Any], values: Floats, queries: QueriesInMeans, grid: Mapping[str, Sequence[Any]]
-    ) -> None:
-        """Compare values of queries with the reported scores, for each way of averaging."""
-        averagings = [dict(zip(AVERAGING, each, strict=True)) for each in product(*(grid[name] for name in AVERAGING))]
-        known = ~np.isnan(values).all(axis=1)
-        rows = 1 if self.searched.named_cutoffs else int(np.count_nonzero(known))
-        self.tried += rows * len(averagings)
-        if self.searched.of_queries is None:
-            means = _averages(values, queries, self.searched.weight)
-            for averaging in averagings:
-                mean = means(**averaging)
-                matching, wide = _matching_scores(mean, self.cutoffs, self.searched.evidence)
-                self.wide += wide
-                for row in matching:
-                    self._keep({**chosen, **averaging}, row, values, queries)
+    def add(self, scored: _Scored) -> None:
+        """Compare values of queries with the reported scores, for each way in which they may count."""
+        empty = np.isnan(scored.values)
+        averagings = _averagings(self.searched, scored, empty)
+        if self.searched.of_queries is not None:
+            self._add_values(scored, list(averagings), self.searched.of_queries)
             return
-        for averaging, agreeing in _agreeing(values, queries, self.searched.of_queries, averagings):
+        means = _averages(scored, empty, self.searched.weight)
+        for each in averagings:
+            scores = self.searched.reported_of(means(each.zero_division, each.missing), scored.cutoffs)
+            has_score = ~np.isnan(scores).any(axis=1)
+            self.scores.append(scores[has_score])
+            self.tried += int(np.count_nonzero(has_score))
+            for row in np.flatnonzero(self.searched.are_near(scores)).tolist():
+                self._keep(scored, each, row)
+
+    def _add_values(self, scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence) -> None:
+        for each, agreeing in _agreeing(scored, averagings, evidence):
+            self.tried += len(agreeing)
             counts = agreeing.sum(axis=1)
-            for row in np.flatnonzero(counts == values.shape[1]).tolist():
-                self._keep({**chosen, **averaging}, row, values, queries)
+            for row in np.flatnonzero(counts == agreeing.shape[1]).tolist():
+                self._keep(scored, each, row)
             row = int(counts.argmax())
             if self.agreeing is None or counts[row] > np.count_nonzero(self.agreeing):
-                score = _means_of(averaged(values[[row]], queries, **averaging), self.searched.weight)
-                self.agreeing, self.nearest = agreeing[row], (self._at(row, {**chosen, **averaging}), float(score[0]))
+                self.agreeing, self.nearest = agreeing[row], self._combination(scored, each, row)[0]
 
-    def _keep(self, options: dict[str, Any], row: int, values: Floats, queries: QueriesInMeans) -> None:
+    def _keep(self, scored: _Scored, averaging: _Averaging, row: int) -> None:
         """Keep a combination that matches."""
-        named = bool(self.searched.named_cutoffs)
-        of_queries = averaged(
-            values if named else values[row : row + 1], queries, *(options[each] for each in AVERAGING)
-        )
-        self.values.add(hash(of_queries.round(9).tobytes()))
-        score = float(_means_of(of_queries, self.searched.weight)[0])
-        self.matching.append((self._at(row, options), score))
+        combination, values = self._combination(scored, averaging, row)
+        self.matching.append(combination)
+        self.values.add(hash((values.round(9) + 0.0).tobytes()))
 
-    def _at(self, row: int, options: dict[str, Any]) -> dict[str, Any]:
-        named = self.searched.named_cutoffs
-        return {**options, "k": self.cutoffs[row] if len(named) <= 1 else named}
+    def _combination(self, scored: _Scored, averaging: _Averaging, row: int) -> tuple[Combination, Floats]:
+        """Return a combination, and its values of queries."""
+        named, (zero, missing, matter) = self.searched.named_cutoffs, averaging
+        values = averaged(scored, slice(None) if named else [row], zero, missing)
+        options = {**scored.chosen, "zero_division": zero, "missing": missing}
+        options["k"] = scored.cutoffs[row] if len(named) <= 1 else named
+        score = float(_means_of(values, self.searched.weight)[0])
+        asked = named or [self.searched.k]
+        return by_convention(options, scored.matter | matter, score, self.searched.given, asked), values
 
-    def result(self, grids: Mapping[str, Mapping[str, Sequence[Any]]]) -> SearchResult:
-        """Return the combinations by the conventions that they are nearest to."""
-
-        def by_convention(options: dict[str, Any], score: float) -> Combination:
-            return _by_convention(options, score, self.searched, grids[options["score_dtype"]])
-
-        own = [by_convention(*each) for each in self.matching]
-        own.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
-        evidence = self.searched.evidence
-        by_chance = math.nan if self.searched.of_queries else self.wide / WIDER ** len(evidence)
-        nearest = None
-        if self.nearest is not None and not own:
-            nearest = by_convention(*self.nearest)
-        return SearchResult(tuple(own), self.tried, by_chance, len(self.values), nearest, self.agreeing)
+    def result(self, without_score: dict[str, str]) -> SearchResult:
+        """Return the combinations, those that change the fewest options of a convention first."""
+        self.matching.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
+        by_chance = math.nan
+        if self.scores:
+            by_chance = _by_chance(np.concatenate(self.scores), self.searched.evidence)
+        nearest = None if self.matching else self.nearest
+        found = tuple(self.matching), self.tried, by_chance, len(self.values)
+        return SearchResult(*found, nearest, self.agreeing, without_score)
 
 
-AVERAGING = ("zero_division", "missing")
-
-
-def averaged(values: Floats, queries: QueriesInMeans, zero_division: float | str, missing: str) -> Floats:
-    """Fill in the value of queries with no relevant documents, and remove queries that are skipped."""
-    empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
+def averaged(scored: _Scored, rows: Any, zero_division: float | str, missing: str) -> Floats:
+    """Return the values at some cutoffs as they count in a mean: nan for a query that does not."""
+    values = scored.values[rows]
+    empty = scored.perfect.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
     if missing == "skip":
-        averaged[:, queries.missing] = np.nan
+        averaged[:, scored.skipped] = np.nan
     return averaged
 
 
-def _averages(values: Floats, queries: QueriesInMeans, weight: Floats | None) -> Callable[..., Floats]:
+def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[float | str, str], Floats]:
     """Return a function from a way of averaging to the means at all cutoffs; the sums are computed only once."""
-    shares = np.ones(values.shape[1]) if weight is None else weight
-    parts = np.stack([shares, shares * queries.missing], axis=1)
-    empty = np.isnan(values)
-    sums, empties = np.where(empty, 0, values) @ parts, empty.astype(np.float64) @ parts
-    ones = empty.astype(np.float64) @ (parts * queries.perfect_if_empty[:, np.newaxis])
-    total = parts.sum(axis=0)
+    shares = np.ones(scored.values.shape[1]) if weight is None else weight
+    parts = np.stack([shares * ~scored.skipped, shares * scored.skipped], axis=1)
+    sums, full = np.where(empty, 0, scored.values) @ parts, (~empty).astype(np.float64) @ parts
+    empties = empty.astype(np.float64) @ parts
+    ones = empty.astype(np.float64) @ (parts * scored.perfect[:, np.newaxis])
 
     def means(zero_division: float | str, missing: str) -> Floats:
-        left_out = not isinstance(zero_division, str) and math.isnan(zero_division)
-        of_empty = ones if isinstance(zero_division, str) else 0 if left_out else zero_division * empties
-        above, below = sums + of_empty, total - (empties if left_out else 0)
-        above, below = np.broadcast_arrays(above, below)
-        if missing == "skip":
-            above, below = above[:, 0] - above[:, 1], below[:, 0] - below[:, 1]
-        else:
-            above, below = above[:, 0], below[:, 0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(empty.all(axis=1), np.nan, above / below)
+        above, below = sums, full  # of the queries that are not skipped, and of those that are
+        if isinstance(zero_division, str):
+            above, below = above + ones, below + empties
+        elif not _is_nan(zero_division):
+            above, below = above + zero_division * empties, below + empties
+        counted = slice(1 if missing == "skip" else 2)
+        with np.errstate(divide="ignore", invalid="ignore"):  # nan if no query of positive weight has a value
+            return np.asarray(above[:, counted].sum(axis=1) / below[:, counted].sum(axis=1))
 
     return means
 
 
 def _agreeing(
-    values: Floats, queries: QueriesInMeans, evidence: Evidence, averagings: Sequence[dict[str, Any]]
-) -> Iterator[tuple[dict[str, Any], Mask]]:
+    scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence
+) -> Iterator[tuple[_Averaging, Mask]]:
     """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
-    near = np.abs(values - evidence.scores) <= evidence.precision
-    depending = np.flatnonzero(np.isnan(values).any(axis=0) | queries.missing)  # on how queries are averaged
-    part = QueriesInMeans(*(each[depending] for each in queries))
+    near = np.abs(scored.values - evidence.scores) <= evidence.precision
+    depending = np.flatnonzero(np.isnan(scored.values).any(axis=0) | scored.skipped)  # on how queries are averaged
+    part = scored._replace(
+        values=scored.values[:, depending], skipped=scored.skipped[depending], perfect=scored.perfect[depending]
+    )
     reported = evidence._replace(scores=evidence.scores[depending])
-    for averaging in averagings:
+    for each in averagings:
         agreeing = near.copy()
-        agreeing[:, depending] = _near(averaged(values[:, depending], part, **averaging), reported)
-        yield averaging, agreeing
+        agreeing[:, depending] = _near(averaged(part, slice(None), each.zero_division, each.missing), reported)
+        yield each, agreeing
 
 
 def conventions_with(searched: Searched) -> list[str]:
@@ -8345,6 +8939,10 @@ def conventions_with(searched: Searched) -> list[str]:
     return names
 
 
+def _is_nan(value: float | str) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
 def _near(values: Floats, evidence: Evidence) -> Mask:
     return np.isclose(values, evidence.scores, rtol=0, atol=evidence.precision, equal_nan=True)
 
@@ -8357,84 +8955,59 @@ def _means_of(values: Floats, weight: Floats | None) -> Floats:
         return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
 
 
-def _matching_scores(
-    means: Floats, cutoffs: Sequence[int | None], evidence: Sequence[Evidence]
-) -> tuple[list[int], int]:
-    """Return the rows of the cutoffs at which all evidence matches, and how many match a wider range.
+def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
+    """Return how many combinations would match by chance: as many as match other scores near the reported ones.
 
-    If the evidence names its cutoffs, they match together: then the row is the first.
+    Scores are counted in a window around the reported ones, without those that match. It is `WIDER` times as wide as
+    the range of a match, but at most a standard deviation, since the middle has more scores than the ends; and it is
+    as wide as the part of it between the lowest and the highest score. If it is hardly wider than the range of a match,
+    as with one digit, all matches may be by chance.
+
+    Args:
+        scores: the scores of all combinations, a column for each evidence.
+        evidence: the reported scores.
     """
-    matches, wide = np.ones((2, len(cutoffs)), bool)
-    for each in evidence:
-        rows = [cutoffs.index(each.cutoff[0])] * len(cutoffs) if each.cutoff else list(range(len(cutoffs)))
-        away = np.abs(means[rows] - each.scores[0])
-        matches, wide = matches & (away <= each.precision), wide & (away <= WIDER * each.precision)
-    if any(each.cutoff for each in evidence):
-        matches[1:] = wide[1:] = False
-    return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
+    if not len(scores):
+        return math.nan
+    near, wide = np.ones((2, len(scores)), bool)
+    near_width = wide_width = 1.0
+    for column, each in zip(scores.T, evidence, strict=True):
+        reach = max(each.precision, min(WIDER * each.precision, column.std() / 2))
+        away = np.abs(column - each.scores[0])
+        near, wide = near & (away <= each.precision), wide & (away <= reach)
+        near_width *= _width_between(column, each.scores[0], each.precision)
+        wide_width *= _width_between(column, each.scores[0], reach)
+    if wide_width < 2 * near_width or not near_width:
+        return float(np.count_nonzero(near))
+    return float(np.count_nonzero(wide & ~near) * near_width / (wide_width - near_width))
 
 
-def _rankings(searched: Searched) -> dict[str, Rankings]:
-    """Return the rankings for each type of scores that gives different ties."""
-    known = searched.given.get("score_dtype")
-    read_rankings: dict[str, Rankings] = {}
-    ties = set()
-    for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
+def _width_between(scores: Floats, score: float, reach: float) -> float:
+    """Return how much of the range around a score lies between the lowest and the highest of scores."""
+    return float(max(0, min(scores.max(), score + reach) - max(scores.min(), score - reach)))
+
+
+def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
+    """Return the cutoffs to try with an ideal: those that are named, or one of those that count the same ranks.
+
+    The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
+    """
+
+    def has_ideal(cutoff: int | None) -> bool:
         try:
-            rankings = searched.read(Options.parse(k=searched.k, **{**searched.given, "score_dtype": score_dtype}))
-        except ValueError:  # a score is too large for the type
-            continue
-        if (count := len(queries_of_ties(rankings))) not in ties:
-            ties.add(count)
-            read_rankings[score_dtype] = rankings
-    return read_rankings
+            Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
+        except ValueError:  # a full ideal needs a cutoff, not too large
+            return False
+        return True
 
-
-def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    """Return the values of each option that may affect the scores of these rankings."""
-    counts = rankings.counts()
-    judged = np.ones(len(rankings.relevance), bool) if rankings.judged is None else rankings.judged
-    has_negative = bool((rankings.relevance[judged] < 0).any())
-    has_empty = bool((counts["relevant"] == 0).any()) or has_negative
-    grid: dict[str, Sequence[Any]] = {
-        "gain": tuple(OPTIONS["gain"].words),
-        "discount": tuple(OPTIONS["discount"].words),
-        "ideal": tuple(OPTIONS["ideal"].words),
-        "ties": tuple(OPTIONS["ties"].words) if len(queries_of_ties(rankings)) else ("average",),
-        "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
-        "judged_only": (False, True) if not judged.all() else (False,),
-        "zero_division": (0.0, 1.0, np.nan, "perfect_if_empty") if has_empty else (0.0,),
-        "missing": ("empty", "skip") if rankings.lacking().any() else ("empty",),
-    }
-    return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
-
-
-def _cutoffs(k: int | None, rankings: Iterable[Rankings]) -> list[int | None]:
-    """Return the cutoff of the caller and those next to it, the usual ones, and all cutoffs of short rankings."""
-    near: list[int | None] = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
-    longest = max((int(np.diff(each.offsets).max()) for each in rankings), default=0)
-    return list(dict.fromkeys([*near, *USUAL_CUTOFFS, *range(1, longest + 1 if longest <= SHORT_RANKING else 1)]))
-
-
-def _by_convention(
-    chosen: Mapping[str, Any], score: float, searched: Searched, grid: Mapping[str, Sequence[Any]]
-) -> Combination:
-    """Return a combination as changes of the convention that differs from it in the fewest options."""
-    given = {name: value for name, value in searched.given.items() if value is not None}
-    cutoff = chosen["k"]
-
-    def changed(convention: str) -> dict[str, Any]:
-        usual = {**CONVENTIONS[convention].options, "judged_only": False}
-        differing = {
-            name: value
-            for name, value in chosen.items()
-            if name != "k" and len(grid[name]) > 1 and name not in given and repr(value) != repr(usual[name])
-        }
-        asked = searched.named_cutoffs or [searched.k]
-        return {**differing, **({} if cutoff in (asked, *asked) else {"k": cutoff})}
-
-    convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
-    return Combination(convention, changed(convention), score, {**given, "k": cutoff})
+    if named := searched.named_cutoffs:
+        return named if all(map(has_ideal, named)) else []
+    k = searched.k
+    near = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
+    of_short = range(1, SHORT_RANKING + 1) if longest <= SHORT_RANKING else ()
+    cutoffs = list(filter(has_ideal, dict.fromkeys([*near, *USUAL_CUTOFFS, *of_short])))
+    whole = [each for each in cutoffs if each is None or each >= longest] if ideal != "full" else []
+    return [each for each in cutoffs if each not in whole[1:]]
 
 
 # ndcg/explanations/reported.py: Read reported scores: one score, scores at several cutoffs, or a value per query, with the precision of a match.
@@ -8472,11 +9045,13 @@ class Reported(NamedTuple):
             ValueError: it is not one of these.
         """
         if isinstance(got, str) and "\n" in got:
-            got = _values_in("got", got.splitlines(), k)
+            got, k = values_in_text(got, k)
+        elif _is_file(got):
+            got, k = values_in_file(os.fsdecode(got), k)
         elif isinstance(got, str) and "@" in got:
             got = dict(_named_score(each) for each in got.split(","))
-        elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
-            got = _values_in_file(got, k)
+        elif isinstance(got, Mapping) and any(isinstance(each, Mapping) for each in got.values()):
+            got, k = values_in_mapping(got, k)
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
@@ -8519,10 +9094,11 @@ class Reported(NamedTuple):
             values = _in_order_of_queries(values, rankings)
         if len(values) != rankings.queries:
             raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
-        known = [(math.nan, 1.0) if value is None else _value_of_query(value) for value in values]
+        known = [(math.nan, None) if value is None else _value_of_query(value) for value in values]
         scores = np.array([score for score, _ in known])
         # values such as 0.5 have fewer digits than those around them
-        return [Evidence(scores, max(PRECISION, min(precision for _, precision in known)), of_queries=True)]
+        precision = min((each for _, each in known if each is not None), default=0.0)
+        return [Evidence(scores, max(PRECISION, precision), of_queries=True)]
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
@@ -8540,8 +9116,6 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     return [values.get(name) for name in names]
 
 
-JSON_START = re.compile(rb"(\xef\xbb\xbf)?\s*[{\[]")  # perhaps after a byte order mark
-WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in a file, for a query without a value
 NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
 
 
@@ -8553,68 +9127,31 @@ def _named_score(text: str) -> tuple[str, str]:
     return name, score
 
 
-def _values_in_file(path: str | os.PathLike[str], k: Any) -> Any:
-    """Return the values in a file: JSON of values by query or in order, or lines.
+def _is_file(got: Any) -> bool:
+    """Return whether this is a file or a pipe, and not a number."""
+    if not isinstance(got, (str, os.PathLike)) or (isinstance(got, str) and _decimal(got).is_finite()):
+        return False
+    return os.path.exists(got) and not os.path.isdir(got)
 
-    Raises:
-        ValueError: names the file, and the line.
+
+def _value_of_query(value: Any) -> tuple[float, float | None]:
+    """Return the value of a query, and half a unit of its last digit, if it says how many digits were kept.
+
+    Numbers such as 1.0 and 0.5 do not: they have as few digits if all are kept. The value may be above 1, but not in
+    percent.
+
+    >>> _value_of_query(0.5), _value_of_query("0.5000")
+    ((0.5, None), (0.5, 5.000005e-05))
     """
-    content, name = Path(path).read_bytes(), f"got: {os.fsdecode(path)}"
-    is_json = JSON_START.match(content)
-    try:
-        values = parse_json(content) if is_json else content.decode("utf-8-sig").splitlines()
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}; give JSON of values by query, or lines of a query and its value") from None
-    return values if is_json else _values_in(name, values, k)
-
-
-def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str | None] | list[str | None]:
-    """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
-
-    A value may be nan, None, null, a dash or an empty cell, for a query without one.
-
-    Args:
-        name: the name of the file, for errors.
-        lines: the lines of the file.
-        k: the cutoff of the measure to read.
-
-    Raises:
-        ValueError: names the file and the line.
-    """
-    values: dict[str, str | None] = {}
-    alone: list[str | None] = []
-    for number, line in enumerate(lines, start=1):
-        cells = re.split(r"[\s,;]+", line.strip())
-        if cells == [""] or cells[-2:-1] == ["all"] or (number == 1 and not _is_value(cells[-1])):
-            continue
-        if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
-            continue  # another measure
-        if len(cells) not in (1, 2, 3) or not _is_value(cells[-1]):
-            raise ValueError(f"{name}: line {number}: must hold a query and its value")
-        value = None if cells[-1].lower() in WITHOUT_VALUE else cells[-1]
-        if len(cells) == 1:
-            alone.append(value)
-        elif values.setdefault(cells[-2], value) != value:
-            raise ValueError(f"{name}: line {number}: query {shown(cells[-2])} has another value above")
-    if bool(values) == bool(alone):
-        raise ValueError(f"{name}: {'lines with and without a query' if values else 'no line holds a value'}")
-    return values or alone
-
-
-def _is_value(text: str) -> bool:
-    """Return whether text is a number, or shows that a query has no value."""
-    with suppress(ValueError):
-        return text.lower() in WITHOUT_VALUE or math.isfinite(float(text))
-    return False
-
-
-def _value_of_query(value: Any) -> tuple[float, float]:
-    """Return the value of a query, which may be above 1 but not in percent, and half a unit of its last digit."""
-    number = _decimal(value)
-    if not number.is_finite() and not (is_real(value) and math.isnan(value)):  # nan is a query without a value
+    if is_real(value) and math.isnan(value):  # a query without a value
+        return math.nan, None
+    number, exponent = _decimal(value), _exponent(value)
+    if exponent is None or not math.isfinite(float(number)):
         raise ValueError(f"got must hold a number for each query; got {shown(value)}")
-    exponent = number.as_tuple().exponent
-    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION) if isinstance(exponent, int) else 1.0
+    fewest = _exponent(float(number))
+    if number == Decimal(float(number)) and fewest is not None and exponent >= fewest:
+        return float(number), None
+    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION)
 
 
 def _has_sign(got: Any) -> bool:
@@ -8631,15 +9168,20 @@ def _decimal(value: Any) -> Decimal:
         return Decimal("nan")
 
 
+def _exponent(value: Any) -> int | None:
+    """Return the power of ten of the last digit of a number; None if it is not a finite number."""
+    exponent = _decimal(value).as_tuple().exponent
+    return exponent if isinstance(exponent, int) else None
+
+
 def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     """Return a score from 0 to 1, how far from it one with the same digits may be, and whether it is in percent.
 
     Raises:
         ValueError: it is not a score.
     """
-    number = _decimal(got)
-    exponent = number.as_tuple().exponent
-    if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
+    number, exponent = _decimal(got), _exponent(got)
+    if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
         file = ", or a file that holds the value of each query" if isinstance(got, (str, os.PathLike)) else ""
         raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}")
     percent = abs(number) > 1 or _has_sign(got)
@@ -8689,6 +9231,8 @@ class Explanation(Readable):
         combinations: options that give the reported scores, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
+        without_score: options that were not tried, such as `ties=docid`, since the rankings have no score under them,
+            with the error.
         distinct: how many of the combinations that match differ in the value of some query.
         by_chance: how many combinations would match by chance; nan if unknown.
         slips: known slips that give the reported scores, if no convention does, each with a convention, and with
@@ -8698,6 +9242,7 @@ class Explanation(Readable):
         in_common: the common trait of these queries, in words.
         between: the two conventions with the difference that `choices` explain.
         choices: the options in which they differ, with their effects, which add up to the difference.
+        notes: sentences with further facts for the reader.
     """
 
     signature: str
@@ -8710,6 +9255,7 @@ class Explanation(Readable):
     reported: str = ""
     combinations: tuple[Combination, ...] = ()
     tried: int = 0
+    without_score: Mapping[str, str] = field(default_factory=dict)
     distinct: int = 0
     by_chance: float = math.nan
     slips: tuple[tuple[str, str], ...] = ()
@@ -8718,6 +9264,7 @@ class Explanation(Readable):
     in_common: tuple[str, ...] = ()
     between: tuple[str, str] | None = None
     choices: tuple[Choice, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def _tables(self) -> list[list[list[str]]]:
         scores = [["convention", self.measure]]
@@ -8743,7 +9290,7 @@ class Explanation(Readable):
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
         errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
-        return [*self._conclusion(), *errors]
+        return [*self._conclusion(), *self.notes, *errors]
 
     def _conclusion(self) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
@@ -8764,7 +9311,11 @@ class Explanation(Readable):
         if self.combinations:
             yield from self._certainty()
         if not ways:
-            yield "No combination of options gives it. Were other queries or documents scored, weighted or excluded?"
+            none = f"None of {self.tried:,} combinations of options gives it"
+            yield f"{none}. Were other queries or documents scored, weighted or excluded?"
+        for option, error in self.without_score.items():
+            reason = "" if error in self.errors.values() else f": {error}"  # or else the reason stands below
+            yield f"Combinations with {option} have no score{reason}."
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
@@ -8802,6 +9353,7 @@ class Explanation(Readable):
             "nearest": self.nearest and _combination_in_json(self.nearest),
             "disagreeing": list(self.disagreeing),
             "in_common": list(self.in_common),
+            "notes": list(self.notes),
         }
         return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
@@ -8845,8 +9397,9 @@ def explain(
         references: as in `compute`.
         got: the nDCG to find, from 0 to 1 or in percent. Its digits decide how close a match must be, so pass "0.5920"
             as a string to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the
-            value of each query, in order, by id, or in a file of lines such as those that trec_eval -q prints.
-        k: the cutoff.
+            value of each query, in order, by id, as `{query: {measure: value}}`, or in a file, such as the output of
+            trec_eval -q or ndcg score -q.
+        k: the cutoff; by default that of `got` if it has one, else the whole list.
         between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
             has a score) and the one that gives the reported score.
         sample_weight: one weight per query for the mean.
@@ -8872,6 +9425,9 @@ def explain(
         raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight))
     scorer = _Scorer(from_files(inputs).settled(), k, options)
+    unmatched = next(iter(scorer.rankings.values())).unmatched
+    if unmatched:
+        warn_unmatched(unmatched)
     scores: dict[str, float | None] = {}
     errors = {}
     with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
@@ -8887,7 +9443,9 @@ def explain(
         if name in errors:
             raise ValueError(f"between: {name} has no score: {errors[name]}")
     first = next(name for name, score in scores.items() if score is not None)
-    explanation = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), scores, errors)
+    notes = (f"{unmatched[0].upper()}{unmatched[1:]}.",) if unmatched else ()
+    measure = result_name("nDCG", scorer.cutoff)
+    explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
     if reported is not None:
         explanation = _with_matches(explanation, scorer, reported)
     if pair is None and explanation.matches:  # the one that differs in the fewest choices
@@ -8895,7 +9453,15 @@ def explain(
     if pair is None or pair[0] == pair[1]:
         return explanation
     signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
-    return replace(explanation, signature=signature, between=pair, choices=scorer.choices(*pair))
+    try:
+        choices = scorer.choices(*pair)
+    except ValueError as error:  # of a mixture of their options, such as ties by id among scores in 32 bits
+        if between is None:
+            return explanation
+        raise ValueError(
+            f"between: some options of {pair[0]} with others of {pair[1]} have no score: {error}"
+        ) from None
+    return replace(explanation, signature=signature, between=pair, choices=choices)
 
 
 class _Scorer:
@@ -8998,6 +9564,7 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
         combinations=result.combinations,
         distinct=result.distinct,
         tried=result.tried,
+        without_score=result.without_score,
         by_chance=result.by_chance,
         slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
     )
@@ -9035,11 +9602,10 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
         Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
         for k in searched.named_cutoffs or [searched.k]
     ]
-    in_means = queries_in_means(searched, {})
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
-            for name, values in _with_slip(slip, queries, searched.given, in_means):
+            for name, values in _with_slip(slip, queries, searched.given):
                 if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, name
                     break
@@ -9047,23 +9613,29 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
 
 
 def _with_slip(
-    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any], in_means: QueriesInMeans
+    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any]
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Yield the values of queries at each cutoff, with a slip, under each convention and number for empty queries."""
-    known = "zero_division" in given
     for convention in SLIPS_TRIED_ON:
+
+        def scores(zero_division: float, convention: str = convention) -> NDArray[np.float64]:
+            options = {"convention": convention, "zero_division": zero_division, **given}
+            return np.array([slip.scores(each, options) for each in queries])
+
         try:
-            options = {"convention": convention, "zero_division": math.nan, **given}
-            values = np.array([slip.scores(each, options) for each in queries])
+            values = scores(math.nan)
         except ValueError:  # these rankings have no score under the convention
             continue
-        if known or not np.isnan(values).any():
+        empty = np.isnan(values)
+        if "zero_division" in given or not empty.any():
             yield convention, values
             continue
         usual, missing = (given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
+        if missing == "skip":
+            empty &= ~np.isnan(scores(0.0))
         for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
             name = convention if zero == usual else f"{convention}, but zero_division={zero}"
-            yield name, averaged(values, in_means, zero, missing)
+            yield name, np.where(empty, zero, values)
 
 
 def _combination_in_json(combination: Combination) -> dict[str, Any]:
@@ -9270,7 +9842,7 @@ def intervals(
     >>> found.low.round(2).tolist(), found.high.round(2).tolist()
     ([0.3, 0.51], [0.95, 1.0])
     """
-    student = _special().stdtrit
+    student = scipy_special().stdtrit
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     most = np.broadcast_to(greatest, len(values))
     result = Intervals(*(np.full((len(values) + len(pairs), split.number), np.nan) for _ in Intervals._fields))
@@ -9328,6 +9900,27 @@ def _interval(
         high = np.minimum(mean + np.max([end[1] for end in ends], axis=0), bounds[1])
     is_same = error <= ROUNDING * np.abs(mean)
     return np.where(is_same, same[0], low), np.where(is_same, same[1], high), error
+
+
+def at_level(
+    difference: Floats, ends: Sequence[Floats], error: Floats, freedom: Floats, beyond: float, other: Floats
+) -> tuple[Floats, Floats]:
+    """Return the ends of Student's t intervals of differences at another level.
+
+    Args:
+        difference: the differences.
+        ends: the lower and the upper end of each interval at a level.
+        error: their standard errors; if one is 0, the interval at that level is widened in proportion.
+        freedom: the degrees of freedom of Student's t.
+        beyond: the probability beyond each end of `ends`.
+        other: the probability beyond each end that is returned.
+    """
+    student, known = scipy_special().stdtrit, error > ROUNDING * np.abs(difference)
+    reach = student(freedom, 1 - other)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        wider = reach / student(freedom, 1 - beyond)
+        below, above = (np.where(known, reach * error, wider * np.abs(end - difference)) for end in ends)
+    return difference - below, difference + above
 
 
 def _crossings(reach: Floats, rise: Floats, fall: Floats) -> tuple[Floats, Floats]:
@@ -9509,7 +10102,7 @@ def _t_test(shares: Floats, two_sided: bool) -> Floats:
     queries = shares.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         t = shares.mean(axis=1) / (shares.std(axis=1, ddof=1) / np.sqrt(queries))
-    p_values = (1 + two_sided) * _special().stdtr(queries - 1, -np.abs(t) if two_sided else -t)
+    p_values = (1 + two_sided) * scipy_special().stdtr(queries - 1, -np.abs(t) if two_sided else -t)
     return np.where(np.isnan(t), 1.0, p_values)
 
 
@@ -9559,7 +10152,7 @@ def power(
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))
         effect = (np.abs(mean) if two_sided else mean + margins) / deviation
-        min_detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
+        min_detectable = detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
         needed = _queries_needed(effect, two_sided) * counted / effective
     needed = np.where(np.isfinite(needed), np.ceil(needed), np.nan)
     result = Power(min_detectable * scale[[one for one, _ in pairs]], needed)
@@ -9568,19 +10161,19 @@ def power(
 
 def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
     """Return the number of queries with which the t-test detects a mean of `effect` standard deviations."""
-    special = _special()
+    special = scipy_special()
     needed = np.ceil(((special.ndtri(1 - LEVEL / (1 + two_sided)) + special.ndtri(POWER)) / effect) ** 2)
     needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # for a z-test
     searched = np.isfinite(needed)
     while searched.any():
-        searched[searched] = effect[searched] * np.sqrt(needed[searched]) < _detectable_t(needed[searched], two_sided)
+        searched[searched] = effect[searched] * np.sqrt(needed[searched]) < detectable_t(needed[searched], two_sided)
         needed[searched] += np.maximum(1, np.floor(needed[searched] / 2**20))
     return needed
 
 
-def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
+def detectable_t(queries: Floats, two_sided: bool) -> Floats:
     """Return the distance of a mean from 0, in standard errors, at which the t-test detects it with this power."""
-    special = _special()
+    special = scipy_special()
     distinct, at = np.unique(
         queries, return_inverse=True
     )  # parts have few distinct numbers of queries, and each takes long
@@ -9653,7 +10246,7 @@ def _prepared(
     Raises:
         ImportError: SciPy is missing, also if no figure needs it.
     """
-    _special()
+    scipy_special()
     split = Parts([values.shape[1]]) if parts is None else parts
     return split, _alike(values, weight, parts, split), *scaled(values, pairs, split)
 
@@ -9687,7 +10280,7 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
 
 
 @cache
-def _special() -> Any:
+def scipy_special() -> Any:
     """Return SciPy's special functions, which take a third of the time of its statistics to import."""
     try:
         return import_module("scipy.special")
@@ -9840,13 +10433,13 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(inputs: Inputs, options: Options) -> PerQuery:
+def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_unmatched) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all
-    judged documents, is 0 for queries with no relevant documents.
+    judged documents, is 0 for queries with no relevant documents. `notify` is called as in `describe_queries`.
     """
-    columns = describe_queries(partial(_describe, options), inputs, options, PIECE)
+    columns = describe_queries(partial(_describe, options), inputs, options, PIECE, notify)
     weight = weights(inputs.sample_weight, len(columns["ideal"]))
     return columns if weight is None else {**columns, "weight": weight}
 
@@ -9854,7 +10447,8 @@ def query_columns(inputs: Inputs, options: Options) -> PerQuery:
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
     chosen = options.scoring["ties"]
-    orders = {chosen, "worst", "best"} if _may_tie(part) else {chosen}
+    may_tie = len(part.score) > SORTED or len(part.queries_of_ties())
+    orders = {chosen, "worst", "best"} if may_tie else {chosen}
     by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in orders}
     scored = by_ties[chosen]
     no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
@@ -9882,18 +10476,6 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     return columns
 
 
-def _may_tie(part: Rankings) -> bool:
-    """Return whether retrieved documents of a query have equal scores; for many documents, assume that they do."""
-    if len(part.score) > SORTED:
-        return True
-    retrieved = part.score > -np.inf if part.retrieved is None else part.retrieved & (part.score > -np.inf)
-    query = np.arange(part.queries).repeat(part.offsets[1:] - part.offsets[:-1])[retrieved]
-    score = part.score[retrieved]
-    order = np.lexsort((score, query))
-    query, score = query[order], score[order]
-    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
-
-
 def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
@@ -9911,15 +10493,6 @@ def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
     """Return a mask of queries with documents, if all that were retrieved or judged are relevant."""
     is_judged = counts["retrieved and judged"] == counts["retrieved"]
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
-
-
-def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.float64]]) -> PerQuery:
-    """Return the columns of queries for which only the values are known, by the name of each result."""
-    columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
-    for name, each in values.items():
-        columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
-        columns[f"random order {name}"] = np.full(len(queries), np.nan)
-    return columns
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
@@ -10202,8 +10775,6 @@ def eval_results(
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
 COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names
 
-ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # scores by system and name, and pairs
-
 
 class Testing(NamedTuple):
     """The hypotheses of the tests of a comparison.
@@ -10213,14 +10784,16 @@ class Testing(NamedTuple):
         margin: the amount, in units of the measure, by which the first may still be worse ("greater") or better
             ("less").
         corrected_over: the p-values that Holm's correction covers: those of a "measure", or "all".
+        paired: whether all systems have the same queries; else their queries are independent samples.
     """
 
     alternative: str = "two-sided"
     margin: float = 0.0
     corrected_over: str = "measure"
+    paired: bool = True
 
     @classmethod
-    def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
+    def parse(cls, alternative: Any, margin: Any, corrected_over: Any, paired: Any = True) -> "Testing":
         """Check the options of the tests.
 
         Raises:
@@ -10231,7 +10804,10 @@ class Testing(NamedTuple):
         if margin and alternative == "two-sided":
             hint = '"greater" asks whether a system is worse by less than the margin'
             raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
-        return cls(alternative, margin, choice("corrected_over", corrected_over, ("measure", "all")))
+        over = choice("corrected_over", corrected_over, ("measure", "all"))
+        if not isinstance(paired, bool):
+            raise ValueError(f"paired must be True or False; got {shown(paired)}")
+        return cls(alternative, margin, over, paired)
 
     def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
         """Return the indices of the pairs in each family: Holm's correction covers the p-values of a family."""
@@ -10247,10 +10823,60 @@ class Testing(NamedTuple):
             corrected[family] = holm(corrected[family])
         return list(map(float, corrected))
 
-    def corrected(self, pairs: Sequence["Pair"]) -> list["Pair"]:
-        """Return pairs with their corrected p-values."""
+    def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
+        """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
+
+        Args:
+            pairs: the pairs; each has the bounds of its difference as `low_holm` and `high_holm`.
+            confidence: the confidence of the intervals that are not corrected.
+        """
         p_holm, p_t_holm = (self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t"))
-        return [pair._replace(p_holm=p, p_t_holm=p_t) for pair, p, p_t in zip(pairs, p_holm, p_t_holm, strict=True)]
+        low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
+        columns = {"p_holm": p_holm, "p_t_holm": p_t_holm, "low_holm": low.tolist(), "high_holm": high.tolist()}
+        return [
+            pair._replace(**dict(zip(columns, each, strict=True)))
+            for pair, each in zip(pairs, zip(*columns.values(), strict=True), strict=True)
+        ]
+
+    def _intervals(
+        self, pairs: Sequence["Pair"], significant: NDArray[np.bool_], confidence: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the ends of Student's t intervals at the level at which Holm's correction compares p of each pair.
+
+        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on up to the first
+        that is not below; the others are compared with the same as this one. Where t and the randomization test
+        disagree about the difference that is tested, the end next to it is moved to that difference.
+        """
+        p_values = np.array([pair.p for pair in pairs])
+        tests = np.ones(len(pairs))
+        for family in self.families(pairs):
+            smaller = np.searchsorted(np.sort(p_values[family]), p_values[family])
+            tests[family] = len(family) - np.minimum(smaller, np.count_nonzero(significant[family]))
+        beyond = SIGNIFICANT / tests / (2 if self.alternative == "two-sided" else 1)
+        names = ("difference", "low", "high", "low_holm", "high_holm", "standard_error", "degrees_of_freedom")
+        difference, *ends, least, greatest, error, freedom = (
+            np.array([getattr(pair, name) for pair in pairs], float) for name in names
+        )
+        low, high = at_level(difference, ends, error, freedom, (1 - confidence) / 2, beyond)
+        low, high = np.maximum(low, least), np.minimum(high, greatest)
+        tested = self.tested
+        if self.alternative != "less":  # a significant difference lies above
+            above = significant & (difference > tested)
+            low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
+        if self.alternative != "greater":
+            below = significant & (difference < tested)
+            high = np.where(below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested))
+        return low, high
+
+    @property
+    def test(self) -> str:
+        """The name of the test that `p` is from."""
+        return "paired randomization test" if self.paired else "Welch's t-test"
+
+    @property
+    def tested(self) -> float:
+        """The difference that is tested: is it smaller, greater, or another one?"""
+        return {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
 
     @property
     def relation(self) -> str:
@@ -10279,20 +10905,26 @@ class Pair(NamedTuple):
         difference: the mean of ``system`` minus the mean of ``other``.
         low: the lower end of its confidence interval.
         high: the upper end.
+        low_holm: the lower end of the interval that agrees with `p_holm`: exactly if `p_holm` is below 0.05, it does
+            not contain 0; for "greater", lies above 0 or the negative margin; for "less", below 0 or the margin.
+        high_holm: the upper end.
         standard_error: the standard error of the difference.
-        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`.
+        degrees_of_freedom: those of Student's t in the intervals and the t-test.
+        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`; of Welch's t-test if
+            queries are not paired.
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
-        p_t: the p-value of the paired t-test.
+        p_t: the p-value of the paired t-test, or of Welch's.
         p_t_holm: the same, corrected.
-        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher.
+        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher; None, as the
+            next two, if queries are not paired.
         ties: the number on which both score the same, up to rounding.
         losses: the number on which ``system`` scores lower.
         exact: whether the randomization test tried all permutations.
-        permutations: the number of permutations that it tried.
-        min_detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries
-            detects at the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
+        permutations: the number of permutations that it tried; 0 if queries are not paired.
+        min_detectable: the smallest difference, from 0 or from the margin, that a t-test of these queries detects at
+            the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
         queries_needed: the number of queries with which such a test would detect the observed difference; None if no
-            number would do.
+            number would do, or if queries are not paired.
     """
 
     measure: str
@@ -10301,14 +10933,17 @@ class Pair(NamedTuple):
     difference: float
     low: float
     high: float
+    low_holm: float
+    high_holm: float
     standard_error: float
+    degrees_of_freedom: float
     p: float
     p_holm: float
     p_t: float
     p_t_holm: float
-    wins: int
-    ties: int
-    losses: int
+    wins: int | None
+    ties: int | None
+    losses: int | None
     exact: bool
     permutations: int
     min_detectable: float | None
@@ -10317,12 +10952,17 @@ class Pair(NamedTuple):
     @property
     def p_error(self) -> float:
         """The standard error of `p`, since only some of the permutations were tried."""
-        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.permutations)
+        return 0.0 if self.exact or not self.permutations else math.sqrt(self.p * (1 - self.p) / self.permutations)
+
+    @property
+    def differing(self) -> int:
+        """The number of queries on which both score differently; 0 if queries are not paired."""
+        return (self.wins or 0) + (self.losses or 0)
 
     @property
     def queries(self) -> int:
-        """The number of queries in the mean difference."""
-        return self.wins + self.ties + self.losses
+        """The number of queries in the mean difference; 0 if queries are not paired."""
+        return self.differing + (self.ties or 0)
 
     @property
     def has_too_few_queries(self) -> bool:
@@ -10333,6 +10973,20 @@ class Pair(NamedTuple):
     def title(self) -> str:
         """The name of the pair in tables and plots: the names of both systems."""
         return f"{self.system} – {self.other}"
+
+    def turned(self) -> "Pair":
+        """Return the same with the difference as the second system minus the first; p-values remain."""
+        return self._replace(
+            system=self.other,
+            other=self.system,
+            difference=0.0 - self.difference,
+            low=-self.high,
+            high=-self.low,
+            low_holm=-self.high_holm,
+            high_holm=-self.low_holm,
+            wins=self.losses,
+            losses=self.wins,
+        )
 
     def cells(self, level: str, places: int = 4) -> dict[str, str]:
         """Return the cells of tables by their headings; the heading of the interval is its level."""
@@ -10349,86 +11003,7 @@ class Pair(NamedTuple):
         }
 
 
-class Contest(NamedTuple):
-    """How to compare systems: the options, the baseline, the intervals and the tests."""
-
-    options: Options
-    baseline: str | None
-    resampling: Resampling
-    testing: Testing
-
-    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
-        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
-        weight = next(iter(columns.values())).get("weight")
-        names = self.options.names
-        values = np.stack([each[name] for each in columns.values() for name in names])
-        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
-        opponents = list(combinations(columns, 2))
-        if self.baseline is not None:
-            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
-        contests = [(name, *each) for name in names for each in opponents]
-        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
-        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
-        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
-        by_system = []
-        for at, each in enumerate(columns.values()):
-            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
-            by_system.append(scores_of(each, self.options, of_system, parts))
-        results: list[ScoresAndPairs] = [
-            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
-        ]
-        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
-        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
-        for contest, figures in zip(contests, figures_of_pairs, strict=True):
-            name, *systems = contest
-            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
-            difference = differences(*means)
-            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
-            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
-            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
-            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
-            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
-                of_part.append(Pair(*contest, *of_pair))
-        return results
-
-    def _figures(
-        self,
-        values: NDArray[np.float64],
-        weight: NDArray[np.float64] | None,
-        pairs: Sequence[tuple[int, int]],
-        ends: Intervals,
-        parts: Parts | None,
-    ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
-        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
-        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
-        powers = power(values, weight, pairs, **how)
-        greatest = greatest_values(self.options)
-        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
-        whole = Parts([values.shape[1]]) if parts is None else parts
-        for at, (one, other) in enumerate(pairs):
-            by_query = differences(values[one], values[other])
-            possible = self.testing.margin + greatest[one % len(greatest)]
-            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
-                possible = math.inf
-            by_part = {
-                **{name: each[at] for name, each in ends._asdict().items()},
-                "p": tests.randomization[at],
-                "p_holm": tests.randomization[at],
-                "p_t": tests.t_test[at],
-                "p_t_holm": tests.t_test[at],
-                "wins": whole.sums((by_query > 0) & counted),
-                "ties": whole.sums((by_query == 0) & counted),
-                "losses": whole.sums((by_query < 0) & counted),
-                "exact": tests.exact[at],
-                "permutations": tests.permutations[at],
-                "min_detectable": np.where(powers.min_detectable[at] <= possible, powers.min_detectable[at], math.nan),
-                "queries_needed": powers.queries_needed[at],
-            }
-            yield {name: each.reshape(-1) for name, each in by_part.items()}
-
-
-def system_names(systems: Any, baseline: Any) -> list[str]:
+def system_names(systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions") -> list[str]:
     """Check the names of systems, and return them.
 
     Raises:
@@ -10436,11 +11011,11 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
         given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {given}")
+        raise ValueError(f"{argument} must map the names of at least two systems to their {content}; got {given}")
     for name in systems:
         if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
             problem = 'must be a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
+            raise ValueError(f"{argument}: a name {problem}; got {shown(name)}")
     if baseline is not None:
         choice("baseline", baseline, tuple(systems))
     return list(systems)
@@ -10449,7 +11024,7 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
 # ndcg/statistics/notes.py: Notes: sentences with facts for the reader of a report or a comparison, in addition to its figures.
 
 def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
-    """Return notes on cutoffs without effect, ids that never match, only relevant documents, and few queries."""
+    """Return notes on cutoffs without effect, only relevant documents, and few queries."""
     few = _few_queries(systems, options)
     if "retrieved" not in systems[0]:  # values without rankings
         return few
@@ -10459,9 +11034,6 @@ def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
         for k in options.cutoffs
         if k is not None and k > longest
     ]
-    met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
-    if systems[0]["judged"].any() and not all(met):
-        sentences.append("No document was both retrieved and judged: are the document ids the same on both sides?")
     alike = np.logical_and.reduce([columns["all relevant"] for columns in systems])
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
@@ -10516,6 +11088,21 @@ def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
         reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
         sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
     return sentences
+
+
+def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
+    """Return a sentence if no document was both retrieved and judged: with ids of both sides if `unmatched` has them.
+
+    Args:
+        columns: the columns of each query.
+        unmatched: as in `Rankings`.
+    """
+    if unmatched:
+        return [f"{unmatched[0].upper()}{unmatched[1:]}."]
+    sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
+    if sides != [True, True, False]:
+        return []
+    return ["No document was both retrieved and judged: are the document ids the same on both sides?"]
 
 
 def exclusion_notes(columns: PerQuery) -> list[str]:
@@ -10583,6 +11170,8 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     """Return the lowest corrected p-value that each pair could have with its number of differing queries."""
+    if not testing.paired:
+        return [0.0] * len(pairs)
     sides = 2 if testing.alternative == "two-sided" else 1
     return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs])
 
@@ -10895,6 +11484,28 @@ class Report(Readable):
             slices=slices,
         )
 
+    def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
+        """Return the queries with the lowest values: ``query``, the value, and the numbers of documents.
+
+        The lowest comes first. Queries without a value or without relevant documents, which no ranking could improve,
+        are left out. `documents` lists their documents with their ranks.
+
+        Args:
+            n: the number of queries; None for all.
+            measure: the name of a score; by default the first.
+
+        Raises:
+            ValueError: the measure is unknown, or `n` is negative.
+        """
+        name = next(iter(self.scores)) if measure is None else choice("measure", measure, tuple(self.scores))
+        n = None if n is None else whole("n", n, 0)
+        columns = [each for each in ("query", "slice", name, *COUNTS) if each in self.queries.column_names]
+        counted = pc.is_valid(self.queries[name])
+        if "relevant" in columns:
+            counted = pc.and_(counted, pc.greater(self.queries["relevant"], 0))
+        table = self.queries.select(columns).filter(counted)
+        return table.take(np.argsort(table[name].to_numpy(), kind="stable")[:n])
+
     def flat(self) -> dict[str, float]:
         """Return the scores as one dict of floats, as experiment trackers log them.
 
@@ -10988,18 +11599,12 @@ class Report(Readable):
             axes.plot([100 * (each + 0.5) / len(values) for each in range(len(values))], values, label=name)
         axes.set_xlabel("% of the queries, lowest first")
         axes.set_ylabel("value of a query")
-        axes.set_title("From the lowest to the highest query")
-        axes.legend()
+        legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        rows = [
-            (f"{slice_name(value)} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
-            for value, each in islice(self.slices.items(), SHOWN)
-            for scores in [[each.scores[name] for name in names]]
-        ]
-        draw_rows(axes, rows)
-        axes.set_xlabel(f"mean, with {self.resampling.level}")
-        axes.set_title("Slices (and their queries)")
+        values = islice(self.slices.items(), SHOWN)
+        _draw_slices(axes, {value: [each.scores[name] for name in names] for value, each in values}, names)
+        axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
 
     def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
         """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
@@ -11017,6 +11622,38 @@ def _count_range(scores: Iterable[Score]) -> str:
 def _mark_of_mean(score: Score) -> Mark:
     """Return a mean as plots show it."""
     return Mark(score.value, score.low, score.high)
+
+
+def plot_reports(reports: Mapping[str, Report]) -> Any:
+    """Return a Matplotlib figure of the means of several systems with their intervals, and of their slices.
+
+    The first measure is shown, at each cutoff in a panel; slices follow at its first cutoff.
+
+    Raises:
+        ImportError: Matplotlib is missing.
+    """
+    one = next(iter(reports.values()))
+    first = next(iter(one.scores))
+    names = [name for name in one.scores if measure_of(name) == measure_of(first)]
+    values = list(islice(one.slices, SHOWN))
+    rows = max(len(reports), len(values) * len(reports) / 3)
+    figure, axes = figure_of(len(names) + bool(values), 1.4 + 0.3 * rows, 5.0)
+    for name, each in zip(names, axes, strict=False):
+        draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
+        each.set_xlabel(f"{name}, with {one.resampling.level}")
+    if values:
+        scores = {value: [report.slices[value].scores[first] for report in reports.values()] for value in values}
+        _draw_slices(axes[-1], scores, list(reports))
+        axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
+    return figure
+
+
+def _draw_slices(axes: Any, scores: Mapping[Value, Sequence[Score]], labels: Sequence[str]) -> None:
+    """Draw a row for each slice with its scores, which have labels in a legend."""
+    names = (f"{slice_name(value)} ({_count_range(each)})" for value, each in scores.items())
+    rows = [(name, list(map(_mark_of_mean, each))) for name, each in zip(names, scores.values(), strict=True)]
+    draw_rows(axes, rows, labels)
+    legend_above(axes)
 
 
 def report(
@@ -11066,14 +11703,20 @@ def report(
     return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
 
 
-def report_on(inputs: Inputs, *, options: Options, resampling: Resampling) -> Report:
-    """Return the report on rankings, once the options are checked."""
-    columns = query_columns(inputs, options)
+def report_on(inputs: Inputs, *, options: Options, resampling: Resampling, notify: Notify = warn_unmatched) -> Report:
+    """Return the report on rankings, once the options are checked; `notify` is called as in `describe_queries`."""
+    unmatched: list[str] = []
+    columns = query_columns(inputs, options, unmatched.append)
+    for each in unmatched:
+        notify(each)
     signature = options.signature(weighted=inputs.sample_weight is not None, excluding=inputs.exclude is not None)
-    return report_of(columns, inputs.by, options=options, resampling=resampling, signature=signature)
+    how: dict[str, Any] = {"options": options, "resampling": resampling, "signature": signature}
+    return report_of(columns, inputs.by, **how, unmatched="".join(unmatched))
 
 
-def report_of(columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str) -> Report:
+def report_of(
+    columns: PerQuery, by: Any, *, options: Options, resampling: Resampling, signature: str, unmatched: str = ""
+) -> Report:
     """Return the report on queries from their columns, which may be values without rankings."""
     queries = len(columns["ideal"])
     parts = None if by is None else slices_of(by, columns.get("query"), queries)
@@ -11097,6 +11740,7 @@ def report_of(columns: PerQuery, by: Any, *, options: Options, resampling: Resam
             *missing_notes(columns, options),
             *short_run_notes(columns, options),
             *exclusion_notes(columns),
+            *unmatched_notes(columns, unmatched),
             *notes([columns], options),
             *chance_notes(scores, columns),
             *small_slices(slices),
@@ -11211,7 +11855,7 @@ class Search:
                 raise ValueError(f"model: {problem}; make it with num_labels=1")
             for (query, document), score in zip(chunk, scores.tolist(), strict=True):
                 run[query][document] = score
-        return {query: _ranked(documents) for query, documents in run.items()}
+        return {query: _loops_evaluator_ranked(documents) for query, documents in run.items()}
 
     def _retrieved(self, model: Any) -> Run:
         import torch
@@ -11241,7 +11885,7 @@ class Search:
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
             run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
-        return {query: _ranked(documents) for query, documents in run.items()}
+        return {query: _loops_evaluator_ranked(documents) for query, documents in run.items()}
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -11264,7 +11908,7 @@ class Search:
                 yield query, row, columns
 
 
-def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
+def _loops_evaluator_ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
     """Return retrieved documents, the highest score first and equal ones by ascending ids."""
     retrieved = ((document, score) for document, score in documents.items() if score != -np.inf)
     return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
@@ -11498,18 +12142,9 @@ def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callab
 
 
 def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
-    """Return the report on a run."""
-    return report_on(inputs._replace(predictions=run), options=options, resampling=resampling)
-
-
-def _flat(report: Report) -> dict[str, float]:
-    """Return the scores of a report with the ends of their intervals, then the scores of its slices."""
-    values: dict[str, float] = {}
-    for name, score in report.scores.items():
-        values |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
-    for value, each in report.slices.items():
-        values |= {f"{slice_name(value)}_{name}": score.value for name, score in each.scores.items()}
-    return values
+    """Return the report on a run, without a warning if it has no judged document, since all ids are of one corpus."""
+    inputs = inputs._replace(predictions=run)
+    return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)
 
 
 class NDCGEvaluator:
@@ -11551,7 +12186,7 @@ class NDCGEvaluator:
         """Return the results of a model."""
         run = self.search.run(model)
         self.run, self.report = run, self.report_of(run)
-        values = _flat(self.report)
+        values = self.report.flat()
         if output_path is not None and self.write_csv:
             self._write(output_path, {"epoch": epoch, "steps": steps, **values})
         metrics: dict[str, float] = self.prefix_name_to_metrics(values, self.name)
@@ -11874,977 +12509,6 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
 
 
-# ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
-
-SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
-PLACES = 16  # at most: float64 holds no more digits
-ONE_SIDED = (
-    "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
-    "interval."
-)
-
-
-class ComparedSlice(NamedTuple):
-    """How systems differ on the queries with the same value of `by`.
-
-    Attributes:
-        queries: the number of these queries.
-        scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices.
-    """
-
-    queries: int
-    scores: dict[str, dict[str, Score]]
-    pairs: tuple[Pair, ...]
-
-
-@dataclass(frozen=True)
-class Comparison(Readable):
-    """Several systems compared on the same queries.
-
-    Attributes:
-        signature: every choice that the scores depend on.
-        scores: the scores by system, then by name.
-        pairs: the pairs of systems with their differences, by measure.
-        baseline: the system that all others are compared with, or None for every pair.
-        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
-            under each score's name the query's value (null if it has none).
-        resampling: the confidence of the intervals, and the options of the test.
-        testing: the hypotheses of the tests.
-        notes: sentences with further facts for the reader.
-        slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
-            without a value, None, come last.
-    """
-
-    signature: str
-    scores: dict[str, dict[str, Score]]
-    pairs: tuple[Pair, ...]
-    baseline: str | None
-    queries: pa.Table
-    resampling: Resampling
-    testing: Testing
-    notes: tuple[str, ...] = ()
-    slices: dict[Value, ComparedSlice] = field(default_factory=dict)
-
-    @property
-    def measures(self) -> list[str]:
-        """The names of the results, such as ``"nDCG@10"``."""
-        return list(next(iter(self.scores.values())))
-
-    def differences(
-        self,
-        system: str,
-        other: str,
-        measure: str | None = None,
-        n: int | None = 10,
-        only: Literal["losses", "gains"] | None = None,
-    ) -> pa.Table:
-        """Return the queries on which two systems differ most: ``query``, both values and the ``difference``.
-
-        The greatest difference comes first. Queries on which both have the same value are omitted.
-
-        Args:
-            system: the first system.
-            other: the system it is compared with.
-            measure: the name of a result; by default the first.
-            n: the number of queries; None for all that differ.
-            only: "losses", the queries on which the first system scores lower, or "gains", on which it scores higher.
-
-        Raises:
-            ValueError: a system or measure is unknown, `n` is negative, or `only` is another word.
-        """
-        measure = self.measures[0] if measure is None else measure
-        n = None if n is None else whole("n", n, 0)
-        if only is not None:
-            choice("only", only, ("losses", "gains"))
-        for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
-            if name not in known:
-                raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
-        sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
-        values = [side[measure].to_numpy() for side in sides]
-        difference = differences(*values)
-        size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
-        order = np.argsort(-size, kind="stable")
-        order = order[size[order] > 0][:n]
-        columns = [sides[0]["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
-        return pa.table(columns, ["query", system, other, "difference"])
-
-    def _letters(self) -> dict[str, str]:
-        return {system: letter_text(at) for at, system in enumerate(self.scores)}
-
-    def _better_than(self, system: str, measure: str) -> str:
-        """Return the letters of the systems that this one is significantly better than, or not worse than."""
-        letters = self._letters()
-        beaten = []
-        for pair in self.pairs:
-            if pair.measure == measure and pair.p_holm < SIGNIFICANT:
-                ahead, behind = self.testing.marks(pair.system, pair.other, pair.difference)
-                if ahead == system:
-                    beaten.append(letters[behind])
-        return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
-
-    def _tables(self) -> list[Table]:
-        level = self.resampling.level
-        tests = ["difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
-        samples = ["minimum detectable difference", "queries needed for the observed difference"]
-        return [
-            self._system_table(level),
-            _pair_table("pair", self.pairs, tests, level),
-            _pair_table("pair, at 80% power", self.pairs, samples, level),
-            *([self._slice_table(level)] if self.slices else []),
-            *query_tables(self, 3),
-        ]
-
-    def _system_table(self, level: str) -> Table:
-        queries = len(self.queries) // len(self.scores)
-        header, *rows = mean_cells([(scores, queries) for scores in self.scores.values()], level)
-        table = [["system", *(text for cells in header for text in (*cells, self.testing.relation))]]
-        for (system, letter), row in zip(self._letters().items(), rows, strict=True):
-            marked = zip(row, self.measures, strict=True)
-            marks = [text for cells, name in marked for text in (*cells, self._better_than(system, name))]
-            table.append([f"{letter}  {system}", *marks])
-        return table
-
-    def _slice_table(self, level: str) -> Table:
-        columns = ["difference", level, "p", "p (Holm)"]
-        table = [["slice", "queries", "pair", "measure", *columns]]
-        for value, each in islice(self.slices.items(), SHOWN):
-            _, *rows = _pair_table("pair", each.pairs, columns, level)
-            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
-            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
-        return table
-
-    def _exactness(self) -> str:
-        """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
-        sampled = [pair for pair in pairs if not pair.exact]
-        if not sampled:
-            return "all permutations: exact"
-        error = max(each.p_error for each in sampled)
-        text = f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
-        exact = len(pairs) - len(sampled)
-        return f"exact for {exact:,} of {len(pairs):,}; for the others {text}" if exact else text
-
-    def _remarks(self) -> list[str]:
-        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
-        return [
-            f"{self.resampling}. p: {self.testing}? From the paired randomization test ({self._exactness()}); p "
-            f"(t-test): from the paired t-test. Both are also corrected by Holm for {over}. "
-            f"One system is {self.testing.relation} another if p (Holm) < {SIGNIFICANT}.",
-            *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
-            *first_slices(self.slices),
-            *self.notes,
-        ]
-
-    def to_latex(self, places: int = 4) -> str:
-        """Return the scores of the systems as a LaTeX tabular, after comments that explain its marks.
-
-        A superscript names the systems that one is significantly better than (with a margin, not
-        worse than), with a corrected p below 0.05; the highest score of each measure is bold.
-
-        Args:
-            places: the number of decimal places.
-
-        Raises:
-            ValueError: `places` is not an integer from 0 to 16.
-        """
-        places = whole("places", places, 0, PLACES)
-        marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
-        best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
-        lines = [
-            f"% {marks} (paired randomization test, p corrected by Holm < {SIGNIFICANT}).",
-            *(f"% {remark}" for remark in self.remarks()),
-            f"% {visible(self.signature)}",
-        ]
-        rows = [["", "System", *map(latex_text, self.measures)]]
-        for system, letter in self._letters().items():
-            cells = [f"$^{{{letter}}}$", latex_text(system)]
-            for name in self.measures:
-                value = self.scores[system][name].value
-                text = number_text(value, places)
-                text = f"\\textbf{{{text}}}" if value == best[name] else text
-                beaten = self._better_than(system, name).replace(" ", "")
-                cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
-            rows.append(cells)
-        return "\n".join([*lines, *tabular("ll" + "c" * len(self.measures), rows)])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison in JSON types."""
-        return {
-            "signature": self.signature,
-            "scores": without_nan(self.scores),
-            "pairs": [pair._asdict() for pair in self.pairs],
-            "baseline": self.baseline,
-            "queries": self.queries.to_pydict(),
-            "resampling": self.resampling._asdict(),
-            "notes": list(self.notes),
-            "testing": self.testing._asdict(),
-            "slices": [
-                {
-                    "slice": value,
-                    "queries": each.queries,
-                    "scores": without_nan(each.scores),
-                    "pairs": [pair._asdict() for pair in each.pairs],
-                }
-                for value, each in self.slices.items()
-            ],
-        }
-
-    @classmethod
-    @as_saved("Comparison")
-    def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on, in this version or an earlier one.
-
-        Means, pairs and slices are computed again from the values of the queries; the signature, the notes, and the
-        figures of a score that depend on documents are read. A weighted comparison of 1.0 to 1.2 keeps its figures,
-        since these versions did not save the weights.
-
-        Raises:
-            ValueError: an entry is missing, or has another type or range; names the entry.
-        """
-        names, queries = system_names(values["scores"], values["baseline"]), table_from_lists(values["queries"])
-        options = Options.parse(measures=list(values["scores"][names[0]]))
-        signature = saved_signature(values["signature"], options.names)
-        resampling = saved_resampling(values["resampling"])
-        testing = Testing.parse(*Testing(**values.get("testing", {})))
-        columns = _saved_columns(queries, names, options.names)
-        if lacks_weights(signature, queries):
-            results = _saved_results(values, resampling)
-        else:
-            first = queries.slice(0, len(queries) // len(names))
-            slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
-            results = _statistics_comparison_results(columns, slices, Contest(options, values["baseline"], resampling, testing))
-            results = _with_figures_of_documents(results, values)
-        return cls(
-            signature=signature,
-            baseline=values["baseline"],
-            queries=queries,
-            notes=saved_notes(values["notes"]),
-            testing=testing,
-            **results,
-        )
-
-    def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
-        """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
-
-        Args:
-            measure: a result, such as ``"nDCG@10"``, or ``"nDCG"`` for its first cutoff; by default the first result.
-            ax: Matplotlib Axes to draw into: one for the differences, or a list for these and the slices. By default
-                a new figure has both.
-            figsize: width and height of a new figure in inches.
-
-        Raises:
-            ValueError: the measure is unknown; `ax` or `figsize` has another type.
-        """
-        of_measure = [name for name in self.measures if measure in (None, name, measure_of(name))]
-        if not of_measure:
-            raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
-        measure = of_measure[0]
-        pairs = [pair for pair in self.pairs if pair.measure == measure]
-        panels = [self._plot_pairs, *[self._plot_slices] * bool(self.slices)]
-        lines = len(pairs) * max(1, min(len(self.slices), SHOWN) / 2)
-        figure, axes = figure_of(len(panels), 1.2 + 0.4 * lines, 7, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
-            draw(each, pairs)
-        return figure
-
-    def _plot_pairs(self, axes: Any, pairs: Sequence[Pair]) -> None:
-        draw_rows(axes, [(pair.title, [_mark_of_difference(pair)]) for pair in pairs])
-        axes.axvline(0, color="gray", linewidth=1)
-        if self.testing.margin:
-            sign = {"greater": -1, "less": 1}[self.testing.alternative]
-            axes.axvline(sign * self.testing.margin, color="gray", linewidth=1, linestyle="dashed")
-        axes.margins(y=0.5 / max(1, len(pairs)))
-        with_interval = f"difference in {pairs[0].measure}, with {self.resampling.level}"
-        sides = "" if self.testing.alternative == "two-sided" else f" ({self.testing}?)"
-        axes.set_xlabel(f"{with_interval}; filled: corrected p < {SIGNIFICANT}{sides}")
-
-    def _plot_slices(self, axes: Any, pairs: Sequence[Pair]) -> None:
-        measure = pairs[0].measure
-        rows = []
-        for value, each in islice(self.slices.items(), SHOWN):
-            of_measure = [pair for pair in each.pairs if pair.measure == measure]
-            rows.append(
-                (
-                    f"{slice_name(value)} ({count_text(of_measure[0].queries)})",
-                    list(map(_mark_of_difference, of_measure)),
-                )
-            )
-        draw_rows(axes, rows, [pair.title for pair in pairs])
-        axes.axvline(0, color="gray", linewidth=1)
-        axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
-        axes.legend()
-
-
-def query_rows(
-    comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
-) -> list[tuple[Any, float, float, float]]:
-    """Return the queries on which the first system of a pair loses or gains most: query, both values, difference."""
-    table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-
-def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
-    """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
-    sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
-    tables = []
-    for did, only in sides.items():
-        table = [[f"queries that {did} most in {comparison.measures[0]}", "pair", "first", "second", "difference"]]
-        for pair in (pair for pair in comparison.pairs if pair.measure == comparison.measures[0]):
-            for query, *values, difference in query_rows(comparison, pair, n, only):
-                cells = (number_text(each, places) for each in values)
-                table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
-        tables.append(table)
-    return [table for table in tables if len(table) > 1]
-
-
-def _mark_of_difference(pair: Pair) -> Mark:
-    """Return the mark of a difference in plots."""
-    return Mark(pair.difference, pair.low, pair.high, pair.p_holm < SIGNIFICANT)
-
-
-def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
-    """Return a table of pairs with some columns, and a name for the first one."""
-    cells = ((pair, pair.cells(level)) for pair in pairs)
-    rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
-    return [[name, "measure", *columns], *rows]
-
-
-def compare(
-    *,
-    systems: Mapping[str, Any],
-    references: Any,
-    k: Cutoffs = None,
-    baseline: str | None = None,
-    sample_weight: Any = None,
-    query_ids: Any = None,
-    document_ids: Any = None,
-    data: Any = None,
-    exclude: Any = None,
-    by: Any = None,
-    confidence: float = 0.95,
-    seed: int = 0,
-    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
-    margin: float = 0.0,
-    corrected_over: Literal["measure", "all"] = "measure",
-    **options: Unpack[QueryOptions],
-) -> Comparison:
-    """Compare several systems on the same queries, with intervals and tests.
-
-    Each pair of systems, or each system and the baseline, is compared query by query: the
-    difference with its interval, a paired randomization test and a paired t-test, both also with
-    Holm's correction.
-
-    Args:
-        systems: the predictions of each system by its name, in any format that `compute` accepts.
-        references: the relevances, the same for all systems.
-        k: the cutoff or cutoffs.
-        baseline: the system to compare all others with; None for every pair.
-        sample_weight: one weight per query for the means.
-        query_ids: the query id of each row, for flat predictions and references.
-        document_ids: the document id of each row, with `query_ids`.
-        data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
-        exclude: documents to remove from rankings and ideals, as in `compute`.
-        by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
-            p-values corrected for all slices.
-        confidence: the confidence level of the intervals, between 0 and 1.
-        seed: the random seed; the same seed gives the same comparison.
-        alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
-            ("greater"), or it is worse ("less").
-        margin: with "greater", test whether the first is worse by less than this (non-inferiority); with "less",
-            whether it is better by less than this; in units of the measure.
-        corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
-        **options: the options of `compute`, except `use_aggregator` and `engine`. By default a judged query that is
-            missing from one system but not from another is an error; `missing="skip"` skips it for all systems.
-
-    Raises:
-        ValueError: as in `compute`, with the system's name; or there are fewer than two systems or
-            queries; systems have rankings of different queries; the baseline is unknown.
-        ImportError: SciPy is missing.
-
-    >>> comparison = compare(
-    ...     systems={"a": [[3, 2, 1], [1, 2, 3]], "b": [[1, 2, 3], [1, 3, 2]]},
-    ...     references=[[2, 1, 0], [0, 0, 1]],
-    ... )
-    >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
-    [('a', 'b', 0.3746, 0.5)]
-    """
-    resampling = Resampling.parse(confidence, seed)
-    testing = Testing.parse(alternative, margin, corrected_over)
-    parsed = Options.of_method(compare, k, options)
-    names = system_names(systems, baseline)
-    runs = {_argument(name): systems[name] for name in names}
-    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by)._asdict()
-    arguments = columns_of(data, {**runs, **shared})
-    runs = {name: arguments.pop(_argument(name)) for name in names}
-    inputs = Inputs(**arguments)
-    same_queries = options.get("missing") is None and parsed.missing == "empty"
-    columns = _columns_of_systems(runs, inputs, parsed, same_queries)
-    signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
-    return comparison_of(
-        columns,
-        inputs.by,
-        options=parsed,
-        baseline=baseline,
-        resampling=resampling,
-        testing=testing,
-        signature=signature,
-    )
-
-
-def comparison_of(
-    columns: Mapping[str, PerQuery],
-    by: Any,
-    *,
-    options: Options,
-    baseline: str | None,
-    resampling: Resampling,
-    testing: Testing,
-    signature: str,
-) -> Comparison:
-    """Return the comparison of systems from the columns of their queries, which may be values without rankings."""
-    contest = Contest(options, baseline, resampling, testing)
-    first = next(iter(columns.values()))
-    slices = None if by is None else slices_of(by, first.get("query"), len(first["ideal"]))
-    results = _statistics_comparison_results(columns, slices, contest)
-    scores, pairs = results["scores"], results["pairs"]
-    of_slices: tuple[str, ...] = ()
-    if slices is not None:
-        compared, several = results["slices"], len(slices.values)
-        of_slices = (*small_slices(compared), *notes_on_slices(pairs, testing, len(compared), several))
-        columns = {name: with_slices(each, slices) for name, each in columns.items()}
-    return Comparison(
-        signature=signature,
-        baseline=baseline,
-        queries=_table_of_systems(columns, options.names),
-        notes=(
-            *left_out_notes(list(columns.values()), options),
-            *notes(list(columns.values()), options),
-            *notes_on_tests(pairs, testing, baseline),
-            *(f"{system}: {note}" for system in columns for note in missing_notes(columns[system], options)),
-            *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
-            *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
-            *of_slices,
-        ),
-        testing=testing,
-        **results,
-    )
-
-
-def _statistics_comparison_results(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
-    """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
-    ((scores, pairs),) = contest.results(columns)
-    pairs = contest.testing.corrected(pairs)
-    return {
-        "scores": scores,
-        "pairs": tuple(pairs),
-        "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
-        "slices": {} if slices is None else _compared_slices(contest, slices, columns),
-    }
-
-
-def _saved_columns(queries: pa.Table, systems: Sequence[str], names: Sequence[str]) -> dict[str, PerQuery]:
-    """Return the columns of queries of each system from a saved table.
-
-    Raises:
-        ValueError: the systems have other queries, or do not follow each other.
-    """
-    tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
-    shared = [name for name in SHARED if name in queries.column_names]
-    in_order = pa.concat_tables(tables)["system"] == queries["system"]
-    if not in_order or any(each.select(shared) != tables[0].select(shared) for each in tables):
-        raise ValueError("queries: must be the same for each system, system after system")
-    return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}
-
-
-def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return results with the saved figures that the values of the queries do not determine."""
-
-    def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
-        return {
-            system: with_figures_of_documents(each, saved_scores(part["scores"][system], f"scores: {system}"))
-            for system, each in of_systems.items()
-        }
-
-    parts = {(type(each["slice"]), each["slice"]): each for each in saved.get("slices", [])}
-    slices = {
-        value: each._replace(scores=scores(each.scores, parts[type(value), value]))
-        for value, each in results["slices"].items()
-    }
-    return {**results, "scores": scores(results["scores"], saved), "slices": slices}
-
-
-def _saved_results(saved: Mapping[str, Any], resampling: Resampling) -> dict[str, Any]:
-    """Return the saved figures of a weighted comparison of 1.0 to 1.2."""
-    exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
-    of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
-
-    def part(values: Mapping[str, Any]) -> dict[str, Any]:
-        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
-        return {
-            "scores": {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()},
-            "pairs": tuple(
-                Pair(**of_1_0 | {RENAMED.get(name, name): each for name, each in pair.items()})
-                for pair in values["pairs"]
-            ),
-        }
-
-    slices = {
-        each["slice"]: ComparedSlice(saved_count(each["queries"], "slices"), **part(each))
-        for each in saved.get("slices", [])
-    }
-    return {**part(saved), "resampling": resampling._replace(exact=exact), "slices": slices}
-
-
-def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
-    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
-    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
-    weight = next(iter(columns.values())).get("weight")
-    with progress(len(slices.values), "Comparing", " slices") as bar:
-        for piece in in_pieces(slices):
-            valued = ~np.isnan(
-                [each[name][piece.queries] for each in columns.values() for name in contest.options.names]
-            )
-            valued &= True if weight is None else weight[piece.queries] > 0
-            enough = np.min([piece.parts.sums(each) for each in valued], axis=0) > 1
-            if enough.any():
-                queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
-                own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
-                results = contest.results(own, Parts(sizes))
-                values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
-                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
-            bar.update(len(piece.values))
-    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs]))
-    return {
-        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
-        for value, (queries, (scores, pairs)) in by_slice.items()
-    }
-
-
-def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:
-    """Return a row per system and query, with the values of all results."""
-    first = query_table(next(iter(columns.values())))
-    shared = {name: first[name] for name in SHARED if name in first.column_names}
-    tables = []
-    for system, each in columns.items():
-        values = {name: pa.array(each[name], from_pandas=True) for name in names}
-        tables.append(pa.table({"system": pa.repeat(system, len(first)), **shared, **values}))
-    return pa.concat_tables(tables)
-
-
-def _argument(system: str) -> str:
-    """Return a system's predictions as errors name them."""
-    return f"systems[{shown(system)}]"
-
-
-def _columns_of_systems(
-    runs: Mapping[str, Any], inputs: Inputs, options: Options, same_queries: bool
-) -> dict[str, PerQuery]:
-    """Return the columns of queries for each system; each input is read once.
-
-    Args:
-        runs: the predictions of each system.
-        inputs: the inputs that all systems share.
-        options: the options.
-        same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
-    """
-    sides = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
-    together = {_argument(name): predictions for name, predictions in runs.items()} | sides
-    together = {argument: from_file(argument, side) for argument, side in together.items()}
-    together = dict(zip(together, settled(**together), strict=True))
-    inputs = inputs._replace(**{name: together[name] for name in sides})
-    refuse_negative(inputs.references, inputs.exclude, options)
-    columns = {}
-    for name in runs:
-        try:
-            columns[name] = query_columns(inputs._replace(predictions=together[_argument(name)]), options)
-        except ValueError as error:
-            if str(error).startswith(tuple(f"{side}{end}" for side in (*sides, "sample_weight") for end in ": ")):
-                raise  # all systems share these
-            raise ValueError(f"{_argument(name)}: {error}") from None
-    if same_queries:
-        _refuse_lacking_queries(columns)
-    leave_out_alike(columns, options.names)
-    return columns
-
-
-def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
-    """Raise an error for a system without a ranking for a judged query that another system ranks."""
-    missing = {name: each["missing"] for name, each in columns.items()}
-    ranked = ~np.logical_and.reduce(list(missing.values()))
-    for name, each in columns.items():
-        if (lacking := np.flatnonzero(missing[name] & ranked)).size:
-            at = int(lacking[0])
-            query = shown(each["query"][at]) if "query" in each else at
-            other = next(other for other, lacks in missing.items() if not lacks[at])
-            problem = f"no ranking for query {query}, which {shown(other)} has ({lacking.size} such queries)"
-            hint = (
-                'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
-                "all systems"
-            )
-            raise ValueError(f"{_argument(name)}: {problem}; {hint}")
-
-
-# ndcg/loops/mteb_files.py: Read MTEB's output across tasks: its predictions as one set of rankings, its results as one value per task.
-
-META = "model_meta.json"
-PREDICTIONS = "_predictions.json"
-RESULT = {"task_name", "scores", "mteb_version", "mteb_dataset_name"}  # any of them marks a file as a result
-
-Entry = tuple[str, str, str]  # task, subset, split
-Described = TypeVar("Described", Report, Comparison)
-
-
-@dataclass(frozen=True)
-class MTEBResults:
-    """The nDCG of models on MTEB's tasks in its result files: a mean for each subset and split of a task.
-
-    Attributes:
-        measure: the measure, such as ``"nDCG@10"``.
-        scores: the scores by model, then by task, subset and split.
-        languages: the language of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
-        versions: the versions of MTEB that wrote the files.
-        skipped_tasks: tasks without this measure, which are skipped.
-    """
-
-    measure: str
-    scores: dict[str, dict[Entry, float]]
-    languages: dict[Entry, str]
-    versions: tuple[str, ...]
-    skipped_tasks: tuple[str, ...]
-
-    def report(
-        self,
-        model: str | None = None,
-        *,
-        unit: Literal["task", "subset"] = "task",
-        by: Any = None,
-        confidence: float = 0.95,
-    ) -> Report:
-        """Return a report on one model, with tasks in place of queries.
-
-        Args:
-            model: its name; None if there is only one.
-            unit: the part that counts once: a "task", as the mean of its subsets and splits, or a "subset".
-            by: "language", "task", or `{name: value}` of the tasks or subsets.
-            confidence: the confidence level of the intervals, between 0 and 1.
-
-        Raises:
-            ValueError: an unknown model, fewer than two tasks, a task without a value in `by`.
-        """
-        if model is None and len(self.scores) > 1:
-            raise ValueError(f"model must be one of {', '.join(map(shown, self.scores))}; got None")
-        name = next(iter(self.scores)) if model is None else choice("model", model, tuple(self.scores))
-        units = self._units(set(self.scores[name]), unit)
-        return self._described(
-            report_of(
-                self._columns(name, units),
-                self._by(by, units),
-                options=self._options,
-                resampling=Resampling.parse(confidence),
-                signature=self._signature(unit),
-            ),
-            unit,
-        )
-
-    def compare(
-        self,
-        *,
-        baseline: str | None = None,
-        unit: Literal["task", "subset"] = "task",
-        by: Any = None,
-        missing: Literal["raise", "skip"] = "raise",
-        confidence: float = 0.95,
-        seed: int = 0,
-        alternative: Literal["two-sided", "greater", "less"] = "two-sided",
-        margin: float = 0.0,
-        corrected_over: Literal["measure", "all"] = "measure",
-    ) -> Comparison:
-        """Return a comparison of the models, with tasks in place of queries.
-
-        Args:
-            baseline: the model to compare all others with; None for every pair.
-            unit: the part that counts once, as in `report`.
-            by: "language", "task", or a mapping, as in `report`.
-            missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
-                that are missing from any model.
-            confidence: the confidence level of the intervals, as in `compare`.
-            seed: the random seed, as in `compare`.
-            alternative: the direction of the tests, as in `compare`.
-            margin: the non-inferiority margin, as in `compare`.
-            corrected_over: the p-values that are corrected together, as in `compare`.
-
-        Raises:
-            ValueError: fewer than two models or tasks, an unknown baseline, a result that is missing from a model.
-        """
-        names = system_names(self.scores, baseline)
-        shared = set.intersection(*(set(each) for each in self.scores.values()))
-        if choice("missing", missing, ("raise", "skip")) == "raise":
-            for name in names:
-                if lacking := sorted(set(self.languages) - set(self.scores[name])):
-                    what = "task {}, subset {}, split {}".format(*lacking[0])
-                    problem = f"has no {self.measure} of {what}, which another model has ({len(lacking)} such results)"
-                    raise ValueError(
-                        f'model {shown(name)} {problem}; missing="skip" skips results that any model is missing'
-                    )
-        if not shared:
-            raise ValueError("the models have no task, subset and split in common; give results of the same tasks")
-        units = self._units(shared, unit)
-        return self._described(
-            comparison_of(
-                {name: self._columns(name, units) for name in names},
-                self._by(by, units),
-                options=self._options,
-                baseline=baseline,
-                resampling=Resampling.parse(confidence, seed),
-                testing=Testing.parse(alternative, margin, corrected_over),
-                signature=self._signature(unit),
-            ),
-            unit,
-            len(self.languages) - len(shared),
-        )
-
-    @property
-    def _options(self) -> Options:
-        return Options.parse(measures=self.measure)
-
-    def _signature(self, unit: str) -> str:
-        return f"{self.measure}|values:MTEB {'+'.join(self.versions)}|unit:{unit}|v:{__version__}"
-
-    def _units(self, entries: set[Entry], unit: str) -> dict[str, list[Entry]]:
-        """Return the results that each task, or subset of one, is the mean of, by its name."""
-        choice("unit", unit, ("task", "subset"))
-        subsets = {(task, subset) for task, subset, _ in self.languages}
-        several = {task for task, count in Counter(task for task, _ in subsets).items() if count > 1}
-        units = defaultdict(list)
-        for entry in sorted(entries):
-            task, subset, _ = entry
-            units[f"{task}/{subset}" if unit == "subset" and task in several else task].append(entry)
-        return dict(units)
-
-    def _columns(self, model: str, units: Mapping[str, list[Entry]]) -> PerQuery:
-        scores = self.scores[model]
-        values = np.array([math.fsum(scores[entry] for entry in entries) / len(entries) for entries in units.values()])
-        return columns_of_values(list(units), {self.measure: values})
-
-    def _by(self, by: Any, units: Mapping[str, list[Entry]]) -> Any:
-        """Return the value of each task or subset, in place of the word for it."""
-        if not isinstance(by, str):
-            return by
-        if choice("by", by, ("language", "task")) == "task":
-            return {name: entries[0][0] for name, entries in units.items()}
-        languages = {name: {self.languages[entry] for entry in entries} for name, entries in units.items()}
-        return {name: own.pop() if len(own) == 1 else "multilingual" for name, own in languages.items()}
-
-    def _described(self, result: Described, unit: str, left: int = 0) -> Described:
-        """Return a report or a comparison with notes on the meaning of its queries."""
-        unit_name = {"task": "tasks", "subset": "subsets of tasks"}[unit]
-        own: list[str] = [
-            f"Queries are MTEB's {unit_name}, each with its mean: intervals and p-values are about other tasks like "
-            "these, not about other queries of the same tasks."
-        ]
-        if unit == "subset":
-            own.append("Subsets of one task are alike, so that intervals may be too narrow and p-values too small.")
-        if self.skipped_tasks:
-            own.append(f"{len(self.skipped_tasks):,} of MTEB's tasks have no {self.measure} and are skipped.")
-        if left:
-            own.append(f"{left:,} results, each for a subset and a split, are missing for some models and are skipped.")
-        return replace(result, notes=(*own, *result.notes))
-
-
-class _Result(NamedTuple):
-    """The values of one measure in a result file."""
-
-    task: str
-    version: str | None
-    scores: dict[Entry, float]
-    languages: dict[Entry, str]
-
-
-def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
-    """Read MTEB's result files of one or more models, for reports and comparisons across tasks.
-
-    Args:
-        path: a folder that contains them at any depth, such as MTEB's cache, `~/.cache/mteb`: one folder per model.
-            The name of a model is in `model_meta.json`, or else the folder's; models with the same name have their
-            paths added. Links to folders are followed, and each folder is read once. Predictions and other JSON files
-            are ignored.
-        k: a cutoff that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
-
-    Raises:
-        ValueError: no file of results, one in another format, a subset twice for a model, no nDCG@k. Names the file.
-    """
-    measure = Options.parse(k=k).names[0]
-    root = Path(os.path.expanduser(path))
-    by_folder: dict[Path, dict[Entry, float]] = {}
-    languages: dict[Entry, str] = {}
-    versions: set[str] = set()
-    tasks: set[str] = set()
-    for file in _json_files(root):
-        if (result := _read_result(file, k)) is None:
-            continue
-        folder = file.parent
-        scores = by_folder.setdefault(folder, {})
-        if scores.keys() & result.scores.keys():
-            model = _model_names(root, [folder])[folder]
-            raise ValueError(f"{file}: task {shown(result.task)} of {model} is in another file already")
-        scores |= result.scores
-        languages |= result.languages
-        tasks.add(result.task)
-        if result.version is not None:
-            versions.add(result.version)
-    if not by_folder:
-        raise ValueError(f"{root}: contains no MTEB results, {{task}}.json; give a folder that does")
-    if not languages:
-        raise ValueError(
-            f"{root}: no result has ndcg_at_{k}; MTEB reports it for retrieval and reranking, at some cutoffs"
-        )
-    skipped_tasks = tasks - {task for task, _, _ in languages}
-    names = _model_names(root, list(by_folder))
-    of_models = {names[folder]: scores for folder, scores in by_folder.items() if scores}
-    return MTEBResults(measure, of_models, languages, tuple(sorted(versions)), tuple(sorted(skipped_tasks)))
-
-
-def _json_files(root: Path) -> list[Path]:
-    """Return the JSON files that may be results, in a folder and in all below it, each folder once."""
-    files: list[Path] = []
-    seen: set[Path] = set()
-    waiting = deque([root] if root.is_dir() else [])
-    while waiting:
-        folder = waiting.popleft()
-        if (real := folder.resolve()) in seen:
-            continue
-        seen.add(real)
-        for each in sorted(folder.iterdir()):
-            if each.is_dir():
-                # links come last, so that a folder that is there itself goes by its own path
-                (waiting.append if each.is_symlink() else waiting.appendleft)(each)
-            elif each.suffix == ".json" and each.name != META and not each.name.endswith(PREDICTIONS):
-                files.append(each)
-    return sorted(files)
-
-
-def _read_result(file: Path, k: int) -> _Result | None:
-    """Return the scores of a file of results, or None for a file of something else."""
-    result = _json(file)
-    if not isinstance(result, dict) or not RESULT & result.keys():
-        return None
-    try:
-        task, version = result["task_name"], result.get("mteb_version")
-        entries = [
-            (each["hf_subset"], split, each["languages"], each.get(f"ndcg_at_{k}"))
-            for split, of_split in result["scores"].items()
-            for each in of_split
-        ]
-    except (AttributeError, KeyError, TypeError):
-        problem = 'contains no result of MTEB 1.11 or newer, {"task_name": …, "scores": {split: [{…}]}}'
-        raise ValueError(f"{file}: {problem}; load it with MTEB and save it again") from None
-    if not isinstance(task, str):
-        raise ValueError(f"{file}: task_name must be a string; got {shown(task)}")
-    if not isinstance(version, str | None):
-        raise ValueError(f"{file}: mteb_version must be a string or null; got {shown(version)}")
-    scores: dict[Entry, float] = {}
-    languages: dict[Entry, str] = {}
-    for subset, split, spoken, value in entries:
-        place = f"{file}: subset {shown(subset)}, split {shown(split)}"
-        if not isinstance(subset, str):
-            raise ValueError(f"{place}: hf_subset must be a string")
-        if not isinstance(spoken, list) or not all(isinstance(each, str) for each in spoken):
-            raise ValueError(f'{place}: languages must be a list of strings, such as ["eng-Latn"]; got {shown(spoken)}')
-        if value is None:
-            continue
-        entry = task, subset, split
-        if entry in scores:
-            raise ValueError(f"{place}: has two entries with ndcg_at_{k}; keep one")
-        if not is_real(value) or not 0 <= float(value) <= 1:
-            raise ValueError(f"{place}: ndcg_at_{k} must be from 0 to 1; got {shown(value)}")
-        scores[entry], languages[entry] = float(value), _language(spoken)
-    return _Result(task, version, scores, languages)
-
-
-def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
-    """Return the rankings, or the judgments, of several tasks as one mapping, with the task in the name of each query.
-
-    Args:
-        tasks: for the name of each task, the path of MTEB's `{task}_predictions.json`, or a mapping
-            `{query: {document: value}}`, also by subset and split as in MTEB.
-
-    Returns:
-        `{query: {document: value}}`. A query is called `task/subset/split/id`, without subset and split if they are not
-        given.
-
-    Raises:
-        ValueError: a file that is not JSON, a value that is neither a mapping nor a path, or two queries with the same
-            name.
-
-    >>> join_tasks({"NFCorpus": {"default": {"test": {"q1": {"d1": 2}}}}, "SciFact": {"q1": {"d7": 1}}})
-    {'NFCorpus/default/test/q1': {'d1': 2}, 'SciFact/q1': {'d7': 1}}
-    """
-    if not isinstance(tasks, Mapping):
-        raise ValueError(f"tasks must be a mapping of their names to rankings or files; got {type(tasks).__name__}")
-    joined: dict[str, dict[Any, Any]] = {}
-    for name, documents in _named_queries(tasks):
-        if name in joined:
-            raise ValueError(f"tasks: two queries are called {shown(name)}; give tasks, subsets or queries other names")
-        joined[name] = documents
-    return joined
-
-
-def _named_queries(tasks: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
-    for task, given in tasks.items():
-        mapping = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
-        if not isinstance(mapping, Mapping):
-            raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(mapping)}")
-        try:
-            rankings = list(rankings_in({name: each for name, each in mapping.items() if name != "mteb_model_meta"}))
-        except RecursionError:
-            raise ValueError(f"tasks: {shown(task)}: nests mappings too deep") from None
-        for names, queries in rankings:
-            for name in (task, *names):
-                if not isinstance(name, str):
-                    raise ValueError(f"tasks: {shown(name)} is not a name; give tasks, subsets and splits as strings")
-            for query, documents in queries.items():
-                if not isinstance(query, (str, Integral)) or isinstance(query, bool):
-                    problem = f"{shown(query)} is not the id of a query; give a string or an integer"
-                    raise ValueError(f"tasks: {shown(task)}: {problem}")
-                yield "/".join([task, *names, str(query)]), documents
-
-
-def _json(file: Path) -> Any:
-    try:
-        return parse_json(file.read_bytes())
-    except OSError as error:
-        raise ValueError(f"{file}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise ValueError(f"{file}: cannot be read as JSON: {error}") from None
-
-
-def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
-    """Return the name of the model of each folder, with the path of the folder if several have the same name."""
-    paths = {folder: folder.relative_to(root).as_posix() for folder in folders}
-    names = {}
-    for folder, path in paths.items():
-        meta = folder / META
-        meta_data = _json(meta) if meta.is_file() else {}
-        own = meta_data.get("name") if isinstance(meta_data, dict) else meta_data
-        if not isinstance(own, str | None):
-            raise ValueError(f'{meta}: must hold the name of the model, {{"name": "org/model"}}; got {shown(own)}')
-        names[folder] = own or (root.resolve().name if path == "." else path)
-    # a name with a path may be the name of another model
-    while twice := {name for name, count in Counter(names.values()).items() if count > 1}:
-        names = {folder: f"{name} ({paths[folder]})" if name in twice else name for folder, name in names.items()}
-    return names
-
-
-def _language(languages: list[str]) -> str:
-    """Return the languages of a result without their scripts.
-
-    >>> _language(["eng-Latn", "deu-Latn"])
-    'deu+eng'
-    """
-    return "+".join(sorted({each.partition("-")[0] for each in languages}))
-
-
 # ndcg/loops/scorer.py: The metric as scikit-learn, LightGBM and XGBoost call it, to select models and to stop training early.
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
@@ -12944,7 +12608,7 @@ def _for_lightgbm(
     if weight is not None:
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
-    results = _loops_scorer_results(options, predictions, labels, offsets_of(lengths), weight)
+    results = _results(options, predictions, labels, offsets_of(lengths), weight)
     return [(name, value, True) for name, value in results.items()]
 
 
@@ -12976,11 +12640,11 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
             "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., qid=...)"
         )
     weight = data.get_weight()
-    results = _loops_scorer_results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
+    results = _results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
     return [(f"ndcg.{name}", value) for name, value in results.items()]
 
 
-def _loops_scorer_results(
+def _results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
     """Return the results of queries with contiguous rows.
@@ -13446,11 +13110,13 @@ class Batch(NamedTuple):
         table: Arrow lists of scores and relevances, and the ids of the queries.
         ids: these ids, if the queries have any.
         unmatched: the error if `exclude` has none of these queries; empty if it has some; None without `exclude`.
+        unmatched_ids: `unmatched` of their rankings.
     """
 
     table: pa.Table = NO_QUERIES
     ids: frozenset[bytes] = frozenset()
     unmatched: str | None = None
+    unmatched_ids: str | None = None
 
 
 class CacheFile(NamedTuple):
@@ -13471,6 +13137,7 @@ class BatchState(NamedTuple):
         contents: the contents of the store.
         ids: the ids of the queries that were added, in sets of falling size.
         unmatched: as in `Batch`, of all batches together.
+        unmatched_ids: as in `Batch`, of the first batch that has any.
         added: batches of this process that a `compute` has read but not yet scored.
         rest: these batches of each other process.
         read: the files that they were read from.
@@ -13483,6 +13150,7 @@ class BatchState(NamedTuple):
     contents: Contents = Contents()
     ids: tuple[frozenset[bytes], ...] = ()
     unmatched: str | None = None
+    unmatched_ids: str | None = None
     added: tuple[pa.Table, ...] = ()
     rest: tuple[tuple[pa.Table, ...], ...] = ()
     read: tuple[CacheFile, ...] = ()
@@ -13502,8 +13170,10 @@ class BatchState(NamedTuple):
         while ids and larger and len(larger[-1]) <= len(ids):
             ids |= larger.pop()
         contents = self.store.add(self.contents, batch.table)
-        unmatched = _unmatched(self, batch)
-        return self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids, unmatched=unmatched)
+        state = self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids)
+        return state._replace(
+            unmatched=_unmatched(self, batch), unmatched_ids=self.unmatched_ids or batch.unmatched_ids
+        )
 
 
 class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
@@ -13661,6 +13331,8 @@ class Batches:
                 hint = "reload the metric and add the batches again, with ids that match"
                 raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
             queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
+            if (unmatched_ids := state.unmatched_ids or batch.unmatched_ids) and not _have_document_in_common(queries):
+                warn(f"predictions: {unmatched_ids}")
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
@@ -13796,7 +13468,13 @@ class Batches:
             raise
         read = (*state.read, *state.files)
         self._state = state = BatchState(
-            state.pid, ids=state.ids, unmatched=state.unmatched, added=added, rest=rest, read=read
+            state.pid,
+            ids=state.ids,
+            unmatched=state.unmatched,
+            unmatched_ids=state.unmatched_ids,
+            added=added,
+            rest=rest,
+            read=read,
         )
         return state
 
@@ -13859,6 +13537,12 @@ def _readable_id(spelled: bytes) -> str:
 def _unmatched(*batches: Batch | BatchState) -> str | None:
     """Return the error in their exclusions; empty if one of them has a query of `exclude`."""
     return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
+
+
+def _have_document_in_common(queries: pa.Table) -> bool:
+    """Return whether a document of any batch was both retrieved and judged."""
+    score, relevance = (pc.list_flatten(queries[side]) for side in SIDES)
+    return bool(pc.any(pc.and_(pc.not_equal(score, -math.inf), pc.is_valid(relevance))).as_py())
 
 
 def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:
@@ -13961,7 +13645,7 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     Raises:
         ValueError: the first error of the executors, in alphabetical order; all weights are 0; there are no queries.
     """
-    schema = "queries long, scale double, sums array<double>, weights array<double>, problem string"
+    schema = "queries long, scale double, sums array<double>, weights array<double>, nulls array<int>, problem string"
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
@@ -13974,6 +13658,10 @@ def means(frame: Any, options: Options) -> dict[str, float]:
         results[name] = total / weight if weight else math.nan
     if not sum(row.queries for row in rows):
         raise ValueError("the DataFrame holds no queries; there is nothing to score")
+    nulls = {each for row in rows for each in row.nulls}
+    if 0 not in nulls and {1, 2} <= nulls:
+        hint = "if they are of two tables that were joined, check that both have the same ids"
+        warn(f"no row has both a prediction and a reference; {hint}")
     return results
 
 
@@ -14082,7 +13770,8 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
         )
     for name in ("query", "document"):
         if types.get(name, "string") not in QUERY_TYPES:
-            problem = f"must hold integers or strings; got {types[name]}"
+            hint = "; cast whole numbers to bigint" if types[name] in ("float", "double") else ""
+            problem = f"must hold integers or strings; got {types[name]}{hint}"
             raise ValueError(f"{name}: column {shown(given[name])} {problem}")
     return nested
 
@@ -14116,7 +13805,14 @@ def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Sum over queries, with weights of at most 1 and their scale; yield errors as sentences."""
     for table in _tables(batches):
-        row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "problem": None}
+        row: dict[str, Any] = {
+            "queries": 0,
+            "scale": 0.0,
+            "sums": [0.0],
+            "weights": [0.0],
+            "nulls": [],
+            "problem": None,
+        }
         try:
             _, scored, weight = _scored(options, table)
             valued = [~np.isnan(values) for values in scored]
@@ -14125,6 +13821,8 @@ def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Itera
             weight = weight / (row["scale"] or 1.0)
             row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(scored, valued, strict=True)]
             row["weights"] = [float(np.sum(weight[had])) for had in valued]
+            if "missing" in table.column_names:  # 1: the prediction is null, 2: the reference
+                row["nulls"] = np.unique(pc.list_flatten(table["missing"]).to_numpy() & 3).tolist()
         except ValueError as problem:
             row["problem"] = str(problem)
         yield pa.RecordBatch.from_pylist([row], SUMS)
@@ -14136,6 +13834,7 @@ SUMS = pa.schema(
         "scale": pa.float64(),
         "sums": pa.list_(pa.float64()),
         "weights": pa.list_(pa.float64()),
+        "nulls": pa.list_(pa.int32()),
         "problem": pa.string(),
     }
 )
@@ -14313,6 +14012,1288 @@ def compute(
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
     return scores(from_frame(data, inputs), parsed)
+
+
+# ndcg/scores/documents.py: The documents of a query with their ranks, and what each adds to DCG.
+
+def documents(
+    *,
+    predictions: Any,
+    references: Any,
+    queries: Iterable[Any] | None = None,
+    k: Cutoffs = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    **options: Unpack[QueryOptions],
+) -> pa.Table:
+    """Return the documents of queries in the order of their ranks, then those that were not retrieved.
+
+    The columns are ``query``; ``document``, its id, or its position or row without ids; its ``relevance``, null if it
+    was not judged; the ``rank`` that it has, null if it was not retrieved; the ``last_rank``, another one if documents
+    with equal scores share their ranks; its ``gain``; and its ``discount``, the mean of its ranks, which is 0 beyond
+    the cutoff. DCG@k is the sum of gain times discount.
+
+    Args:
+        predictions: as in `compute`.
+        references: as in `compute`.
+        queries: the ids of the queries, or their indices if they have none; None for all.
+        k: the cutoff.
+        query_ids: as in `compute`.
+        document_ids: as in `compute`.
+        data: as in `compute`.
+        exclude: as in `compute`; these documents are left out.
+        **options: the options of `compute`, except `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: as in `compute`; or there are several cutoffs, or a query is unknown.
+
+    >>> found = documents(predictions={"q": {"a": 2, "b": 1}}, references={"q": {"b": 3, "c": 1}}, k=1)
+    >>> for row in found.select(["document", "relevance", "rank", "discount"]).to_pylist():
+    ...     print(*row.values())
+    a None 1 1.0
+    b 3.0 2 0.0
+    c 1.0 None 0.0
+    """
+    parsed = Options.of_method(documents, k, options)
+    if len(parsed.cutoffs) > 1:
+        raise ValueError(f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}")
+    wanted = None if queries is None else dict.fromkeys(queries)
+    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude))
+    found: dict[Any, pa.Table] = {}
+    with closing(counted_parts(inputs, parsed)) as parts:
+        for part, before in parts:
+            names = [before + at for at in range(part.queries)] if part.query_ids is None else part.names()
+            with UserTerms(part, before):
+                check_queries(**part.arrays(), gain=parsed.gain, negative_relevance=parsed.negative_relevance)
+            found |= {
+                query: _documents_of(part, at, query, parsed)
+                for at, query in enumerate(names)
+                if wanted is None or query in wanted
+            }
+    if unknown := [query for query in wanted or () if query not in found]:
+        raise ValueError(f"queries: {shown(unknown[0])} is not a query of the references ({len(unknown)} such queries)")
+    return pa.concat_tables([found[query] for query in wanted or found], promote_options="permissive")
+
+
+def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.Table:
+    """Return the rows of a query, by its index in rankings."""
+    start, stop = part.offsets[at : at + 2].tolist()
+    rows = slice(start, stop)
+    score = part.score[rows]
+    retrieved = score > -np.inf if part.retrieved is None else part.retrieved[rows] & (score > -np.inf)
+    judged = np.ones(stop - start, bool) if part.judged is None else part.judged[rows]
+    gain = _scores_documents_gains(part, rows, judged, options)
+    order = _scores_documents_ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
+    first, last = np.arange(len(order)), np.arange(1, len(order) + 1)  # ranks from 0, and those after them
+    if options.ties == "average":
+        new = np.ones(len(order), bool)
+        new[1:] = score[order][1:] != score[order][:-1]
+        group, begins = np.cumsum(new) - 1, np.flatnonzero(new)
+        first, last = begins[group], np.append(begins[1:], len(order))[group]
+    (k,) = options.cutoffs
+    counted = len(order) if k is None else min(k, len(order))
+    sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
+    discount = (sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]) / (last - first)
+    missed = np.flatnonzero(judged & ~retrieved)
+    missed = missed[np.argsort(-gain[missed], kind="stable")]
+    listed = np.concatenate([order, missed])
+    ids = list(range(stop - start)) if part.documents is None else part.documents(at)
+    nothing = [None] * len(missed)
+    return pa.table(
+        {
+            "query": [query] * len(listed),
+            "document": [ids[each] for each in listed.tolist()],
+            "relevance": pa.array(part.relevance[rows][listed].astype(float), mask=~judged[listed]),
+            "rank": pa.array([*(first + 1).tolist(), *nothing], pa.int64()),
+            "last_rank": pa.array([*last.tolist(), *nothing], pa.int64()),
+            "gain": gain[listed],
+            "discount": np.append(discount, np.zeros(len(missed))),
+        }
+    )
+
+
+def _scores_documents_gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Floats:
+    """Return the gain of each document: the CG of a query that has no other."""
+    count = rows.stop - rows.start
+    alone = part.relevance[rows], np.zeros(count), np.arange(count + 1)
+    gain, negative = options.gain, options.negative_relevance
+    found = score_queries(*alone, judged=judged, measures=("CG",), gain=gain, negative_relevance=negative)
+    return np.asarray(found["CG"][0])
+
+
+def _scores_documents_ranked(score: NDArray[Any], gain: Floats, retrieved: NDArray[np.intp], ties: str) -> NDArray[np.intp]:
+    """Return the positions of retrieved documents, best first."""
+    last_first = {"best": gain, "worst": -gain, "last": np.arange(len(score))}.get(ties, -np.arange(len(score)))
+    return retrieved[np.lexsort((last_first[retrieved], score[retrieved]))[::-1]]
+
+
+# ndcg/statistics/welch.py: The difference of the means of two independent samples of queries, by Welch's t (1947).
+
+def welch(
+    samples: Sequence[Floats],
+    intervals: Sequence[tuple[float, float]],
+    *,
+    confidence: float = 0.95,
+    alternative: str = "two-sided",
+    margin: float = 0.0,
+) -> dict[str, Any]:
+    """Return the interval of the difference of two means, and the test of it.
+
+    The same as `scipy.stats.ttest_ind` with ``equal_var=False``, except if the values of each sample are all equal:
+    they have no variance. Then p is that of the permutation test, and the interval follows from those of the means
+    (Newcombe, Statistics in Medicine 1998).
+
+    Args:
+        samples: the values of each of two samples, at least two of each.
+        intervals: the interval of the mean of each sample.
+        confidence: the confidence of these intervals, and of the one that is returned.
+        alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
+        margin: the margin.
+
+    Returns:
+        ``difference``, ``low``, ``high``, ``standard_error``, ``degrees_of_freedom``, ``p``, and ``min_detectable``,
+        the smallest difference that such a test detects at the 5% level with 80% power; nan if it is unknown.
+
+    >>> found = welch((np.array([.9, .8, .7]), np.array([.5, .6, .1, .2])), ((.5, .9), (.1, .7)))
+    >>> {name: round(found[name], 4) for name in ("difference", "low", "high", "p")}
+    {'difference': 0.45, 'low': 0.0904, 'high': 0.8096, 'p': 0.025}
+    """
+    student, two_sided = scipy_special(), alternative == "two-sided"
+    size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # so that no square overflows
+    means = [float((each / size).mean()) for each in samples]
+    variances = [float((each / size).var(ddof=1)) / len(each) for each in samples]
+    difference, error = means[0] - means[1], math.sqrt(sum(variances))
+    beyond = difference - {"two-sided": 0.0, "greater": -margin, "less": margin}[alternative] / size
+    if error <= ROUNDING * max(map(abs, means)):
+        (low, high), (low_other, high_other) = ([end / size for end in ends] for ends in intervals)
+        below = math.hypot(means[0] - low, high_other - means[1])
+        above = math.hypot(high - means[0], means[1] - low_other)
+        freedom, detected = min(map(len, samples)) - 1.0, math.nan
+        is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[alternative]
+        p = min(1.0, (1 + two_sided) / math.comb(sum(map(len, samples)), len(samples[0]))) if is_beyond else 1.0
+    else:
+        squares = (each**2 / (len(sample) - 1) for each, sample in zip(variances, samples, strict=True))
+        freedom = error**4 / sum(squares)
+        below = above = float(student.stdtrit(freedom, (1 + confidence) / 2)) * error
+        t = beyond / error
+        tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
+        p = (1 + two_sided) * float(student.stdtr(freedom, tail))
+        detected = float(detectable_t(np.array([freedom + 1]), two_sided)[0]) * error
+    figures = {"difference": difference, "low": difference - below, "high": difference + above, "standard_error": error}
+    scaled = {name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()}
+    return {**scaled, "degrees_of_freedom": freedom, "p": p}
+
+
+# ndcg/statistics/contest.py: The scores and pairs of several systems, of all queries and of slices.
+
+ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by system and name, and pairs
+
+
+class ComparedSlice(NamedTuple):
+    """How systems differ on the queries with the same value of `by`.
+
+    Attributes:
+        queries: the number of these queries.
+        scores: the scores by system, then by name.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices.
+    """
+
+    queries: int
+    scores: dict[str, dict[str, Score]]
+    pairs: tuple[Pair, ...]
+
+
+class Contest(NamedTuple):
+    """How to compare systems: the options, the baseline, the intervals and the tests."""
+
+    options: Options
+    baseline: str | None
+    resampling: Resampling
+    testing: Testing
+
+    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
+        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
+        weight = next(iter(columns.values())).get("weight")
+        names = self.options.names
+        values = np.stack([each[name] for each in columns.values() for name in names])
+        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
+        contests = self._contests(columns)
+        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
+        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
+        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
+        by_system = []
+        for at, each in enumerate(columns.values()):
+            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
+            by_system.append(scores_of(each, self.options, of_system, parts))
+        results: list[ScoresAndPairs] = [
+            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
+        ]
+        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
+        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
+        for contest, figures in zip(contests, figures_of_pairs, strict=True):
+            name, *systems = contest
+            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
+            difference = differences(*means)
+            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
+            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
+            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
+            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
+            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
+                of_part.append(Pair(*contest, *of_pair))
+        return results
+
+    def unpaired_results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
+        """Return the scores and pairs of systems with different queries, before Holm's correction."""
+        confidence = self.resampling.confidence
+        scores = {system: scored(each, self.options, confidence)[0] for system, each in columns.items()}
+        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
+        greatest = dict(zip(self.options.names, greatest_values(self.options).tolist(), strict=True))
+        pairs = []
+        for name, one, other in self._contests(columns):
+            systems = (one, other)
+            values = [columns[system][name] for system in systems]
+            samples = [each[~np.isnan(each)] for each in values]
+            for system, sample in zip(systems, samples, strict=True):
+                if len(sample) < 2:
+                    raise ValueError(f"{system}: a comparison needs at least two queries that have a value; got 1")
+            ends = [(scores[system][name].low, scores[system][name].high) for system in systems]
+            bound = math.inf if min(each.min() for each in samples) < 0 else greatest[name]
+            found = welch(samples, ends, confidence=confidence, **how)
+            figures = {
+                **found,
+                "low": max(found["low"], -bound),
+                "high": min(found["high"], bound),
+                "low_holm": -bound,
+                "high_holm": bound,
+                **dict.fromkeys(("p_holm", "p_t", "p_t_holm"), found["p"]),
+                **dict.fromkeys(("wins", "ties", "losses", "queries_needed"), None),
+                "exact": False,
+                "permutations": 0,
+            }
+            if not found["min_detectable"] <= self.testing.margin + bound:
+                figures["min_detectable"] = None
+            pairs.append(Pair(name, one, other, **figures))
+        return scores, pairs
+
+    def _contests(self, systems: Iterable[str]) -> list[tuple[str, str, str]]:
+        """Return each result with each pair of systems, or with each system and the baseline."""
+        opponents = list(combinations(systems, 2))
+        if self.baseline is not None:
+            opponents = [(system, self.baseline) for system in systems if system != self.baseline]
+        return [(name, *each) for name in self.options.names for each in opponents]
+
+    def _figures(
+        self,
+        values: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+        pairs: Sequence[tuple[int, int]],
+        ends: Intervals,
+        parts: Parts | None,
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
+        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
+        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
+        powers = power(values, weight, pairs, **how)
+        greatest = greatest_values(self.options)
+        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
+        whole = Parts([values.shape[1]]) if parts is None else parts
+        for at, (one, other) in enumerate(pairs):
+            by_query = differences(values[one], values[other])
+            bound = greatest[one % len(greatest)]
+            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
+                bound = math.inf
+            detectable = powers.min_detectable[at]
+            counts = {"wins": by_query > 0, "ties": by_query == 0, "losses": by_query < 0}
+            by_part = {
+                **{name: each[at] for name, each in ends._asdict().items()},
+                "low_holm": np.full(whole.number, -bound),
+                "high_holm": np.full(whole.number, bound),
+                "degrees_of_freedom": whole.sums(~np.isnan(by_query) & counted) - 1,
+                "p": tests.randomization[at],
+                "p_holm": tests.randomization[at],
+                "p_t": tests.t_test[at],
+                "p_t_holm": tests.t_test[at],
+                **{name: whole.sums(each & counted) for name, each in counts.items()},
+                "exact": tests.exact[at],
+                "permutations": tests.permutations[at],
+                "min_detectable": np.where(detectable <= self.testing.margin + bound, detectable, math.nan),
+                "queries_needed": powers.queries_needed[at],
+            }
+            yield {name: each.reshape(-1) for name, each in by_part.items()}
+
+
+def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
+    """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
+    if contest.testing.paired:
+        ((scores, pairs),) = contest.results(columns)
+    else:
+        scores, pairs = contest.unpaired_results(columns)
+    pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
+    return {
+        "scores": scores,
+        "pairs": tuple(pairs),
+        "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
+        "slices": {} if slices is None else _compared_slices(contest, slices, columns),
+    }
+
+
+def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
+    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
+    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    weight = next(iter(columns.values())).get("weight")
+    with progress(len(slices.values), "Comparing", " slices") as bar:
+        for piece in in_pieces(slices):
+            valued = ~np.isnan(
+                [each[name][piece.queries] for each in columns.values() for name in contest.options.names]
+            )
+            valued &= True if weight is None else weight[piece.queries] > 0
+            enough = np.min([piece.parts.sums(each) for each in valued], axis=0) > 1
+            if enough.any():
+                queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
+                own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
+                results = contest.results(own, Parts(sizes))
+                values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
+                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
+            bar.update(len(piece.values))
+    return corrected_slices(by_slice, contest.testing, contest.resampling.confidence)
+
+
+def corrected_slices(
+    by_slice: Mapping[Value, tuple[int, ScoresAndPairs]], testing: Testing, confidence: float
+) -> dict[Value, ComparedSlice]:
+    """Return slices with their p-values and intervals corrected together, from their queries, scores and pairs."""
+    corrected = iter(testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs], confidence))
+    return {
+        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
+        for value, (queries, (scores, pairs)) in by_slice.items()
+    }
+
+
+# ndcg/statistics/plots.py: Draw comparisons: the means of systems beside the best or a baseline, slices, and the difference of each query.
+
+EXTREMES = 5  # queries at either end of the differences that have a row and a name
+
+
+def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str, Pair]:
+    """Return the pairs of one system in a measure, by the name of the other system."""
+    of_measure = [pair for pair in pairs if pair.measure == measure and reference in pair[1:3]]
+    return {pair.other if pair.system == reference else pair.system: pair for pair in of_measure}
+
+
+def plot_means(
+    axes: Any, scores: Mapping[str, Mapping[str, Score]], pairs: Mapping[str, Pair], measure: str, testing: Testing
+) -> None:
+    """Draw a row for each system: its mean, on the interval of its difference from the reference.
+
+    Args:
+        axes: the Matplotlib Axes.
+        scores: the scores of the systems, in the order of the rows.
+        pairs: the pairs of the reference, by the name of the other system.
+        measure: the name of the scores.
+        testing: the hypotheses of the tests.
+    """
+    (reference,) = scores.keys() - pairs.keys()
+    mean = scores[reference][measure].value
+    axes.axvline(mean, color="C0", linewidth=1.5)
+    draw_mark(axes, Mark(mean, mean, mean), list(scores).index(reference), "C0")
+    figures = {reference: number_text(mean)}
+    for at, system in enumerate(scores):
+        if system == reference:
+            continue
+        value, pair = scores[system][measure].value, pairs[system]
+        seen, tested = (pair, testing.tested) if pair.system == system else (pair.turned(), -testing.tested)
+        draw_mark(axes, Mark(value, mean + seen.low_holm, mean + seen.high_holm, _is_significant(pair)), at, "C1")
+        p = p_text(pair.p_holm)
+        difference = number_text(seen.difference, sign="+")
+        figures[system] = f"{number_text(value)}  {difference}  p {'' if p.startswith('<') else '= '}{p}"
+        if testing.margin:
+            axes.plot([mean + tested] * 2, [at - 0.5, at + 0.5], color="gray", linestyle="dashed", linewidth=1)
+    name_rows(axes, list(scores))
+    beside = axes.secondary_yaxis("right")
+    beside.set_yticks(range(len(scores)), [figures[system] for system in scores])
+    beside.tick_params(length=0)
+    axes.margins(x=0.08)
+    axes.grid(axis="x", alpha=0.3)
+    lines = [
+        measure,
+        f"lines: intervals of the difference from {reference}",
+        f"filled: p < {SIGNIFICANT}; p and intervals corrected by Holm",
+        *([] if testing.alternative == "two-sided" else [f"p: {testing}?"]),
+    ]
+    axes.set_xlabel("\n".join(lines), parse_math=False)
+
+
+def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice], reference: str, measure: str) -> None:
+    """Draw a row for each slice: how systems differ from the reference there; without marks if it has no interval."""
+    rows: list[tuple[str, list[Mark]]] = []
+    systems: list[str] = []
+    for value, size in list(zip(slices.values, np.bincount(slices.code).tolist(), strict=True))[:SHOWN]:
+        pairs = pairs_with(reference, compared[value].pairs, measure) if value in compared else {}
+        systems = list(pairs) or systems
+        seen = [pair if pair.system == system else pair.turned() for system, pair in pairs.items()]
+        name = f"{slice_name(value)} ({count_text(seen[0].queries if seen else size)}{'' if seen else ', no interval'})"
+        marks = [Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair)) for pair in seen]
+        rows.append((name, marks))
+    draw_rows(axes, rows, systems)
+    axes.axvline(0, color="gray", linewidth=1)
+    axes.grid(axis="x", alpha=0.3)
+    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", "corrected over all slices"]
+    axes.set_xlabel("\n".join(lines), parse_math=False)
+    legend_above(axes)
+
+
+def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
+    """Draw the difference of each query, the greatest on top; those at either end have a row and a name.
+
+    Args:
+        axes: the Matplotlib Axes.
+        ids: the ids of the queries.
+        difference: their differences; nan is left out.
+        label: what they are the differences of.
+    """
+    order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
+    difference, names = difference[order], [str(ids[at]) for at in order.tolist()]
+    middle = slice(EXTREMES, -EXTREMES) if len(names) > 3 * EXTREMES else slice(0, 0)
+    height = np.arange(len(names), dtype=float)
+    between = len(names[middle])
+    if between:  # in as many rows as those at an end
+        height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
+        height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
+    named = np.delete(np.arange(len(names)), middle)
+    axes.barh(height[named], difference[named], color=np.where(difference[named] > 0, "C0", "C1"), height=0.7)
+    for color, side in (("C0", np.maximum), ("C1", np.minimum)) if between else ():
+        axes.fill_betweenx(height[middle], 0, side(difference[middle], 0), step="mid", color=color, linewidth=0)
+    rows = {height[at]: names[at] for at in named.tolist()}
+    if between:
+        rows[1.5 * EXTREMES - 0.5] = f"{between:,} more"
+    name_rows(axes, list(rows.values()), list(rows))
+    axes.axvline(0, color="gray", linewidth=1)
+    higher, lower = np.count_nonzero(difference > 0), np.count_nonzero(difference < 0)
+    axes.set_xlabel(label, parse_math=False)
+    axes.set_title(f"higher on {higher:,}, equal on {len(names) - higher - lower:,}, lower on {lower:,}", size="medium")
+
+
+def _is_significant(pair: Pair) -> bool:
+    return pair.p_holm < SIGNIFICANT
+
+
+# ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
+
+SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
+PLACES = 16  # at most: float64 holds no more digits
+ONE_SIDED = (
+    "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
+    "interval."
+)
+WELCH = "Wilson-type t for means, Welch's t for differences"
+INDEPENDENT = (
+    "The systems have different queries, which count as independent samples: how hard the queries are does not cancel "
+    "out, so that it takes more queries to find a difference than on the same queries."
+)
+
+
+@dataclass(frozen=True)
+class Comparison(Readable):
+    """Several systems compared, on the same queries or on different ones.
+
+    Attributes:
+        signature: every choice that the scores depend on.
+        scores: the scores by system, then by name.
+        pairs: the pairs of systems with their differences, by measure.
+        baseline: the system that all others are compared with, or None for every pair.
+        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
+            under each score's name the query's value (null if it has none).
+        resampling: the confidence of the intervals, and the options of the test.
+        testing: the hypotheses of the tests.
+        notes: sentences with further facts for the reader.
+        slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
+            without a value, None, come last.
+    """
+
+    signature: str
+    scores: dict[str, dict[str, Score]]
+    pairs: tuple[Pair, ...]
+    baseline: str | None
+    queries: pa.Table
+    resampling: Resampling
+    testing: Testing
+    notes: tuple[str, ...] = ()
+    slices: dict[Value, ComparedSlice] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of queries of each system, in the means or not."""
+        return {each["values"]: each["counts"] for each in pc.value_counts(self.queries["system"]).to_pylist()}
+
+    @property
+    def measures(self) -> list[str]:
+        """The names of the results, such as ``"nDCG@10"``."""
+        return list(next(iter(self.scores.values())))
+
+    def _require_pairs(self, what: str) -> None:
+        """Raise an error for a comparison of different queries, which cannot be compared one by one."""
+        if not self.testing.paired:
+            raise ValueError(f"{what}: the systems have different queries, which cannot be compared one by one")
+
+    def _of(self, system: str) -> pa.Table:
+        """Return the rows of a system in the table of queries."""
+        return self.queries.filter(pc.equal(self.queries["system"], system))
+
+    def differences(
+        self,
+        system: str,
+        other: str,
+        measure: str | None = None,
+        n: int | None = 10,
+        only: Literal["losses", "gains"] | None = None,
+    ) -> pa.Table:
+        """Return the queries on which two systems differ most: ``query``, both values and the ``difference``.
+
+        The greatest difference comes first. Queries on which both have the same value are omitted.
+
+        Args:
+            system: the first system.
+            other: the system it is compared with.
+            measure: the name of a result; by default the first.
+            n: the number of queries; None for all that differ.
+            only: "losses", the queries on which the first system scores lower, or "gains", on which it scores higher.
+
+        Raises:
+            ValueError: a system or measure is unknown, `n` is negative, or `only` is another word; the systems have
+                different queries.
+        """
+        self._require_pairs("differences")
+        measure = self.measures[0] if measure is None else measure
+        n = None if n is None else whole("n", n, 0)
+        if only is not None:
+            choice("only", only, ("losses", "gains"))
+        for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
+            if name not in known:
+                raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
+        one, another = (self._of(each) for each in (system, other))
+        values = [each[measure].to_numpy() for each in (one, another)]
+        difference = differences(*values)
+        size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
+        order = np.argsort(-size, kind="stable")
+        order = order[size[order] > 0][:n]
+        columns = [one["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
+        return pa.table(columns, ["query", system, other, "difference"])
+
+    def _letters(self) -> dict[str, str]:
+        return {system: letter_text(at) for at, system in enumerate(self.scores)}
+
+    def _better_than(self, system: str, measure: str) -> str:
+        """Return the letters of the systems that this one is significantly better than, or not worse than."""
+        letters = self._letters()
+        beaten = []
+        for pair in self.pairs:
+            if pair.measure == measure and pair.p_holm < SIGNIFICANT:
+                ahead, behind = self.testing.marks(pair.system, pair.other, pair.difference)
+                if ahead == system:
+                    beaten.append(letters[behind])
+        return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
+
+    def _tables(self) -> list[Table]:
+        level = self.resampling.level
+        tests, samples = ["difference", level, "p", "p (Holm)"], ["minimum detectable difference"]
+        if self.testing.paired:
+            tests += ["p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
+            samples.append("queries needed for the observed difference")
+        return [
+            self._system_table(level),
+            _pair_table("pair", self.pairs, tests, level),
+            _pair_table("pair, at 80% power", self.pairs, samples, level),
+            *([self._slice_table(level)] if self.slices else []),
+            *query_tables(self, 3),
+        ]
+
+    def _system_table(self, level: str) -> Table:
+        header, *rows = mean_cells([(scores, self.counts[name]) for name, scores in self.scores.items()], level)
+        table = [["system", *(text for cells in header for text in (*cells, self.testing.relation))]]
+        for (system, letter), row in zip(self._letters().items(), rows, strict=True):
+            marked = zip(row, self.measures, strict=True)
+            marks = [text for cells, name in marked for text in (*cells, self._better_than(system, name))]
+            table.append([f"{letter}  {system}", *marks])
+        return table
+
+    def _slice_table(self, level: str) -> Table:
+        columns = ["difference", level, "p", "p (Holm)"]
+        table = [["slice", "queries", "pair", "measure", *columns]]
+        for value, each in islice(self.slices.items(), SHOWN):
+            _, *rows = _pair_table("pair", each.pairs, columns, level)
+            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
+            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
+        return table
+
+    def _exactness(self) -> str:
+        """Return the number of pairs with an exact p, and the precision of p for the others."""
+        pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
+        sampled = [pair for pair in pairs if not pair.exact]
+        if not sampled:
+            return "all permutations: exact"
+        error = max(each.p_error for each in sampled)
+        text = f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
+        exact = len(pairs) - len(sampled)
+        return f"exact for {exact:,} of {len(pairs):,}; for the others {text}" if exact else text
+
+    def _remarks(self) -> list[str]:
+        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
+        if self.testing.paired:
+            test = f"the paired randomization test ({self._exactness()}); p (t-test): from the paired t-test. Both are"
+        else:
+            test = "Welch's t-test, which is"
+        intervals = str(self.resampling) if self.testing.paired else f"{self.resampling.level}s: {WELCH}"
+        return [
+            f"{intervals}. p: {self.testing}? From {test} also corrected by Holm for {over}; intervals are not. "
+            f"One system is {self.testing.relation} another if p (Holm) < {SIGNIFICANT}.",
+            *([] if self.testing.paired else [INDEPENDENT]),
+            *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
+            *first_slices(self.slices),
+            *self.notes,
+        ]
+
+    def to_latex(self, places: int = 4) -> str:
+        """Return the scores of the systems as a LaTeX table, after comments with the remarks and the signature.
+
+        A superscript names the systems that one is significantly better than (with a margin, not
+        worse than), with a corrected p below 0.05; the highest score of each measure is bold. The caption says so.
+
+        Args:
+            places: the number of decimal places.
+
+        Raises:
+            ValueError: `places` is not an integer from 0 to 16.
+        """
+        places = whole("places", places, 0, PLACES)
+        best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
+        rows = [["", "System", *map(latex_text, self.measures)]]
+        for system, letter in self._letters().items():
+            cells = [f"$^{{{letter}}}$", latex_text(system)]
+            for name in self.measures:
+                value = self.scores[system][name].value
+                text = number_text(value, places)
+                text = f"\\textbf{{{text}}}" if value == best[name] else text
+                beaten = self._better_than(system, name).replace(" ", "")
+                cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
+            rows.append(cells)
+        comments = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
+        table = tabular("ll" + "c" * len(self.measures), rows)
+        return "\n".join([*comments, "\\begin{table}", "\\centering", self._caption(), *table, "\\end{table}"])
+
+    def _caption(self) -> str:
+        """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
+        family = len(self.testing.families(self.pairs)[0])
+        of_what = {"measure": "of a measure", "all": "of all measures"}[self.testing.corrected_over]
+        corrected = f", corrected by Holm for {family:,} pairs {of_what}" if family > 1 else ""
+        queries = sorted(set(self.counts.values()))
+        counts = " to ".join(map(count_text, dict.fromkeys((queries[0], queries[-1]))))
+        what = f"{latex_text(', '.join(self.measures))} of {counts} queries. Bold: the highest."
+        marks = f"Superscripts: the systems that one is {self.testing.relation}, by letter"
+        return f"\\caption{{{what} {marks} ({self.testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison in JSON types."""
+        return {
+            "signature": self.signature,
+            "scores": without_nan(self.scores),
+            "pairs": [pair._asdict() for pair in self.pairs],
+            "baseline": self.baseline,
+            "queries": self.queries.to_pydict(),
+            "resampling": self.resampling._asdict(),
+            "notes": list(self.notes),
+            "testing": self.testing._asdict(),
+            "slices": [
+                {
+                    "slice": value,
+                    "queries": each.queries,
+                    "scores": without_nan(each.scores),
+                    "pairs": [pair._asdict() for pair in each.pairs],
+                }
+                for value, each in self.slices.items()
+            ],
+        }
+
+    @classmethod
+    @as_saved("Comparison")
+    def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
+        """Return the comparison that `to_dict` was called on, in this version or an earlier one.
+
+        Means, pairs and slices are computed again from the values of the queries; the signature, the notes, and the
+        figures of a score that depend on documents are read. A weighted comparison of 1.0 to 1.2 keeps its figures,
+        since these versions did not save the weights.
+
+        Raises:
+            ValueError: an entry is missing, or has another type or range; names the entry.
+        """
+        names, queries = system_names(values["scores"], values["baseline"]), table_from_lists(values["queries"])
+        options = Options.parse(measures=list(values["scores"][names[0]]))
+        signature = saved_signature(values["signature"], options.names)
+        resampling = saved_resampling(values["resampling"])
+        testing = Testing.parse(*Testing(**values.get("testing", {})))
+        columns = _saved_columns(queries, names, options.names, testing.paired)
+        if lacks_weights(signature, queries):
+            results = _saved_results(values, resampling, testing)
+        else:
+            first = queries.slice(0, len(queries) // len(names))
+            slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
+            results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
+            results = _with_figures_of_documents(results, values)
+        return cls(
+            signature=signature,
+            baseline=values["baseline"],
+            queries=queries,
+            notes=saved_notes(values["notes"]),
+            testing=testing,
+            **results,
+        )
+
+    def plot(
+        self,
+        measure: str | None = None,
+        *,
+        queries: bool = False,
+        ax: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
+        """Return a Matplotlib figure of the systems' means, with intervals of their differences from the baseline.
+
+        Without a baseline, the differences are from the system with the highest mean. Means and intervals have a panel
+        for each cutoff; slices follow in the last panel, at the first cutoff. The intervals agree with `p_holm`.
+
+        Args:
+            measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as ``"nDCG@10"``; by default
+                the first measure.
+            queries: show instead how much each system differs on each query, in a panel for each system, at the first
+                cutoff.
+            ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a new figure has all
+                panels.
+            figsize: width and height of a new figure in inches.
+
+        Raises:
+            ValueError: the measure is unknown; `ax` or `figsize` has another type.
+        """
+        wanted = measure_of(self.measures[0]) if measure is None else measure
+        names = [name for name in self.measures if wanted in (name, measure_of(name))]
+        if not names:
+            raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
+        panels = self._query_panels(names[0]) if queries else self._mean_panels(names)
+        rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
+        width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
+        figure, axes = figure_of(len(panels), 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
+        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
+            draw(each)
+        return figure
+
+    def _mean_panels(self, names: Sequence[str]) -> list[Callable[[Any], None]]:
+        """Return the functions that draw the means of each result, in the order of the first, and the slices."""
+        ordered = sorted(self.scores.items(), key=lambda each: -each[1][names[0]].value)
+        panels: list[Callable[[Any], None]] = []
+        for name in names:
+            pairs = pairs_with(self._reference(name), self.pairs, name)
+            panels.append(partial(plot_means, scores=dict(ordered), pairs=pairs, measure=name, testing=self.testing))
+        if self.slices:
+            first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
+            slices = slices_of(first["slice"], None, len(first))
+            panels.append(lambda axes: plot_slices(axes, slices, self.slices, reference, names[0]))
+        return panels
+
+    def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
+        """Return the functions that draw how much each other system differs from the reference, query by query."""
+        self._require_pairs("queries=True")
+        reference = self._reference(name)
+        base = self._of(reference)
+        ids, values = base["query"].to_pylist(), base[name].to_numpy()
+        panels: list[Callable[[Any], None]] = []
+        for system in (each for each in self.scores if each != reference):
+            difference = differences(self._of(system)[name].to_numpy(), values)
+            what = f"{name} of {system}\nminus that of {reference}"
+            panels.append(partial(plot_queries, ids=ids, difference=difference, label=what))
+        return panels
+
+    def _reference(self, name: str) -> str:
+        """Return the system from which plots show the differences: the baseline, or else the best."""
+        return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
+
+
+def query_rows(
+    comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
+) -> list[tuple[Any, float, float, float]]:
+    """Return the queries on which the first system of a pair loses or gains most: query, both values, difference."""
+    table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
+    """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
+    sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
+    if n == 0 or not comparison.testing.paired:
+        return []
+    tables = []
+    for did, only in sides.items():
+        table = [[f"queries that {did} most in {comparison.measures[0]}", "pair", "first", "second", "difference"]]
+        for pair in (pair for pair in comparison.pairs if pair.measure == comparison.measures[0]):
+            for query, *values, difference in query_rows(comparison, pair, n, only):
+                cells = (number_text(each, places) for each in values)
+                table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
+        tables.append(table)
+    return [table for table in tables if len(table) > 1]
+
+
+def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
+    """Return a table of pairs with some columns, and a name for the first one."""
+    cells = ((pair, pair.cells(level)) for pair in pairs)
+    rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
+    return [[name, "measure", *columns], *rows]
+
+
+def _saved_columns(
+    queries: pa.Table, systems: Sequence[str], names: Sequence[str], paired: bool
+) -> dict[str, PerQuery]:
+    """Return the columns of queries of each system from a saved table.
+
+    Raises:
+        ValueError: the systems do not follow each other, or have different queries although they are paired.
+    """
+    tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
+    shared = [name for name in SHARED if name in queries.column_names]
+    in_order = pa.concat_tables(tables)["system"] == queries["system"]
+    if not in_order or (paired and any(each.select(shared) != tables[0].select(shared) for each in tables)):
+        raise ValueError("queries: must be the same for each system, system after system")
+    return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}
+
+
+def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return results with the saved figures that the values of the queries do not determine."""
+
+    def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
+        return {
+            system: with_figures_of_documents(each, saved_scores(part["scores"][system], f"scores: {system}"))
+            for system, each in of_systems.items()
+        }
+
+    parts = {(type(each["slice"]), each["slice"]): each for each in saved.get("slices", [])}
+    slices = {
+        value: each._replace(scores=scores(each.scores, parts[type(value), value]))
+        for value, each in results["slices"].items()
+    }
+    return {**results, "scores": scores(results["scores"], saved), "slices": slices}
+
+
+def _saved_results(saved: Mapping[str, Any], resampling: Resampling, testing: Testing) -> dict[str, Any]:
+    """Return the saved figures of a weighted comparison of 1.0 to 1.2; intervals that these lacked are computed."""
+    exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
+    of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
+
+    def pair(values: Mapping[str, Any]) -> Pair:
+        freedom = values["wins"] + values["ties"] + values["losses"] - 1
+        bounds = {"low_holm": -math.inf, "high_holm": math.inf, "degrees_of_freedom": freedom}
+        return Pair(**of_1_0 | bounds | {RENAMED.get(name, name): each for name, each in values.items()})
+
+    def part(values: Mapping[str, Any]) -> ScoresAndPairs:
+        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
+        scores = {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()}
+        return scores, list(map(pair, values["pairs"]))
+
+    scores, pairs = part(saved)
+    slices = {each["slice"]: (saved_count(each["queries"], "slices"), part(each)) for each in saved.get("slices", [])}
+    return {
+        "scores": scores,
+        "pairs": tuple(testing.corrected(pairs, resampling.confidence)),
+        "resampling": resampling._replace(exact=exact),
+        "slices": corrected_slices(slices, testing, resampling.confidence),
+    }
+
+
+# ndcg/statistics/comparing.py: Compare systems by their rankings: what each input is, and which queries count.
+
+def compare(
+    *,
+    systems: Mapping[str, Any],
+    references: Any,
+    k: Cutoffs = None,
+    baseline: str | None = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    by: Any = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+    margin: float = 0.0,
+    corrected_over: Literal["measure", "all"] = "measure",
+    **options: Unpack[QueryOptions],
+) -> Comparison:
+    """Compare several systems on the same queries, with intervals and tests.
+
+    Each pair of systems, or each system and the baseline, is compared query by query: the
+    difference with its interval, a paired randomization test and a paired t-test, both also with
+    Holm's correction.
+
+    Args:
+        systems: the predictions of each system by its name, in any format that `compute` accepts.
+        references: the relevances, the same for all systems.
+        k: the cutoff or cutoffs.
+        baseline: the system to compare all others with; None for every pair.
+        sample_weight: one weight per query for the means.
+        query_ids: the query id of each row, for flat predictions and references.
+        document_ids: the document id of each row, with `query_ids`.
+        data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
+        exclude: documents to remove from rankings and ideals, as in `compute`.
+        by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
+            p-values corrected for all slices.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        seed: the random seed; the same seed gives the same comparison.
+        alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
+            ("greater"), or it is worse ("less").
+        margin: with "greater", test whether the first is worse by less than this (non-inferiority); with "less",
+            whether it is better by less than this; in units of the measure.
+        corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
+        **options: the options of `compute`, except `use_aggregator` and `engine`. By default a judged query that is
+            missing from one system but not from another is an error; `missing="skip"` skips it for all systems.
+
+    Raises:
+        ValueError: as in `compute`, with the system's name; or there are fewer than two systems or
+            queries; systems have rankings of different queries; the baseline is unknown.
+        ImportError: SciPy is missing.
+
+    >>> comparison = compare(
+    ...     systems={"a": [[3, 2, 1], [1, 2, 3]], "b": [[1, 2, 3], [1, 3, 2]]},
+    ...     references=[[2, 1, 0], [0, 0, 1]],
+    ... )
+    >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
+    [('a', 'b', 0.3746, 0.5)]
+    """
+    resampling = Resampling.parse(confidence, seed)
+    testing = Testing.parse(alternative, margin, corrected_over)
+    parsed = Options.of_method(compare, k, options)
+    names = system_names(systems, baseline)
+    runs = {_argument(name): systems[name] for name in names}
+    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by)._asdict()
+    arguments = columns_of(data, {**runs, **shared})
+    runs = {name: arguments.pop(_argument(name)) for name in names}
+    inputs = Inputs(**arguments)
+    same_queries = options.get("missing") is None and parsed.missing == "empty"
+    columns, unmatched = _columns_of_systems(runs, inputs, parsed, same_queries)
+    if unmatched:
+        warn(f"{', '.join(map(_argument, unmatched))}: {next(iter(unmatched.values()))}")
+    signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
+    slices = None
+    if inputs.by is not None:
+        first = next(iter(columns.values()))
+        slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
+    comparison = comparison_of(columns, slices, Contest(parsed, baseline, resampling, testing), signature)
+    scores = comparison.scores
+    about = (
+        *left_out_notes(list(columns.values()), parsed),
+        *notes(list(columns.values()), parsed),
+        *comparison.notes,
+        *(
+            f"{system}: {note}"
+            for system, each in columns.items()
+            for note in unmatched_notes(each, unmatched.get(system))
+        ),
+        *(f"{system}: {note}" for system, each in columns.items() for note in missing_notes(each, parsed)),
+        *(f"{system}: {note}" for system, each in columns.items() for note in exclusion_notes(each)),
+        *(f"{system}: {note}" for system, each in columns.items() for note in chance_notes(scores[system], each)),
+    )
+    return replace(comparison, notes=about)
+
+
+def comparison_of(
+    columns: Mapping[str, PerQuery],
+    slices: Slices | None,
+    contest: Contest,
+    signature: str,
+    notes: Sequence[str] = (),
+) -> Comparison:
+    """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
+    results = results_of(columns, slices, contest)
+    of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
+    if slices is not None:
+        compared, several = results["slices"], len(slices.values)
+        of_slices = notes_on_slices(results["pairs"], contest.testing, len(compared), several)
+        of_tests = [*of_tests, *small_slices(compared), *of_slices]
+        columns = {name: with_slices(each, slices) for name, each in columns.items()}
+    return Comparison(
+        signature=signature,
+        baseline=contest.baseline,
+        queries=_table_of_systems(columns, contest.options.names, contest.testing.paired),
+        notes=(*of_tests, *notes),
+        testing=contest.testing,
+        **results,
+    )
+
+
+def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str], paired: bool) -> pa.Table:
+    """Return a row per system and query, with the values of all results."""
+    tables: list[pa.Table] = []
+    for system, each in columns.items():
+        if tables and paired:
+            shared = tables[0].select([name for name in SHARED if name in each or name == "query"])
+        else:
+            shared = query_table({name: each[name] for name in (*SHARED, "ideal") if name in each})
+        values = {name: pa.array(each[name], from_pandas=True) for name in names}
+        tables.append(
+            pa.table(
+                {
+                    "system": pa.repeat(system, len(shared)),
+                    **dict(zip(shared.column_names, shared.columns, strict=True)),
+                    **values,
+                }
+            )
+        )
+    return pa.concat_tables(tables)
+
+
+def _argument(system: str) -> str:
+    """Return a system's predictions as errors name them."""
+    return f"systems[{shown(system)}]"
+
+
+def _columns_of_systems(
+    runs: Mapping[str, Any], inputs: Inputs, options: Options, same_queries: bool
+) -> tuple[dict[str, PerQuery], dict[str, str]]:
+    """Return the columns of queries for each system, and `Rankings.unmatched` of some; each input is read once.
+
+    Args:
+        runs: the predictions of each system.
+        inputs: the inputs that all systems share.
+        options: the options.
+        same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
+    """
+    sides = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
+    together = {_argument(name): predictions for name, predictions in runs.items()} | sides
+    together = {argument: from_file(argument, side) for argument, side in together.items()}
+    together = dict(zip(together, settled(**together), strict=True))
+    inputs = inputs._replace(**{name: together[name] for name in sides})
+    refuse_negative(inputs.references, inputs.exclude, options)
+    columns: dict[str, PerQuery] = {}
+    unmatched: dict[str, str] = {}
+    for name in runs:
+        try:
+            system = inputs._replace(predictions=together[_argument(name)])
+            columns[name] = query_columns(system, options, partial(unmatched.__setitem__, name))
+        except ValueError as error:
+            if str(error).startswith(tuple(f"{side}{end}" for side in (*sides, "sample_weight") for end in ": ")):
+                raise  # all systems share these
+            raise ValueError(f"{_argument(name)}: {error}") from None
+    if same_queries:
+        _refuse_lacking_queries(columns)
+    leave_out_alike(columns, options.names)
+    return columns, unmatched
+
+
+def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
+    """Raise an error for a system without a ranking for a judged query that another system ranks."""
+    missing = {name: each["missing"] for name, each in columns.items()}
+    ranked = ~np.logical_and.reduce(list(missing.values()))
+    for name, each in columns.items():
+        if (lacking := np.flatnonzero(missing[name] & ranked)).size:
+            at = int(lacking[0])
+            query = shown(each["query"][at]) if "query" in each else at
+            other = next(other for other, lacks in missing.items() if not lacks[at])
+            problem = f"no ranking for query {query}, which {shown(other)} has ({lacking.size} such queries)"
+            hint = (
+                'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
+                "all systems"
+            )
+            raise ValueError(f"{_argument(name)}: {problem}; {hint}")
+
+
+# ndcg/statistics/comparing_reports.py: Compare reports: query by query, or of different queries as independent samples.
+
+NAMED_QUERIES = 5  # in a message
+SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}  # in signatures
+
+
+class OtherQueriesError(ValueError):
+    """Reports have different queries."""
+
+
+def compare_reports(
+    reports: Mapping[str, Any],
+    *,
+    baseline: str | None = None,
+    paired: bool = True,
+    confidence: float = 0.95,
+    seed: int = 0,
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+    margin: float = 0.0,
+    corrected_over: Literal["measure", "all"] = "measure",
+) -> Comparison:
+    """Compare reports as `compare` compares systems, without their rankings.
+
+    Args:
+        reports: for each system its report, what `to_dict` of a report returned, or the path of a JSON file of that.
+        baseline: the system to compare all others with; None for every pair.
+        paired: whether the reports have the same queries. If not, their queries are two independent samples, such as
+            the sessions before and after a release: the interval and the test are Welch's t. Then only large
+            differences can be found, since the difficulty of the queries differs, too.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        seed: the random seed of the paired test, as in `compare`.
+        alternative: the hypothesis of the tests, as in `compare`.
+        margin: the margin of the tests, as in `compare`.
+        corrected_over: the p-values that are corrected together, as in `compare`.
+
+    Raises:
+        ValueError: the reports were made with different options, or, with `paired`, of different queries, weights or
+            slices; without it, they have weights; a file is not a saved report; as in `compare`.
+
+    >>> from ndcg import report
+    >>> before = report(predictions=[[1, 2], [2, 1], [1, 2]], references=[[1, 0], [1, 0], [0, 1]])
+    >>> after = report(predictions=[[2, 1], [2, 1], [2, 1]], references=[[1, 0], [1, 0], [0, 1]])
+    >>> (pair,) = compare_reports({"after": after, "before": before}).pairs
+    >>> pair.difference, pair.wins, pair.ties, pair.losses
+    (0.0, 1, 1, 1)
+    """
+    resampling = Resampling.parse(confidence, seed)
+    testing = Testing.parse(alternative, margin, corrected_over, paired)
+    names = system_names(reports, baseline, "reports", "reports")
+    read = {name: _report(name, reports[name]) for name in names}
+    signature = _same_signature(read)
+    if paired:
+        try:
+            tables = same_queries(read)
+        except OtherQueriesError as error:
+            hint = "paired=False compares the means of different queries, as independent samples"
+            raise ValueError(f"reports: have different queries: {error}; {hint}") from None
+    else:
+        tables = {name: report.queries for name, report in read.items()}
+        if "weight" in next(iter(tables.values())).column_names:
+            raise ValueError("reports: have weights, which paired=False does not support; score both without weights")
+    options = Options.parse(measures=list(read[names[0]].scores))
+    columns = {name: _columns(table, options) for name, table in tables.items()}
+    if paired:
+        leave_out_alike(columns, options.names)
+    contest = Contest(options, baseline, resampling, testing)
+    slices = _same_slices(tables) if paired else None
+    return comparison_of(columns, slices, contest, signature=signature, notes=_notes(read, tables, paired))
+
+
+def _report(name: str, report: Any) -> Report:
+    """Return a report, from itself, its JSON types or a file of these.
+
+    Raises:
+        ValueError: it is something else; names the system and the file.
+    """
+    place, values = f"reports[{shown(name)}]", report
+    if isinstance(report, (str, os.PathLike)):
+        path = os.fspath(report)
+        place = f"{place}: {path}"
+        with naming_file(path):
+            values = parse_json(read_content(path))
+    elif hasattr(report, "to_dict"):  # also of another copy of this package
+        values = report.to_dict()
+    if not isinstance(values, Mapping):
+        problem = "must be a report, what to_dict of one returned, or the path of a file of that"
+        raise ValueError(f"{place}: {problem}; got {shown(values)}")
+    if "signature" not in values and all(isinstance(each, Mapping) for each in values.values()):
+        raise ValueError(f"{place}: holds the reports of {some_of(values, 'system')}; give one of them")
+    try:
+        found = Report.from_dict(values)
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    if lacks_weights(found.signature, found.queries):
+        raise ValueError(f"{place}: was saved by a version that did not save weights; score it again")
+    return found
+
+
+def _same_signature(reports: Mapping[str, Report]) -> str:
+    """Return the signature of all reports.
+
+    Raises:
+        ValueError: they have different ones; names the options.
+    """
+    (first, signature), *others = ((name, report.signature) for name, report in reports.items())
+    one = _choices(signature)
+    names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
+    for name, each in others:
+        other = _choices(each)
+        if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
+            sides = (f"{names.get(key, key)} ({one.get(key)} and {other.get(key)})" for key in differing)
+            problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
+            raise ValueError(f"reports: {problem}; score both alike")
+    return signature
+
+
+def _choices(signature: str) -> dict[str, str]:
+    """Return the options in a signature, by the words that it has for them."""
+    measures, *options = signature.split("|")
+    return {"measures": measures, **dict(each.split(":", 1) for each in options)}
+
+
+def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
+    """Return the tables of queries of reports, all in the order of the first.
+
+    Raises:
+        OtherQueriesError: they have different queries.
+        ValueError: they have different weights.
+    """
+    (first, report), *others = reports.items()
+    ids = report.queries["query"].to_pylist()
+    tables = {first: report.queries}
+    for name, other in others:
+        place = {query: at for at, query in enumerate(other.queries["query"].to_pylist())}
+        lacking, extra = [each for each in ids if each not in place], place.keys() - set(ids)
+        if lacking or extra:
+            only = (some_of(lacking, "query"), some_of(extra, "query"))
+            raise OtherQueriesError(f"{only[0]} only in {first}, {only[1]} only in {name}")
+        tables[name] = table = other.queries.take([place[each] for each in ids])
+        if "weight" in table.column_names and table["weight"] != report.queries["weight"]:
+            differs = np.flatnonzero(table["weight"].to_numpy() != report.queries["weight"].to_numpy())
+            problem = f"query {shown(ids[int(differs[0])])} has different weights in {shown(first)} and {shown(name)}"
+            raise ValueError(f"reports: {problem}; score both with the same weights")
+    return tables
+
+
+def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
+    """Return the slices of the queries, if all reports have the same."""
+    columns = [table["slice"] if "slice" in table.column_names else None for table in tables.values()]
+    if columns[0] is None or any(each is None or each != columns[0] for each in columns):
+        return None
+    return slices_of(columns[0], None, len(columns[0]))
+
+
+def _columns(table: pa.Table, options: Options) -> PerQuery:
+    """Return the columns of a report's queries."""
+    return {**saved_columns(table, options.names), "query": np.array(table["query"].to_pylist(), object)}
+
+
+def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
+    """Return the notes of reports, those that all have without their names, and notes on what differs."""
+    notes: list[str] = []
+    first, first_report = next(iter(tables.values())), next(iter(reports.values()))
+    if paired and "judged" in first.column_names:
+        for name, table in tables.items():
+            alike = [table[each].to_numpy() == first[each].to_numpy() for each in ("judged", "relevant")]
+            if differing := int(np.count_nonzero(~np.logical_and(*alike))):
+                have = "query has" if differing == 1 else "queries have"
+                notes.append(f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}.")
+    if not paired and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
+        notes.append("All reports have the same queries: with paired=True, smaller differences can be found.")
+    if any("slice" in table.column_names for table in tables.values()) and (not paired or not _same_slices(tables)):
+        reason = "the reports have different ones" if paired else "the queries are not paired"
+        notes.append(f"Slices are not compared, since {reason}.")
+    shared = [note for note in first_report.notes if all(note in each.notes for each in reports.values())]
+    own = [f"{name}: {note}" for name, each in reports.items() for note in each.notes if note not in shared]
+    return [*notes, *shared, *own]
+
+
+def some_of(names: Collection[Any], noun: str) -> str:
+    """Return how many queries or systems there are, and the first of them.
+
+    >>> some_of(["q2", "q1"], "query"), some_of([], "system")
+    ("2 queries ('q1', 'q2')", 'no system')
+    """
+    if not names:
+        return f"no {noun}"
+    first = ", ".join(map(shown, sorted(names, key=str)[:NAMED_QUERIES]))
+    nouns = noun if len(names) == 1 else {"query": "queries"}.get(noun, f"{noun}s")
+    return f"{len(names):,} {nouns} ({first}{', …' * (len(names) > NAMED_QUERIES)})"
 
 
 # the end, by which a copy is known to be whole

@@ -29,7 +29,7 @@ from ndcg.scores.compute import compute  # noqa: E402
 
 COMBINATIONS = 60
 CUTOFFS = (5, 20)
-DIGITS = (3, 4, 5, 6)
+DIGITS = (1, 2, 3, 4, 5, 6)
 Run = dict[str, dict[str, float]]
 
 
@@ -62,7 +62,7 @@ def combination(rng: np.random.Generator) -> dict[str, Any]:
         chosen["zero_division"] = [0.0, 1.0, math.nan, "perfect_if_empty"][int(rng.integers(4))]
         chosen["missing"] = str(rng.choice(["empty", "skip"]))
         chosen["judged_only"] = bool(rng.integers(2))
-        names = [name for name in CHOICES if name != "negative_relevance"]
+        names = [name for name in CHOICES if name in chosen]
         usual = [[repr(each.options[name]) for name in names] for each in CONVENTIONS.values()]
         if [repr(chosen[name]) for name in names] not in usual:
             return chosen

@@ -19,7 +19,6 @@ from .inputs.reading import Inputs
 from .inputs.sources import is_spark
 from .loops.evaluator import sentence_transformers_evaluator
 from .loops.meter import meter
-from .loops.mteb_files import join_tasks, read_mteb
 from .loops.scorer import lightgbm_metric, scorer, xgboost_metric
 from .loops.trainer import trainer_metrics
 from .measure.arguments import OPTIONS, lines_of
@@ -27,9 +26,12 @@ from .measure.conventions import CONVENTIONS
 from .measure.options import ComputeOptions, Cutoffs, Options, QueryOptions, refuse_unknown, shows_options, signature
 from .scores.batches import Batch, Batches
 from .scores.compute import compute
+from .scores.documents import documents
 from .scores.queries import checked_rankings, from_files, from_frame, query_values, scores
 from .scores.spark import compute_spark
-from .statistics.comparison import Comparison, compare
+from .statistics.comparing import compare
+from .statistics.comparing_reports import compare_reports
+from .statistics.comparison import Comparison
 from .statistics.measured import Resampling
 from .statistics.report import Report, report, report_on
 
@@ -309,6 +311,8 @@ class NDCG(Batches, evaluate.Metric):
 
     check = staticmethod(check)
     compare = staticmethod(compare)
+    compare_reports = staticmethod(compare_reports)
+    documents = staticmethod(documents)
     explain = staticmethod(explain)
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
@@ -320,8 +324,6 @@ class NDCG(Batches, evaluate.Metric):
     sentence_transformers_evaluator = staticmethod(sentence_transformers_evaluator)
     read_run = staticmethod(read_run)
     read_qrels = staticmethod(read_qrels)
-    read_mteb = staticmethod(read_mteb)
-    join_tasks = staticmethod(join_tasks)
 
     def _read(self, inputs: Inputs, ignore_index: float | None = None) -> Batch:
         """Return queries as a batch, if they can be scored."""
@@ -331,7 +333,8 @@ class NDCG(Batches, evaluate.Metric):
             rankings = checked_rankings(inputs, ignore_index=ignore_index)
         except NothingExcludedError as error:  # not in this batch; `compute` raises it if it is in no batch
             rankings, unmatched = checked_rankings(inputs._replace(exclude=None), ignore_index=ignore_index), str(error)
-        return self._batch(*to_arrow(rankings), rankings.query_ids)._replace(unmatched=unmatched)
+        batch = self._batch(*to_arrow(rankings), rankings.query_ids)
+        return batch._replace(unmatched=unmatched, unmatched_ids=rankings.unmatched)
 
 
 # With these, a loaded metric lists conventions and slips, restores saved results, and limits the files it reads.

@@ -3,7 +3,6 @@
 import base64
 import inspect
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -88,7 +87,7 @@ REFERENCES = _numbers("the relevance of the same documents, in the same order; n
 GOT = Parameter(
     {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "array", "items": {}}, {"type": "object"}]},
     'the score to look for, with all of its digits as text, "0.5920"; several as "0.31@5,0.283@10"; or the value of '
-    "each query: a list, by the ids of queries, or lines such as those of trec_eval -q",
+    "each query: a list, by the ids of queries, or text such as the output of trec_eval -q or ndcg score -q",
 )
 QRELS = Parameter({"type": "string"}, f"the file of the qrels, in any form that the page reads: {TEXT}")
 RUN = Parameter({"type": "string"}, f"the file of the run, in any form that the page reads: {TEXT}")
@@ -198,9 +197,7 @@ class Function(NamedTuple):
 def in_own_words(problem: str, names: Mapping[str, str]) -> str:
     """Return an error of the metric with the names of the function's parameters."""
     problem = problem.replace(NOT_HERE, "")
-    if not names:
-        return problem
-    return re.sub(rf"\b({'|'.join(names)})(?=:|=|\[| must )", lambda found: names[found[1]], problem)
+    return str(tables.in_words_of(names, problem)) if names else problem
 
 
 def score(predictions: Any, references: Any, options: dict[str, Any], per_query: bool) -> dict[str, Any]:

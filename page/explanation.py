@@ -18,7 +18,7 @@ from .metric import ndcg, tables
 from .paste import HOW, pasted_rows
 from .picture import SHOWS
 from .ranking import ranking_of, rows_of
-from .render import list_html, table_html
+from .render import list_html, note_html, table_html
 from .run_results import read_files
 
 SOURCES = {
@@ -149,6 +149,7 @@ def _explained(name: str, explanation: Any) -> str:
     unknown = explanation.got is not None and not explanation.matches
     parts = [
         f"<h3>{escape(title + _conclusion(explanation))}</h3>{f'<ul>{ways}</ul>' if ways else ''}",
+        *map(note_html, explanation.notes),
         f"<p>See all {_slips_link('known slips')}, with rankings that show them.</p>" if unknown else "",
         f"<table class='owners'><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>",
     ]
@@ -177,7 +178,7 @@ def _conclusion(explanation: Any) -> str:
         return f"{said} {_be(explanation)} the {explanation.measure} of {_listed(explanation.matches)}."
     if explanation.combinations or explanation.slips:
         return f"No convention gives {reported}, but these do:"
-    return f"No convention gives {reported}, and no combination of options does."
+    return f"No convention gives {reported}, and none of {explanation.tried:,} combinations of options does."
 
 
 def _be(explanation: Any) -> str:
@@ -195,6 +196,7 @@ def _ways(explanation: Any) -> list[str]:
     if explanation.combinations:
         by_chance = "" if math.isnan(explanation.by_chance) else f"; by chance, about {explanation.by_chance:.1f} would"
         items.append(f"{len(explanation.combinations):,} of {explanation.tried:,} combinations give it{by_chance}.")
+    items += [f"Combinations with {escape(each)} have no score." for each in explanation.without_score]
     if explanation.nearest is not None:
         some = ", ".join(map(str, explanation.disagreeing[:SHOWN_WAYS]))
         more = ", …" if len(explanation.disagreeing) > SHOWN_WAYS else ""

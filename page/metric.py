@@ -2,6 +2,7 @@
 
 import ast
 import sys
+import warnings
 from pathlib import Path
 
 import evaluate
@@ -26,5 +27,6 @@ def metric_file(folder: Path) -> Path:
     return found[0]
 
 
+warnings.filterwarnings("ignore", ".*no document was both retrieved and judged", UserWarning)  # a note on the page
 ndcg = evaluate.load(str(metric_file(ROOT)))
 tables = sys.modules[type(ndcg.CONVENTIONS["sklearn"]).__module__]  # of options and conventions, and their words

@@ -29,6 +29,7 @@ from .run_results import (
     misplaced,
     pair_row,
     read_files,
+    report_on,
     rows_of_query,
     run_names,
     score_one,
@@ -374,14 +375,16 @@ def one_query(qrels: Mappings, runs: Mapping[str, Mappings], options: dict[str, 
     The last is the query itself if there is one run, for the first tab.
     """
     (query,) = qrels
-    results = {name: ndcg.compute(predictions=run, references=qrels, **options) for name, run in runs.items()}
+    reports = {name: report_on(run, qrels, options) for name, run in runs.items()}
+    results = {name: {each: score.value for each, score in report.scores.items()} for name, report in reports.items()}
     measure = next(iter(next(iter(results.values()))))
     best = sorted(results, key=lambda name: -results[name][measure])
     values = {f"{name}: {each}": results[name][each] for name in best for each in results[name]}
+    notes = [f"{name}: {note}" for name in best for note in reports[name].notes if "both retrieved and judged" in note]
     drawn = query_html(query, {name: runs[name] for name in best[:2]}, qrels, options, measure)
     only = query if len(runs) == 1 else ""
     signature = ndcg.signature(**options)
     return (
-        *(score_card(values, ONE_QUERY), None, None, drawn, *[None] * 4, signature, None, None),
+        *(score_card(values, " ".join([ONE_QUERY, *notes])), None, None, drawn, *[None] * 4, signature, None, None),
         *(gr.Radio(visible=False), only),
     )

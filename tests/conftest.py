@@ -57,6 +57,8 @@ BUNDLE = sys.modules[type(METRIC.CONVENTIONS["sklearn"]).__module__]  # the modu
 FOLDERS = {path.name for path in (ROOT / "ndcg").iterdir() if path.is_dir()}
 
 LEAN_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # compiled quickly, for programs that end soon
+# for rankings in which no retrieved document is judged on purpose
+NOTHING_IN_COMMON = pytest.mark.filterwarnings("ignore:.*no document was both retrieved and judged:UserWarning")
 MetricFactory = Callable[..., evaluate.EvaluationModule]
 
 WITHOUT_TRANSFORMERS = CACHE / "without-transformers"

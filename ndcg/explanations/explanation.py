@@ -8,7 +8,7 @@ to the whole difference, and no effect depends on which choice is changed first.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, NamedTuple, SupportsIndex, Unpack
 
@@ -29,21 +29,19 @@ from ..scores.queries import (
     progress,
     refuse_missing,
     score_part,
+    warn_unmatched,
     weights,
 )
 from ..show.drawing import figure_of
 from ..show.tables import Readable, number_text
+from .combination import Combination
 from .properties import in_common, properties_of
 from .reported import Reported
 from .search import (
     AVERAGING,
-    Combination,
     Evidence,
-    QueriesInMeans,
     Searched,
-    averaged,
     conventions_with,
-    queries_in_means,
     search,
 )
 from .slip_terms import Queries, Slip, have_ids, queries_by_ids, queries_of
@@ -89,6 +87,8 @@ class Explanation(Readable):
         combinations: options that give the reported scores, if no convention does; those that change the fewest options
             of a convention come first.
         tried: the number of combinations that were tried.
+        without_score: options that were not tried, such as `ties=docid`, since the rankings have no score under them,
+            with the error.
         distinct: how many of the combinations that match differ in the value of some query.
         by_chance: how many combinations would match by chance; nan if unknown.
         slips: known slips that give the reported scores, if no convention does, each with a convention, and with
@@ -98,6 +98,7 @@ class Explanation(Readable):
         in_common: the common trait of these queries, in words.
         between: the two conventions with the difference that `choices` explain.
         choices: the options in which they differ, with their effects, which add up to the difference.
+        notes: sentences with further facts for the reader.
     """
 
     signature: str
@@ -110,6 +111,7 @@ class Explanation(Readable):
     reported: str = ""
     combinations: tuple[Combination, ...] = ()
     tried: int = 0
+    without_score: Mapping[str, str] = field(default_factory=dict)
     distinct: int = 0
     by_chance: float = math.nan
     slips: tuple[tuple[str, str], ...] = ()
@@ -118,6 +120,7 @@ class Explanation(Readable):
     in_common: tuple[str, ...] = ()
     between: tuple[str, str] | None = None
     choices: tuple[Choice, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def _tables(self) -> list[list[list[str]]]:
         scores = [["convention", self.measure]]
@@ -143,7 +146,7 @@ class Explanation(Readable):
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
         errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
-        return [*self._conclusion(), *errors]
+        return [*self._conclusion(), *self.notes, *errors]
 
     def _conclusion(self) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
@@ -164,7 +167,11 @@ class Explanation(Readable):
         if self.combinations:
             yield from self._certainty()
         if not ways:
-            yield "No combination of options gives it. Were other queries or documents scored, weighted or excluded?"
+            none = f"None of {self.tried:,} combinations of options gives it"
+            yield f"{none}. Were other queries or documents scored, weighted or excluded?"
+        for option, error in self.without_score.items():
+            reason = "" if error in self.errors.values() else f": {error}"  # or else the reason stands below
+            yield f"Combinations with {option} have no score{reason}."
         if self.nearest is not None:
             some = ", ".join(map(str, self.disagreeing[:SHOWN_COMBINATIONS]))
             more = ", …" * (len(self.disagreeing) > SHOWN_COMBINATIONS)
@@ -202,6 +209,7 @@ class Explanation(Readable):
             "nearest": self.nearest and _combination_in_json(self.nearest),
             "disagreeing": list(self.disagreeing),
             "in_common": list(self.in_common),
+            "notes": list(self.notes),
         }
         return {**vars(self), **lists, "matches": list(self.matches), "between": between}
 
@@ -245,8 +253,9 @@ def explain(
         references: as in `compute`.
         got: the nDCG to find, from 0 to 1 or in percent. Its digits decide how close a match must be, so pass "0.5920"
             as a string to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the
-            value of each query, in order, by id, or in a file of lines such as those that trec_eval -q prints.
-        k: the cutoff.
+            value of each query, in order, by id, as `{query: {measure: value}}`, or in a file, such as the output of
+            trec_eval -q or ndcg score -q.
+        k: the cutoff; by default that of `got` if it has one, else the whole list.
         between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
             has a score) and the one that gives the reported score.
         sample_weight: one weight per query for the mean.
@@ -272,6 +281,9 @@ def explain(
         raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
     inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight))
     scorer = _Scorer(from_files(inputs).settled(), k, options)
+    unmatched = next(iter(scorer.rankings.values())).unmatched
+    if unmatched:
+        warn_unmatched(unmatched)
     scores: dict[str, float | None] = {}
     errors = {}
     with progress(len(CONVENTIONS), "Scoring", " conventions") as bar:
@@ -287,7 +299,9 @@ def explain(
         if name in errors:
             raise ValueError(f"between: {name} has no score: {errors[name]}")
     first = next(name for name, score in scores.items() if score is not None)
-    explanation = Explanation(scorer.signature(first), result_name("nDCG", scorer.cutoff), scores, errors)
+    notes = (f"{unmatched[0].upper()}{unmatched[1:]}.",) if unmatched else ()
+    measure = result_name("nDCG", scorer.cutoff)
+    explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
     if reported is not None:
         explanation = _with_matches(explanation, scorer, reported)
     if pair is None and explanation.matches:  # the one that differs in the fewest choices
@@ -295,7 +309,15 @@ def explain(
     if pair is None or pair[0] == pair[1]:
         return explanation
     signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
-    return replace(explanation, signature=signature, between=pair, choices=scorer.choices(*pair))
+    try:
+        choices = scorer.choices(*pair)
+    except ValueError as error:  # of a mixture of their options, such as ties by id among scores in 32 bits
+        if between is None:
+            return explanation
+        raise ValueError(
+            f"between: some options of {pair[0]} with others of {pair[1]} have no score: {error}"
+        ) from None
+    return replace(explanation, signature=signature, between=pair, choices=choices)
 
 
 class _Scorer:
@@ -398,6 +420,7 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
         combinations=result.combinations,
         distinct=result.distinct,
         tried=result.tried,
+        without_score=result.without_score,
         by_chance=result.by_chance,
         slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
     )
@@ -435,11 +458,10 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
         Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
         for k in searched.named_cutoffs or [searched.k]
     ]
-    in_means = queries_in_means(searched, {})
     slips = [slip for slip in SLIPS if not slip.is_option]
     with progress(len(slips), "Trying", " slips") as bar:
         for slip in slips:
-            for name, values in _with_slip(slip, queries, searched.given, in_means):
+            for name, values in _with_slip(slip, queries, searched.given):
                 if searched.has_evidence(values) or other.has_evidence(values):
                     yield slip.name, name
                     break
@@ -447,23 +469,29 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
 
 
 def _with_slip(
-    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any], in_means: QueriesInMeans
+    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any]
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Yield the values of queries at each cutoff, with a slip, under each convention and number for empty queries."""
-    known = "zero_division" in given
     for convention in SLIPS_TRIED_ON:
+
+        def scores(zero_division: float, convention: str = convention) -> NDArray[np.float64]:
+            options = {"convention": convention, "zero_division": zero_division, **given}
+            return np.array([slip.scores(each, options) for each in queries])
+
         try:
-            options = {"convention": convention, "zero_division": math.nan, **given}
-            values = np.array([slip.scores(each, options) for each in queries])
+            values = scores(math.nan)
         except ValueError:  # these rankings have no score under the convention
             continue
-        if known or not np.isnan(values).any():
+        empty = np.isnan(values)
+        if "zero_division" in given or not empty.any():
             yield convention, values
             continue
         usual, missing = (given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
+        if missing == "skip":
+            empty &= ~np.isnan(scores(0.0))
         for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
             name = convention if zero == usual else f"{convention}, but zero_division={zero}"
-            yield name, averaged(values, in_means, zero, missing)
+            yield name, np.where(empty, zero, values)
 
 
 def _combination_in_json(combination: Combination) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..inputs.rankings import Rankings
 from ..measure.ties import Mask
@@ -33,7 +32,7 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         "no place in the run": lacking,
         "no retrieved documents": (retrieved == 0) & ~lacking,
         "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": np.bincount(queries_of_ties(rankings), minlength=rankings.queries) > 0,
+        "documents with equal scores": np.bincount(rankings.queries_of_ties(), minlength=rankings.queries) > 0,
         "unjudged documents": retrieved > counts["retrieved and judged"],
         "judged documents that were not retrieved": judged > counts["retrieved and judged"],
         "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
@@ -45,22 +44,6 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
         properties["more relevant documents than the cutoff"] = counts["relevant"] > k
     return properties
-
-
-def queries_of_ties(rankings: Rankings) -> NDArray[np.intp]:
-    """Return the query of every two adjacent retrieved documents with equal scores.
-
-    >>> queries_of_ties(Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))).tolist()
-    [0]
-    """
-    retrieved = rankings.score > -np.inf
-    if rankings.retrieved is not None:
-        retrieved &= rankings.retrieved
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))[retrieved]
-    score = rankings.score[retrieved]
-    order = np.lexsort((score, query))
-    query, score = query[order], score[order]
-    return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
 
 def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:

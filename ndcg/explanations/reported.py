@@ -3,18 +3,16 @@
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..files.content import parse_json
 from ..inputs.rankings import Rankings
 from ..measure.messages import shown
 from ..measure.options import is_real
+from .reported_values import values_in_file, values_in_mapping, values_in_text
 from .search import Evidence
 
 # The tolerance of a score with any number of digits: some libraries compute in 32 bits.
@@ -50,11 +48,13 @@ class Reported(NamedTuple):
             ValueError: it is not one of these.
         """
         if isinstance(got, str) and "\n" in got:
-            got = _values_in("got", got.splitlines(), k)
+            got, k = values_in_text(got, k)
+        elif _is_file(got):
+            got, k = values_in_file(os.fsdecode(got), k)
         elif isinstance(got, str) and "@" in got:
             got = dict(_named_score(each) for each in got.split(","))
-        elif isinstance(got, (str, os.PathLike)) and os.path.isfile(got):
-            got = _values_in_file(got, k)
+        elif isinstance(got, Mapping) and any(isinstance(each, Mapping) for each in got.values()):
+            got, k = values_in_mapping(got, k)
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
@@ -97,10 +97,11 @@ class Reported(NamedTuple):
             values = _in_order_of_queries(values, rankings)
         if len(values) != rankings.queries:
             raise ValueError(f"got: {len(values)} values for {rankings.queries} queries; give the value of each query")
-        known = [(math.nan, 1.0) if value is None else _value_of_query(value) for value in values]
+        known = [(math.nan, None) if value is None else _value_of_query(value) for value in values]
         scores = np.array([score for score, _ in known])
         # values such as 0.5 have fewer digits than those around them
-        return [Evidence(scores, max(PRECISION, min(precision for _, precision in known)), of_queries=True)]
+        precision = min((each for _, each in known if each is not None), default=0.0)
+        return [Evidence(scores, max(PRECISION, precision), of_queries=True)]
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
@@ -118,8 +119,6 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     return [values.get(name) for name in names]
 
 
-JSON_START = re.compile(rb"(\xef\xbb\xbf)?\s*[{\[]")  # perhaps after a byte order mark
-WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # in a file, for a query without a value
 NAMED = re.compile(r"nDCG(@[1-9]\d*)?")
 
 
@@ -131,68 +130,31 @@ def _named_score(text: str) -> tuple[str, str]:
     return name, score
 
 
-def _values_in_file(path: str | os.PathLike[str], k: Any) -> Any:
-    """Return the values in a file: JSON of values by query or in order, or lines.
+def _is_file(got: Any) -> bool:
+    """Return whether this is a file or a pipe, and not a number."""
+    if not isinstance(got, (str, os.PathLike)) or (isinstance(got, str) and _decimal(got).is_finite()):
+        return False
+    return os.path.exists(got) and not os.path.isdir(got)
 
-    Raises:
-        ValueError: names the file, and the line.
+
+def _value_of_query(value: Any) -> tuple[float, float | None]:
+    """Return the value of a query, and half a unit of its last digit, if it says how many digits were kept.
+
+    Numbers such as 1.0 and 0.5 do not: they have as few digits if all are kept. The value may be above 1, but not in
+    percent.
+
+    >>> _value_of_query(0.5), _value_of_query("0.5000")
+    ((0.5, None), (0.5, 5.000005e-05))
     """
-    content, name = Path(path).read_bytes(), f"got: {os.fsdecode(path)}"
-    is_json = JSON_START.match(content)
-    try:
-        values = parse_json(content) if is_json else content.decode("utf-8-sig").splitlines()
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}; give JSON of values by query, or lines of a query and its value") from None
-    return values if is_json else _values_in(name, values, k)
-
-
-def _values_in(name: str, lines: Iterable[str], k: Any = None) -> dict[str, str | None] | list[str | None]:
-    """Return the values in lines of `query value`, of `measure query value` as in trec_eval -q, or of values alone.
-
-    A value may be nan, None, null, a dash or an empty cell, for a query without one.
-
-    Args:
-        name: the name of the file, for errors.
-        lines: the lines of the file.
-        k: the cutoff of the measure to read.
-
-    Raises:
-        ValueError: names the file and the line.
-    """
-    values: dict[str, str | None] = {}
-    alone: list[str | None] = []
-    for number, line in enumerate(lines, start=1):
-        cells = re.split(r"[\s,;]+", line.strip())
-        if cells == [""] or cells[-2:-1] == ["all"] or (number == 1 and not _is_value(cells[-1])):
-            continue
-        if len(cells) == 3 and cells[0] not in ("ndcg", f"ndcg_cut_{k}") and not cells[0].startswith("nDCG"):
-            continue  # another measure
-        if len(cells) not in (1, 2, 3) or not _is_value(cells[-1]):
-            raise ValueError(f"{name}: line {number}: must hold a query and its value")
-        value = None if cells[-1].lower() in WITHOUT_VALUE else cells[-1]
-        if len(cells) == 1:
-            alone.append(value)
-        elif values.setdefault(cells[-2], value) != value:
-            raise ValueError(f"{name}: line {number}: query {shown(cells[-2])} has another value above")
-    if bool(values) == bool(alone):
-        raise ValueError(f"{name}: {'lines with and without a query' if values else 'no line holds a value'}")
-    return values or alone
-
-
-def _is_value(text: str) -> bool:
-    """Return whether text is a number, or shows that a query has no value."""
-    with suppress(ValueError):
-        return text.lower() in WITHOUT_VALUE or math.isfinite(float(text))
-    return False
-
-
-def _value_of_query(value: Any) -> tuple[float, float]:
-    """Return the value of a query, which may be above 1 but not in percent, and half a unit of its last digit."""
-    number = _decimal(value)
-    if not number.is_finite() and not (is_real(value) and math.isnan(value)):  # nan is a query without a value
+    if is_real(value) and math.isnan(value):  # a query without a value
+        return math.nan, None
+    number, exponent = _decimal(value), _exponent(value)
+    if exponent is None or not math.isfinite(float(number)):
         raise ValueError(f"got must hold a number for each query; got {shown(value)}")
-    exponent = number.as_tuple().exponent
-    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION) if isinstance(exponent, int) else 1.0
+    fewest = _exponent(float(number))
+    if number == Decimal(float(number)) and fewest is not None and exponent >= fewest:
+        return float(number), None
+    return float(number), 0.5 * 10.0**exponent * (1 + PRECISION)
 
 
 def _has_sign(got: Any) -> bool:
@@ -209,15 +171,20 @@ def _decimal(value: Any) -> Decimal:
         return Decimal("nan")
 
 
+def _exponent(value: Any) -> int | None:
+    """Return the power of ten of the last digit of a number; None if it is not a finite number."""
+    exponent = _decimal(value).as_tuple().exponent
+    return exponent if isinstance(exponent, int) else None
+
+
 def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     """Return a score from 0 to 1, how far from it one with the same digits may be, and whether it is in percent.
 
     Raises:
         ValueError: it is not a score.
     """
-    number = _decimal(got)
-    exponent = number.as_tuple().exponent
-    if not isinstance(exponent, int) or not -300 < exponent < 3 or not -100 <= number <= 100:
+    number, exponent = _decimal(got), _exponent(got)
+    if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
         file = ", or a file that holds the value of each query" if isinstance(got, (str, os.PathLike)) else ""
         raise ValueError(f"got must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; got {shown(got)}")
     percent = abs(number) > 1 or _has_sign(got)

@@ -5,24 +5,38 @@ on, at all cutoffs at once. Options that change only the mean follow from the va
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..inputs.rankings import Rankings
-from ..measure.arguments import OPTIONS
+from ..measure.arguments import OPTIONS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
 from ..measure.options import Options, result_name
-from ..measure.scoring import discounts, score_queries, sign
+from ..measure.scoring import discounts, ratio, score_queries, sign
 from ..measure.ties import Floats, Mask
 from ..scores.queries import UserTerms, progress, score_part
-from .properties import queries_of_ties
+from .combination import Combination, by_convention
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # documents of the longest ranking of which every cutoff is tried
-WIDER = 100  # the width of the range in which scores are counted to estimate matches by chance, in tolerances
+OF_DCG = ("gain", "discount", "negative_relevance", "ties")  # and on those that read the rankings
+AVERAGING = ("zero_division", "missing")
+WIDER = 100  # how many times as wide as the range of a match the window is in which matches by chance are counted
+# The options that are searched, with their values. Where all values mean the same, only the first is tried.
+VALUES: dict[str, Sequence[Any]] = {
+    "gain": tuple(OPTIONS["gain"].words),
+    "discount": tuple(OPTIONS["discount"].words),
+    "ideal": tuple(OPTIONS["ideal"].words),
+    "score_dtype": tuple(OPTIONS["score_dtype"].words),
+    "ties": tuple(OPTIONS["ties"].words),
+    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
+    "negative_relevance": ("clip", "keep"),
+    "judged_only": (False, True),
+    "missing": ("empty", "skip"),
+}
 
 
 class Evidence(NamedTuple):
@@ -41,66 +55,6 @@ class Evidence(NamedTuple):
     of_queries: bool = False
 
 
-class Combination(NamedTuple):
-    """Options that give the reported scores.
-
-    Attributes:
-        convention: the convention that differs in the fewest options.
-        changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
-        score: the mean under these options.
-        given: the options that were given, and the cutoff, unless they are changed.
-    """
-
-    convention: str
-    changed: dict[str, Any]
-    score: float
-    given: dict[str, Any] = {}  # noqa: RUF012  # never changed
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of `compute`."""
-        return {"convention": self.convention, **self.given, **self.changed}
-
-    @property
-    def call(self) -> str:
-        """The options as Python takes them.
-
-        >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
-        "convention='rectools', gain='exponential', k=20"
-        """
-        return ", ".join(f"{name}={_python_text(value)}" for name, value in self.options.items())
-
-    @property
-    def flags(self) -> str:
-        """The options as the shell takes them.
-
-        >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
-        '--convention rectools --judged-only -k all'
-        """
-        words = []
-        for name, value in self.options.items():
-            flag = "-k" if name == "k" else f"--{name.replace('_', '-')}"
-            if value is not False:
-                words.append(flag if value is True else f"{flag} {_shell_text(value)}")
-        return " ".join(words)
-
-    def __str__(self) -> str:
-        if not self.changed:
-            return self.convention
-        changed = [f"{name}={'the whole list' if value is None else value}" for name, value in self.changed.items()]
-        return f"{self.convention}, but {' and '.join(changed)}"
-
-
-def _python_text(value: Any) -> str:
-    return 'float("nan")' if isinstance(value, float) and np.isnan(value) else repr(value)
-
-
-def _shell_text(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(_shell_text, value))
-    return "all" if value is None else str(value)
-
-
 class SearchResult(NamedTuple):
     """The result of a search.
 
@@ -111,6 +65,7 @@ class SearchResult(NamedTuple):
         distinct: the number of matching combinations that differ in the value of some query.
         nearest: if values of queries were reported that no combination gives, the combination that gives most of them.
         agreeing: the queries that have the same value under the nearest combination.
+        without_score: the options by which the rankings cannot be read, such as `score_dtype=float32`, with the error.
     """
 
     combinations: tuple[Combination, ...]
@@ -119,6 +74,7 @@ class SearchResult(NamedTuple):
     distinct: int = 0
     nearest: Combination | None = None
     agreeing: Mask | None = None
+    without_score: Mapping[str, str] = {}  # never changed
 
 
 class Searched(NamedTuple):
@@ -148,214 +104,322 @@ class Searched(NamedTuple):
         """The cutoffs that the reported scores have; none if these are to be found."""
         return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
 
+    def values_of(self, name: str) -> Sequence[Any]:
+        """Return the values of an option to try."""
+        return (self.given[name],) if name in self.given else VALUES[name]
+
+    def reported_of(self, means: Floats, cutoffs: Sequence[int | None]) -> Floats:
+        """Return the means to compare with the evidence, from those at all cutoffs: a row for each combination."""
+        if self.named_cutoffs:
+            return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
+        return means[:, np.newaxis]
+
+    def are_near(self, scores: Floats) -> Mask:
+        """Return which rows of such means match all evidence."""
+        near = [abs(scores[:, at] - each.scores[0]) <= each.precision for at, each in enumerate(self.evidence)]
+        return np.asarray(np.all(near, axis=0))
+
     def has_evidence(self, values: Floats) -> bool:
         """Return whether values of queries, at the named cutoffs or that of the caller, match all evidence."""
         if self.of_queries is not None:
             return bool(_near(values[0], self.of_queries).all())
-        return bool(_matching_scores(_means_of(values, self.weight), self.named_cutoffs or [self.k], self.evidence)[0])
+        means = _means_of(values, self.weight)
+        return bool(self.are_near(self.reported_of(means, self.named_cutoffs or [self.k])).all())
 
 
 def search(searched: Searched) -> SearchResult:
-    """Try every combination of the options that are not given."""
-    rankings = _rankings(searched)
-    grids = {
-        score_dtype: {**_grid(each, searched.given), "score_dtype": tuple(rankings)}
-        for score_dtype, each in rankings.items()
-    }
-    cutoffs = searched.named_cutoffs or _cutoffs(searched.k, rankings.values())
-    matches = _Matches(searched, cutoffs)
-    for score_dtype, grid in grids.items():
-        for chosen, values, queries in _values_at(searched, score_dtype, grid, cutoffs):
-            matches.add(chosen, values, queries, grid)
-    return matches.result(grids)
+    """Try the combinations of the options that are not given, one of those that cannot differ on these rankings."""
+    readings, without_score = _readings(searched)
+    longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
+    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
+    matches = _Matches(searched)
+    total = len(cutoffs) * sum(math.prod(map(len, each.grid.values())) for each in readings)
+    with progress(total, "Searching", " options") as bar:
+        for reading in readings:
+            for scored in _scored_choices(searched, reading, cutoffs):
+                matches.add(scored)
+                bar.update(1)
+    return matches.result(without_score)
 
 
-class QueriesInMeans(NamedTuple):
-    """Masks of queries that determine how queries count in a mean.
+class _Reading(NamedTuple):
+    """One way to read the rankings.
 
     Attributes:
-        missing: the queries that are missing from the run.
-        perfect_if_empty: the queries with no relevant documents for which nothing was retrieved.
+        chosen: the options that read them.
+        matter: the options of which another value may change the nDCG of a query.
+        grid: the values to try of the other options that the DCG depends on.
+        rankings: the rankings.
     """
 
-    missing: Mask
-    perfect_if_empty: Mask
+    chosen: dict[str, Any]
+    matter: frozenset[str]
+    grid: dict[str, Sequence[Any]]
+    rankings: Rankings
 
 
-def _values_at(
-    searched: Searched, score_dtype: str, grid: Mapping[str, Sequence[Any]], cutoffs: Sequence[int | None]
-) -> Iterator[tuple[dict[str, Any], Floats, QueriesInMeans]]:
-    """Yield each choice of options that score a query, with its values at all cutoffs; nan without an ideal DCG.
+class _Scored(NamedTuple):
+    """The values of queries under some options.
+
+    Attributes:
+        chosen: the options, except those in `AVERAGING`.
+        matter: the options of which another value may change the values.
+        cutoffs: the cutoff of each row.
+        values: the nDCG of each query at each cutoff; nan without an ideal DCG.
+        skipped: the queries that `missing="skip"` skips.
+        perfect: the queries that `zero_division="perfect_if_empty"` counts as 1.
+    """
+
+    chosen: dict[str, Any]
+    matter: frozenset[str]
+    cutoffs: Sequence[int | None]
+    values: Floats
+    skipped: Mask
+    perfect: Mask
+
+
+def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
+    """Return the readings of the rankings that differ, and the error of each option by which they cannot be read."""
+    readings: list[_Reading] = []
+    without_score: dict[str, str] = {}
+
+    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
+        try:
+            return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
+        except ValueError as error:
+            without_score[f"{name}={chosen[name]}"] = str(error)
+            return None
+
+    for judged_only in searched.values_of("judged_only"):
+        if readings and not _has_unjudged(readings[0].rankings):
+            break
+        read_as = []
+        for score_dtype in (dtypes := searched.values_of("score_dtype")):
+            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
+            if (rankings := read("score_dtype", chosen)) is not None:
+                read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
+        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1  # 32 bits only add ties
+        for chosen, rankings, ties in read_as[: 1 if same else None]:
+            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not _has_negative(rankings)}
+            matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
+            grid = {name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG}
+            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
+                grid["ties"] = [each for each in grid["ties"] if each != "docid"]
+            readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
+    return readings, without_score
+
+
+def _has_unjudged(rankings: Rankings) -> bool:
+    counts = rankings.counts()
+    return bool((counts["retrieved"] > counts["retrieved and judged"]).any())
+
+
+def _has_negative(rankings: Rankings) -> bool:
+    negative = rankings.relevance < 0
+    return bool((negative if rankings.judged is None else negative & rankings.judged).any())
+
+
+def _scored_choices(
+    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
+) -> Iterator[_Scored]:
+    """Yield the values of queries under each choice of the options that they depend on, at the cutoffs of each ideal.
 
     The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
     """
-    outer = list(product(*(grid[name] for name in ("gain", "discount", "negative_relevance", "judged_only"))))
-    with progress(len(outer) * (len(grid["ideal"]) + len(grid["ties"])), "Searching", " sums") as bar:
-        for gain, discount, negative, judged_only in outer:
-            chosen = {"gain": gain, "discount": discount, "negative_relevance": negative, "judged_only": judged_only}
-            chosen["score_dtype"] = score_dtype
-            ideals, queries = {}, queries_in_means(searched, chosen)
-            for ideal in grid["ideal"]:
-                ideals[ideal] = _sums_of(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs)
-                bar.update(1)
-            for ties in grid["ties"]:
-                dcg = _sums_of(searched, {**chosen, "ties": ties}, "DCG", cutoffs)
-                bar.update(1)
-                for ideal, idcg in ideals.items():
-                    if dcg is not None and idcg is not None:
-                        with np.errstate(divide="ignore", invalid="ignore"):
-                            values = np.where(idcg > 0, dcg / idcg, np.nan)
-                        yield {**chosen, "ideal": ideal, "ties": ties}, values, queries
+    every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
+    *outer, orders = (reading.grid[name] for name in OF_DCG)
+    for choice in product(*outer):
+        chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
+        try:
+            options = Options.parse(k=1, **{**searched.given, **chosen})
+        except ValueError:  # a base of the logarithm that this discount cannot have
+            continue
+        ideals = {ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of) for ideal, of in cutoffs.items()}
+        if not any(ideals.values()):
+            continue
+        skipped, perfect = _skipped_and_perfect(searched, chosen)
+        turned = sign(discounts(1, options.log_base, options.discount))
+        for ties in orders:
+            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", every)
+            for ideal, idcg in ideals.items():
+                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
+                if known and (known == cutoffs[ideal] or not searched.named_cutoffs):
+                    above, below = (np.stack([each[cutoff] for cutoff in known]) for each in (dcg, idcg))
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
+                    all_chosen = {**chosen, "ideal": ideal, "ties": ties}
+                    yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
 
 
-def _sums_of(
+def _sums_at(
     searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
-) -> Floats | None:
-    """Return the DCG or the ideal DCG of each query at all cutoffs; None if these options give none.
-
-    A full ideal has no DCG without a cutoff: its values are nan.
-    """
-    known = [cutoff for cutoff in cutoffs if not (cutoff is None and chosen.get("ideal") == "full")]
-    if not known:
-        return None
-    how = {**searched.given, **chosen}
-    options = Options.parse(measures=[result_name(measure, cutoff) for cutoff in known], **how)
+) -> dict[int | None, Floats]:
+    """Return the DCG or the ideal DCG of each query at each cutoff at which these options have one."""
+    if not cutoffs:
+        return {}
+    options = Options.parse(measures=[result_name(measure, each) for each in cutoffs], **{**searched.given, **chosen})
+    rankings = searched.read(options)
     try:
-        rankings = searched.read(options)
-        with UserTerms(rankings):
-            summed = score_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError:  # the results of the conventions have the error
-        return None
-    sums = np.full((len(cutoffs), rankings.queries), np.nan)
-    turned = sign(discounts(1, options.log_base, options.discount))  # so that an ideal DCG is above 0
-    for (_, _, row), cutoff in zip(options.results, known, strict=True):
-        sums[cutoffs.index(cutoff)] = turned * summed[row]
-    return sums
+        sums = score_queries(**rankings.arrays(), **options.scoring)[measure]
+    except ValueError as error:  # the results of the conventions have it
+        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # of a document, so at every cutoff
+            return {}
+        alone = (_sums_at(searched, chosen, measure, [each]) for each in cutoffs)
+        return {cutoff: sums for each in alone for cutoff, sums in each.items()}
+    return dict(zip(cutoffs, sums, strict=True))
 
 
-def queries_in_means(searched: Searched, chosen: Mapping[str, Any]) -> QueriesInMeans:
-    """Return which queries are missing or may count as perfect, under the options that are given or chosen."""
-    rankings = searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
-    best = _sums_of(searched, {**chosen, "ideal": "judged"}, "IDCG", [1])
-    has_relevant = np.zeros(rankings.queries, bool) if best is None else best[0] > 0
-    return QueriesInMeans(rankings.lacking(), ~(rankings.counts()["retrieved"] > 0) & ~has_relevant)
+def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
+    """Return which queries are missing, and which count as perfect if they are empty: by what `compute` gives them."""
+    how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+    options = Options.parse(k=1, **{**searched.given, **chosen, **how})
+    rankings = searched.read(options)
+    values = score_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
+    return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
+
+
+class _Averaging(NamedTuple):
+    """A way in which queries count in their mean.
+
+    Attributes:
+        zero_division: the value of a query without an ideal DCG.
+        missing: how a missing query counts.
+        matter: the options in `AVERAGING` of which another value may change the value of a query.
+    """
+
+    zero_division: float | str
+    missing: str
+    matter: set[str]
+
+
+def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_Averaging]:
+    """Yield the ways in which queries may count in their mean, one of those that cannot differ.
+
+    Args:
+        searched: the options that are known.
+        scored: the values of the queries.
+        empty: where these have no ideal DCG.
+    """
+    some_skipped, all_empty = bool(scored.skipped.any()), bool(empty[:, scored.skipped].all())
+    for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
+        filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
+        for zero in searched.values_of("zero_division")[: None if filled else 1]:
+            skips = some_skipped and not (all_empty and _is_nan(zero))
+            if skips or at == 0:
+                matter = {"zero_division": filled, "missing": skips}
+                yield _Averaging(zero, missing, {name for name, matters in matter.items() if matters})
 
 
 class _Matches:
-    """The combinations that match, and counts of all that were tried; no values are kept."""
+    """The combinations that match, and the scores of all that were tried; no values of queries are kept."""
 
-    def __init__(self, searched: Searched, cutoffs: Sequence[int | None]) -> None:
-        self.searched, self.cutoffs = searched, cutoffs
-        self.matching: list[tuple[dict[str, Any], float]] = []
+    def __init__(self, searched: Searched) -> None:
+        self.searched = searched
+        self.matching: list[Combination] = []
         self.values: set[int] = set()  # of those that match, as hashes
-        self.tried = self.wide = 0
-        self.nearest: tuple[dict[str, Any], float] | None = None
+        self.scores: list[Floats] = []  # of those that were tried, a column for each evidence
+        self.tried = 0
+        self.nearest: Combination | None = None
         self.agreeing: Mask | None = None
 
-    def add(
-        self, chosen: dict[str, Any], values: Floats, queries: QueriesInMeans, grid: Mapping[str, Sequence[Any]]
-    ) -> None:
-        """Compare values of queries with the reported scores, for each way of averaging."""
-        averagings = [dict(zip(AVERAGING, each, strict=True)) for each in product(*(grid[name] for name in AVERAGING))]
-        known = ~np.isnan(values).all(axis=1)
-        rows = 1 if self.searched.named_cutoffs else int(np.count_nonzero(known))
-        self.tried += rows * len(averagings)
-        if self.searched.of_queries is None:
-            means = _averages(values, queries, self.searched.weight)
-            for averaging in averagings:
-                mean = means(**averaging)
-                matching, wide = _matching_scores(mean, self.cutoffs, self.searched.evidence)
-                self.wide += wide
-                for row in matching:
-                    self._keep({**chosen, **averaging}, row, values, queries)
+    def add(self, scored: _Scored) -> None:
+        """Compare values of queries with the reported scores, for each way in which they may count."""
+        empty = np.isnan(scored.values)
+        averagings = _averagings(self.searched, scored, empty)
+        if self.searched.of_queries is not None:
+            self._add_values(scored, list(averagings), self.searched.of_queries)
             return
-        for averaging, agreeing in _agreeing(values, queries, self.searched.of_queries, averagings):
+        means = _averages(scored, empty, self.searched.weight)
+        for each in averagings:
+            scores = self.searched.reported_of(means(each.zero_division, each.missing), scored.cutoffs)
+            has_score = ~np.isnan(scores).any(axis=1)
+            self.scores.append(scores[has_score])
+            self.tried += int(np.count_nonzero(has_score))
+            for row in np.flatnonzero(self.searched.are_near(scores)).tolist():
+                self._keep(scored, each, row)
+
+    def _add_values(self, scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence) -> None:
+        for each, agreeing in _agreeing(scored, averagings, evidence):
+            self.tried += len(agreeing)
             counts = agreeing.sum(axis=1)
-            for row in np.flatnonzero(counts == values.shape[1]).tolist():
-                self._keep({**chosen, **averaging}, row, values, queries)
+            for row in np.flatnonzero(counts == agreeing.shape[1]).tolist():
+                self._keep(scored, each, row)
             row = int(counts.argmax())
             if self.agreeing is None or counts[row] > np.count_nonzero(self.agreeing):
-                score = _means_of(averaged(values[[row]], queries, **averaging), self.searched.weight)
-                self.agreeing, self.nearest = agreeing[row], (self._at(row, {**chosen, **averaging}), float(score[0]))
+                self.agreeing, self.nearest = agreeing[row], self._combination(scored, each, row)[0]
 
-    def _keep(self, options: dict[str, Any], row: int, values: Floats, queries: QueriesInMeans) -> None:
+    def _keep(self, scored: _Scored, averaging: _Averaging, row: int) -> None:
         """Keep a combination that matches."""
-        named = bool(self.searched.named_cutoffs)
-        of_queries = averaged(
-            values if named else values[row : row + 1], queries, *(options[each] for each in AVERAGING)
-        )
-        self.values.add(hash(of_queries.round(9).tobytes()))
-        score = float(_means_of(of_queries, self.searched.weight)[0])
-        self.matching.append((self._at(row, options), score))
+        combination, values = self._combination(scored, averaging, row)
+        self.matching.append(combination)
+        self.values.add(hash((values.round(9) + 0.0).tobytes()))
 
-    def _at(self, row: int, options: dict[str, Any]) -> dict[str, Any]:
-        named = self.searched.named_cutoffs
-        return {**options, "k": self.cutoffs[row] if len(named) <= 1 else named}
+    def _combination(self, scored: _Scored, averaging: _Averaging, row: int) -> tuple[Combination, Floats]:
+        """Return a combination, and its values of queries."""
+        named, (zero, missing, matter) = self.searched.named_cutoffs, averaging
+        values = averaged(scored, slice(None) if named else [row], zero, missing)
+        options = {**scored.chosen, "zero_division": zero, "missing": missing}
+        options["k"] = scored.cutoffs[row] if len(named) <= 1 else named
+        score = float(_means_of(values, self.searched.weight)[0])
+        asked = named or [self.searched.k]
+        return by_convention(options, scored.matter | matter, score, self.searched.given, asked), values
 
-    def result(self, grids: Mapping[str, Mapping[str, Sequence[Any]]]) -> SearchResult:
-        """Return the combinations by the conventions that they are nearest to."""
-
-        def by_convention(options: dict[str, Any], score: float) -> Combination:
-            return _by_convention(options, score, self.searched, grids[options["score_dtype"]])
-
-        own = [by_convention(*each) for each in self.matching]
-        own.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
-        evidence = self.searched.evidence
-        by_chance = math.nan if self.searched.of_queries else self.wide / WIDER ** len(evidence)
-        nearest = None
-        if self.nearest is not None and not own:
-            nearest = by_convention(*self.nearest)
-        return SearchResult(tuple(own), self.tried, by_chance, len(self.values), nearest, self.agreeing)
+    def result(self, without_score: dict[str, str]) -> SearchResult:
+        """Return the combinations, those that change the fewest options of a convention first."""
+        self.matching.sort(key=lambda each: (len(each.changed), list(CONVENTIONS).index(each.convention)))
+        by_chance = math.nan
+        if self.scores:
+            by_chance = _by_chance(np.concatenate(self.scores), self.searched.evidence)
+        nearest = None if self.matching else self.nearest
+        found = tuple(self.matching), self.tried, by_chance, len(self.values)
+        return SearchResult(*found, nearest, self.agreeing, without_score)
 
 
-AVERAGING = ("zero_division", "missing")
-
-
-def averaged(values: Floats, queries: QueriesInMeans, zero_division: float | str, missing: str) -> Floats:
-    """Fill in the value of queries with no relevant documents, and remove queries that are skipped."""
-    empty = queries.perfect_if_empty.astype(np.float64) if isinstance(zero_division, str) else zero_division
+def averaged(scored: _Scored, rows: Any, zero_division: float | str, missing: str) -> Floats:
+    """Return the values at some cutoffs as they count in a mean: nan for a query that does not."""
+    values = scored.values[rows]
+    empty = scored.perfect.astype(np.float64) if isinstance(zero_division, str) else zero_division
     averaged = np.where(np.isnan(values), empty, values)
     if missing == "skip":
-        averaged[:, queries.missing] = np.nan
+        averaged[:, scored.skipped] = np.nan
     return averaged
 
 
-def _averages(values: Floats, queries: QueriesInMeans, weight: Floats | None) -> Callable[..., Floats]:
+def _averages(scored: _Scored, empty: Mask, weight: Floats | None) -> Callable[[float | str, str], Floats]:
     """Return a function from a way of averaging to the means at all cutoffs; the sums are computed only once."""
-    shares = np.ones(values.shape[1]) if weight is None else weight
-    parts = np.stack([shares, shares * queries.missing], axis=1)
-    empty = np.isnan(values)
-    sums, empties = np.where(empty, 0, values) @ parts, empty.astype(np.float64) @ parts
-    ones = empty.astype(np.float64) @ (parts * queries.perfect_if_empty[:, np.newaxis])
-    total = parts.sum(axis=0)
+    shares = np.ones(scored.values.shape[1]) if weight is None else weight
+    parts = np.stack([shares * ~scored.skipped, shares * scored.skipped], axis=1)
+    sums, full = np.where(empty, 0, scored.values) @ parts, (~empty).astype(np.float64) @ parts
+    empties = empty.astype(np.float64) @ parts
+    ones = empty.astype(np.float64) @ (parts * scored.perfect[:, np.newaxis])
 
     def means(zero_division: float | str, missing: str) -> Floats:
-        left_out = not isinstance(zero_division, str) and math.isnan(zero_division)
-        of_empty = ones if isinstance(zero_division, str) else 0 if left_out else zero_division * empties
-        above, below = sums + of_empty, total - (empties if left_out else 0)
-        above, below = np.broadcast_arrays(above, below)
-        if missing == "skip":
-            above, below = above[:, 0] - above[:, 1], below[:, 0] - below[:, 1]
-        else:
-            above, below = above[:, 0], below[:, 0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(empty.all(axis=1), np.nan, above / below)
+        above, below = sums, full  # of the queries that are not skipped, and of those that are
+        if isinstance(zero_division, str):
+            above, below = above + ones, below + empties
+        elif not _is_nan(zero_division):
+            above, below = above + zero_division * empties, below + empties
+        counted = slice(1 if missing == "skip" else 2)
+        with np.errstate(divide="ignore", invalid="ignore"):  # nan if no query of positive weight has a value
+            return np.asarray(above[:, counted].sum(axis=1) / below[:, counted].sum(axis=1))
 
     return means
 
 
 def _agreeing(
-    values: Floats, queries: QueriesInMeans, evidence: Evidence, averagings: Sequence[dict[str, Any]]
-) -> Iterator[tuple[dict[str, Any], Mask]]:
+    scored: _Scored, averagings: Sequence[_Averaging], evidence: Evidence
+) -> Iterator[tuple[_Averaging, Mask]]:
     """Yield each way of averaging with the queries that agree with the reported values, at each cutoff."""
-    near = np.abs(values - evidence.scores) <= evidence.precision
-    depending = np.flatnonzero(np.isnan(values).any(axis=0) | queries.missing)  # on how queries are averaged
-    part = QueriesInMeans(*(each[depending] for each in queries))
+    near = np.abs(scored.values - evidence.scores) <= evidence.precision
+    depending = np.flatnonzero(np.isnan(scored.values).any(axis=0) | scored.skipped)  # on how queries are averaged
+    part = scored._replace(
+        values=scored.values[:, depending], skipped=scored.skipped[depending], perfect=scored.perfect[depending]
+    )
     reported = evidence._replace(scores=evidence.scores[depending])
-    for averaging in averagings:
+    for each in averagings:
         agreeing = near.copy()
-        agreeing[:, depending] = _near(averaged(values[:, depending], part, **averaging), reported)
-        yield averaging, agreeing
+        agreeing[:, depending] = _near(averaged(part, slice(None), each.zero_division, each.missing), reported)
+        yield each, agreeing
 
 
 def conventions_with(searched: Searched) -> list[str]:
@@ -378,6 +442,10 @@ def conventions_with(searched: Searched) -> list[str]:
     return names
 
 
+def _is_nan(value: float | str) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
 def _near(values: Floats, evidence: Evidence) -> Mask:
     return np.isclose(values, evidence.scores, rtol=0, atol=evidence.precision, equal_nan=True)
 
@@ -390,81 +458,56 @@ def _means_of(values: Floats, weight: Floats | None) -> Floats:
         return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
 
 
-def _matching_scores(
-    means: Floats, cutoffs: Sequence[int | None], evidence: Sequence[Evidence]
-) -> tuple[list[int], int]:
-    """Return the rows of the cutoffs at which all evidence matches, and how many match a wider range.
+def _by_chance(scores: Floats, evidence: Sequence[Evidence]) -> float:
+    """Return how many combinations would match by chance: as many as match other scores near the reported ones.
 
-    If the evidence names its cutoffs, they match together: then the row is the first.
+    Scores are counted in a window around the reported ones, without those that match. It is `WIDER` times as wide as
+    the range of a match, but at most a standard deviation, since the middle has more scores than the ends; and it is
+    as wide as the part of it between the lowest and the highest score. If it is hardly wider than the range of a match,
+    as with one digit, all matches may be by chance.
+
+    Args:
+        scores: the scores of all combinations, a column for each evidence.
+        evidence: the reported scores.
     """
-    matches, wide = np.ones((2, len(cutoffs)), bool)
-    for each in evidence:
-        rows = [cutoffs.index(each.cutoff[0])] * len(cutoffs) if each.cutoff else list(range(len(cutoffs)))
-        away = np.abs(means[rows] - each.scores[0])
-        matches, wide = matches & (away <= each.precision), wide & (away <= WIDER * each.precision)
-    if any(each.cutoff for each in evidence):
-        matches[1:] = wide[1:] = False
-    return np.flatnonzero(matches).tolist(), int(np.count_nonzero(wide))
+    if not len(scores):
+        return math.nan
+    near, wide = np.ones((2, len(scores)), bool)
+    near_width = wide_width = 1.0
+    for column, each in zip(scores.T, evidence, strict=True):
+        reach = max(each.precision, min(WIDER * each.precision, column.std() / 2))
+        away = np.abs(column - each.scores[0])
+        near, wide = near & (away <= each.precision), wide & (away <= reach)
+        near_width *= _width_between(column, each.scores[0], each.precision)
+        wide_width *= _width_between(column, each.scores[0], reach)
+    if wide_width < 2 * near_width or not near_width:
+        return float(np.count_nonzero(near))
+    return float(np.count_nonzero(wide & ~near) * near_width / (wide_width - near_width))
 
 
-def _rankings(searched: Searched) -> dict[str, Rankings]:
-    """Return the rankings for each type of scores that gives different ties."""
-    known = searched.given.get("score_dtype")
-    read_rankings: dict[str, Rankings] = {}
-    ties = set()
-    for score_dtype in OPTIONS["score_dtype"].words if known is None else (known,):
+def _width_between(scores: Floats, score: float, reach: float) -> float:
+    """Return how much of the range around a score lies between the lowest and the highest of scores."""
+    return float(max(0, min(scores.max(), score + reach) - max(scores.min(), score - reach)))
+
+
+def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
+    """Return the cutoffs to try with an ideal: those that are named, or one of those that count the same ranks.
+
+    The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
+    """
+
+    def has_ideal(cutoff: int | None) -> bool:
         try:
-            rankings = searched.read(Options.parse(k=searched.k, **{**searched.given, "score_dtype": score_dtype}))
-        except ValueError:  # a score is too large for the type
-            continue
-        if (count := len(queries_of_ties(rankings))) not in ties:
-            ties.add(count)
-            read_rankings[score_dtype] = rankings
-    return read_rankings
+            Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
+        except ValueError:  # a full ideal needs a cutoff, not too large
+            return False
+        return True
 
-
-def _grid(rankings: Rankings, given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    """Return the values of each option that may affect the scores of these rankings."""
-    counts = rankings.counts()
-    judged = np.ones(len(rankings.relevance), bool) if rankings.judged is None else rankings.judged
-    has_negative = bool((rankings.relevance[judged] < 0).any())
-    has_empty = bool((counts["relevant"] == 0).any()) or has_negative
-    grid: dict[str, Sequence[Any]] = {
-        "gain": tuple(OPTIONS["gain"].words),
-        "discount": tuple(OPTIONS["discount"].words),
-        "ideal": tuple(OPTIONS["ideal"].words),
-        "ties": tuple(OPTIONS["ties"].words) if len(queries_of_ties(rankings)) else ("average",),
-        "negative_relevance": ("clip", "keep") if has_negative else ("clip",),
-        "judged_only": (False, True) if not judged.all() else (False,),
-        "zero_division": (0.0, 1.0, np.nan, "perfect_if_empty") if has_empty else (0.0,),
-        "missing": ("empty", "skip") if rankings.lacking().any() else ("empty",),
-    }
-    return {name: (given[name],) if given.get(name) is not None else values for name, values in grid.items()}
-
-
-def _cutoffs(k: int | None, rankings: Iterable[Rankings]) -> list[int | None]:
-    """Return the cutoff of the caller and those next to it, the usual ones, and all cutoffs of short rankings."""
-    near: list[int | None] = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
-    longest = max((int(np.diff(each.offsets).max()) for each in rankings), default=0)
-    return list(dict.fromkeys([*near, *USUAL_CUTOFFS, *range(1, longest + 1 if longest <= SHORT_RANKING else 1)]))
-
-
-def _by_convention(
-    chosen: Mapping[str, Any], score: float, searched: Searched, grid: Mapping[str, Sequence[Any]]
-) -> Combination:
-    """Return a combination as changes of the convention that differs from it in the fewest options."""
-    given = {name: value for name, value in searched.given.items() if value is not None}
-    cutoff = chosen["k"]
-
-    def changed(convention: str) -> dict[str, Any]:
-        usual = {**CONVENTIONS[convention].options, "judged_only": False}
-        differing = {
-            name: value
-            for name, value in chosen.items()
-            if name != "k" and len(grid[name]) > 1 and name not in given and repr(value) != repr(usual[name])
-        }
-        asked = searched.named_cutoffs or [searched.k]
-        return {**differing, **({} if cutoff in (asked, *asked) else {"k": cutoff})}
-
-    convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
-    return Combination(convention, changed(convention), score, {**given, "k": cutoff})
+    if named := searched.named_cutoffs:
+        return named if all(map(has_ideal, named)) else []
+    k = searched.k
+    near = [None] if k is None else [each for each in (k, k + 1, k - 1) if each > 0]
+    of_short = range(1, SHORT_RANKING + 1) if longest <= SHORT_RANKING else ()
+    cutoffs = list(filter(has_ideal, dict.fromkeys([*near, *USUAL_CUTOFFS, *of_short])))
+    whole = [each for each in cutoffs if each is None or each >= longest] if ideal != "full" else []
+    return [each for each in cutoffs if each not in whole[1:]]

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..inputs.tables import plain_name
 from ..measure.messages import visible
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few, so that their memory is used again
@@ -28,27 +29,6 @@ SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is n
 QUERY = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
 VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
-# The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
-ID_NAMES = {
-    "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
-    "document": (
-        "document_id",
-        "docid",
-        "doc_id",
-        "docno",
-        "corpus_id",
-        "pid",
-        "item_id",
-        "itemid",
-        "document",
-        "item",
-    ),
-}
-NAMES = {
-    "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
-    "qrels": {**ID_NAMES, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
-    "exclude": ID_NAMES,
-}
 
 
 class Limits(NamedTuple):
@@ -271,11 +251,6 @@ def parts_in_threads(
 # Names of columns
 
 
-def plain_name(name: str) -> str:
-    """Return the name of a column as it is spelled in `NAMES`."""
-    return name.strip().lower().replace("-", "_")
-
-
 def delimiter_of(header: str) -> str:
     """Return the delimiter of a header: a tab if it has one, else commas or semicolons, whichever are more.
 
@@ -313,12 +288,6 @@ def check_header(names: Sequence[str], request: ReadRequest) -> None:
         header = ",".join(possible[0] for possible in request.names.values())
         first = brief(map(shown_cell, names), ", ")
         raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}")
-
-
-def are_columns(names: Iterable[str], request: ReadRequest) -> bool:
-    """Return whether at least two of three names are names of columns."""
-    known = set(map(plain_name, names))
-    return sum(not known.isdisjoint(possible) for possible in request.names.values()) >= 2
 
 
 # Rows

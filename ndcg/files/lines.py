@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
+from ..inputs.tables import are_columns
 from .content import (
     BYTE_ORDER_MARK,
     CHUNK,
@@ -23,7 +24,6 @@ from .content import (
     ByteStream,
     FilePart,
     ReadRequest,
-    are_columns,
     brief,
     check_header,
     chosen_columns,
@@ -152,7 +152,7 @@ def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
         names = _cells(header, delimiter)
     except csv.Error:
         names = []
-    if are_columns(names, request) or has_commas or (named and not fitting):
+    if are_columns(names, request.names) or has_commas or (named and not fitting):
         check_header(names, request)
         return _Layout(kind, names, delimiter, chosen_columns(names, request))
     return fitting[0] if fitting else LAYOUTS[kind][0]
@@ -166,8 +166,8 @@ def _refuse_times(lines: Sequence[bytes], layout: _Layout) -> None:
     rows = [cells for cells in map(_cells_of_trec, lines) if layout in (QRELS, PLAIN_QRELS) and layout.is_row(cells)]
     if {cells[1] for cells in rows} <= {b"0", b"Q0"} or not all(TIME.fullmatch(cells[-1]) for cells in rows):
         return
-    first = shown_cell(b" ".join(rows[0]))
-    raise ValueError(f"the first line, {first}, ends in a time where qrels have the relevance; {RATINGS}")
+    line = shown_cell(b" ".join(rows[0]))
+    raise ValueError(f"the line {line} ends in a time where qrels have the relevance; {RATINGS}")
 
 
 def _cells(row: str, delimiter: str) -> list[str]:

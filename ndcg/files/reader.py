@@ -5,7 +5,7 @@
 | TREC run | `query Q0 document rank score tag` |
 | TREC qrels | `query 0 document relevance`, or `query document relevance` |
 | CSV, TSV | a header with names of columns that are in `NAMES`; also BEIR's qrels and CSV with semicolons |
-| JSON | `{query: {document: value}}`, a list of records, MTEB's predictions |
+| JSON | `{query: {document: value}}`, a list of records, pandas tables, MTEB's predictions |
 | JSONL | a record or a mapping per line |
 | Parquet, Arrow | a table with these columns |
 
@@ -26,9 +26,9 @@ import numpy as np
 import pyarrow as pa
 
 from ..inputs.hashes import Columns, hashes_of, same_rows
+from ..inputs.tables import NAMES, plain_name
 from .content import (
     BYTE_ORDER_MARK,
-    NAMES,
     NO_LIMITS,
     VALUE,
     FilePart,
@@ -36,7 +36,6 @@ from .content import (
     ReadRequest,
     check_encoding,
     naming_file,
-    plain_name,
     shown_cell,
     unpacked_stream,
 )

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..inputs.ids import NO_ID, id_kind
+from ..inputs.tables import are_columns, table_records
 from .content import (
     ROWS,
     SURROGATE,
@@ -22,7 +23,6 @@ from .content import (
     Limits,
     ReadRequest,
     SavedResultError,
-    are_columns,
     brief,
     chosen_columns,
     faulty_rows,
@@ -52,7 +52,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
         first = json.loads(line) if line.startswith(b"{") else None
     except (ValueError, RecursionError):  # the value continues on the next lines
         first = None
-    if first is not None and not _is_saved(first):
+    if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
         parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
@@ -61,6 +61,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     if _is_saved(value):
         raise SavedResultError(value)
+    value = table_records(value, request.names) or value
     if not isinstance(value, list):
         return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request))])
     request.limits.check("rows", len(value))
@@ -85,7 +86,7 @@ class _JsonReader:
         self.kind, self.names = request.kind, None
         if isinstance(first, dict) and first:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
-            if len(columns) == len(first) or are_columns(columns, request):
+            if len(columns) == len(first) or are_columns(columns, request.names):
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request)]
 
     def groups(self, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
@@ -95,7 +96,8 @@ class _JsonReader:
             ValueError: the value is not an object, or does not contain rankings.
         """
         if not isinstance(value, dict):
-            raise ValueError(f"{shown_cell(value)} is not a JSON object, {{...}}")
+            hint = "; name the columns, as to_json(orient='records') does" if isinstance(value, list) else ""
+            raise ValueError(f"{shown_cell(value)} is not a JSON object, {{...}}{hint}")
         if self.names:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]

@@ -1,6 +1,7 @@
 """Ids: which values are ids, and the ids of rows as indices into the distinct ids."""
 
 import datetime
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from numbers import Integral
@@ -16,8 +17,10 @@ from ..measure.scoring import in_threads
 from .sources import ARROW
 
 NO_ID = "is neither text nor an integer, as ids must be"
+TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
+MAY_BE_FLOAT = re.compile(r"'-?[0-9]+(\.0+)?'$")
 FEW_IDS = 1 << 9  # rows; ids of fewer are numbered faster one by one than by Arrow
-PROBE = 1 << 10  # rows that show whether equal ids follow each other
+PROBE = 1 << 10  # rows that show whether equal ids follow each other, or whether ids of both sides meet
 THREADED = 1 << 20  # rows; with more, several threads each take a part
 RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
@@ -77,6 +80,23 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
     return {kind for kind in set(map(type, values)) if not id_kind(kind)}
 
 
+def float_hint(one: str, other: str) -> str:
+    """Return the hint for two texts that end in ids: whole numbers as text, one of them with a fraction of 0.
+
+    >>> float_hint("document '101.0'", "document '7'"), float_hint("document '101'", "document '7'")
+    ("; convert ids that are whole numbers to integers, before they become text: '101.0' was a float", '')
+    """
+    found = [MAY_BE_FLOAT.search(each) for each in (one, other)]
+    floats = [each[0] for each in found if each is not None and each[1]]
+    return f"; {TO_INTEGERS}: {floats[0]} was a float" if all(found) and len(floats) == 1 else ""
+
+
+def _other_way(value: Any) -> str:
+    """Return what to give in place of a value that is not an id."""
+    is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+    return f"give {int(value)}" if is_whole else "give others as text"
+
+
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
     """Raise an error for a query of a mapping that is not an id, or, if the mapping is nested, for such a document.
 
@@ -88,10 +108,10 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
     wrong = types_of_no_ids(chain(side, chain.from_iterable(side.values())) if nested else side)
     for query, documents in side.items() if wrong else ():
         if type(query) in wrong:
-            raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; give others as text")
+            raise ValueError(f"{argument}: query {shown(query)} {NO_ID}; {_other_way(query)}")
         for document in documents if nested else ():
             if type(document) in wrong:
-                problem = f"document {shown(document)} {NO_ID}; give others as text"
+                problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
                 raise ValueError(f"{argument}: query {shown(query)}: {problem}")
 
 
@@ -171,7 +191,10 @@ def read_ids(argument: str, values: Any) -> Ids:
         raise ValueError(f"{argument}: row {row}: is None; give each row an id")
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
-        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; give others as text")
+        numbers = ids.cast(pa.float64()) if pa.types.is_floating(ids.type) else []
+        is_whole = len(numbers) and pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py()
+        hint = TO_INTEGERS if is_whole else "give others as text"
+        raise ValueError(f"{argument} must be integers or strings, one per row; got {given}; {hint}")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return _encoded(

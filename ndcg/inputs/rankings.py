@@ -1,6 +1,6 @@
 """Rankings as the input of the kernel: relevances and scores, query after query, and the names of queries."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ..measure.scoring import InvalidRankingError
 from ..measure.ties import Mask
-from .columns import Column, Place, in_dtype
+from .columns import Column, Place, in_dtype, numbered
+from .ids import PROBE, float_hint
 
 
 class Rankings(NamedTuple):
@@ -30,6 +31,10 @@ class Rankings(NamedTuple):
             list by ids; None if there is none.
         excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
             ``(queries, 2)``; None without `exclude`.
+        unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
+            one was; None if that is unknown.
+        documents: a function from the index of a query to the ids of its documents, in order; rows for flat columns
+            without document ids; None if documents have only positions.
     """
 
     relevance: NDArray[Any]
@@ -41,6 +46,8 @@ class Rankings(NamedTuple):
     query_ids: Sequence[Any] | pa.Array | None = None
     answered: Mask | None = None
     excluded: NDArray[np.int64] | None = None
+    unmatched: str | None = None
+    documents: Callable[[int], Sequence[Any]] | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -122,14 +129,26 @@ class Rankings(NamedTuple):
         >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
         {'retrieved': [1, 2], 'judged': [1, 2], 'relevant': [1, 1], 'retrieved and judged': [1, 2]}
         """
-        judged = np.ones(len(self.relevance), bool) if self.judged is None else self.judged
-        retrieved = self._is_retrieved()
+        retrieved, judged = self._of_sides()
         return {
             "retrieved": self._sums(retrieved),
             "judged": self._sums(judged),
             "relevant": self._sums(judged & (self.relevance > 0)),
             "retrieved and judged": self._sums(retrieved & judged),
         }
+
+    def queries_of_ties(self) -> NDArray[np.intp]:
+        """Return the query of every two retrieved documents that follow each other and have equal scores.
+
+        >>> Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3])).queries_of_ties().tolist()
+        [0]
+        """
+        retrieved = self._of_sides()[0]
+        query = np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])[retrieved]
+        score = self.score[retrieved]
+        order = np.lexsort((score, query))
+        query, score = query[order], score[order]
+        return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
         """Yield the same queries in pieces of about so many documents each.
@@ -151,6 +170,7 @@ class Rankings(NamedTuple):
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.answered is None else self.answered[start:stop],
                 None if self.excluded is None else self.excluded[start:stop],
+                documents=None if self.documents is None else partial(_of_later, self.documents, start),
             )
 
     def empty(self) -> Mask:
@@ -163,14 +183,43 @@ class Rankings(NamedTuple):
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self._sums(self.judged | self.retrieved) == 0)
 
-    def _is_retrieved(self) -> Mask:
-        """Return which documents were retrieved."""
-        scored = self.score != -np.inf  # nan too, which is rejected as such
-        return np.asarray(scored if self.retrieved is None else scored & self.retrieved)
+    def matched(self) -> "Rankings":
+        """Return the same rankings, with `unmatched`.
+
+        Lists and mappings by ids show nothing unless a query has retrieved and judged documents. In flat columns there
+        may be no such query because the ids of queries differ.
+        """
+        if self.excluded is not None and self.excluded.any(axis=0).all():  # their ids are alike on both sides
+            return self._replace(unmatched="")
+        for rows in (slice(PROBE), slice(None)):  # nearly always one of the first documents is in both
+            retrieved, judged = self._of_sides(rows)
+            if (retrieved & judged).any():
+                return self._replace(unmatched="")
+        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
+        if has_both.any():
+            of_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
+            retrieved, judged = retrieved & of_query, judged & of_query
+        elif self.answered is not None or not (retrieved.any() and judged.any()):
+            return self
+        first = [self._place_of(int(side.argmax())) for side in (retrieved, judged)]
+        hint = float_hint(*first) or "; check that both sides have the same ids"
+        both = "first retrieved: {}; first judged: {}".format(*first)
+        return self._replace(unmatched=f"no document was both retrieved and judged; {both}{hint}")
+
+    def _place_of(self, row: int) -> str:
+        """Return the words for a document."""
+        query = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        return (self.place or numbered)(query, row - int(self.offsets[query]))
+
+    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
+        """Return which of some documents were retrieved, and which were judged."""
+        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan too, which is rejected as such
+        judged = np.ones(len(retrieved), bool) if self.judged is None else self.judged[rows]
+        return retrieved if self.retrieved is None else retrieved & self.retrieved[rows], judged
 
     def _ranked(self) -> Mask:
         """Return which queries have a ranking in the predictions, even if none of its documents is left."""
-        ranked = np.asarray(self._sums(self._is_retrieved()) > 0)
+        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
         return ranked if self.answered is None else ranked | self.answered
 
     def _sums(self, mask: Mask) -> NDArray[np.int64]:
@@ -181,6 +230,11 @@ class Rankings(NamedTuple):
 def _later(place: Place, queries: int, query: int, position: int | None) -> str:
     """Return the words for a place, with queries counted from a later one."""
     return place(queries + query, position)
+
+
+def _of_later(documents: Callable[[int], Sequence[Any]], queries: int, query: int) -> Sequence[Any]:
+    """Return the documents of a query, with queries counted from a later one."""
+    return documents(queries + query)
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:

@@ -23,7 +23,8 @@ from .ids import check_ids
 from .joins import join_by_id, join_rows, refuse_open_ties
 from .ranked_ids import by_ranked_ids, check_queries_equal, with_ids_by_query
 from .rankings import Rankings, to_arrow
-from .sources import settled
+from .sources import settled, table_error
+from .tables import NAMES, table_records
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
@@ -125,6 +126,8 @@ def _align(
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
     rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
+    if rankings.place is not None:
+        rankings = rankings.matched()
     if score_dtype != "given":
         try:
             rankings = rankings.with_scores_in(score_dtype)
@@ -144,6 +147,9 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
+        kind = {"predictions": "run", "references": "qrels"}[argument]
+        if (records := table_records(side, NAMES[kind])) is not None:
+            raise table_error(argument, records[0])  # else its rows or its columns would be queries
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)

@@ -103,12 +103,17 @@ def plain(argument: str, values: Any) -> Any:
     if isinstance(kind := getattr(array, "type", None), pa.BaseExtensionType):
         raise ValueError(f"{argument}: holds values of the type {kind}; give numbers, or ids as text")
     if names := _field_names(array):
-        raise ValueError(
-            f"{argument}: must be one column; got a table of columns {shown(names)}. If each row is a document, join "
-            "both sides into one table by query and document and give its columns: predictions, references, "
-            "query_ids and document_ids. If each row is a query, give its column of lists"
-        )
+        raise table_error(argument, names)
     return array
+
+
+def table_error(argument: str, names: Collection[Any]) -> ValueError:
+    """Return the error for a table in place of a column or of rankings, with the names of its columns."""
+    return ValueError(
+        f"{argument}: must be one column; got a table of columns {shown(list(names))}. If each row is a document, join "
+        "both sides into one table by query and document and give its columns: predictions, references, "
+        "query_ids and document_ids. If each row is a query, give its column of lists"
+    )
 
 
 def plain_in_order(argument: str, values: Any) -> Any:

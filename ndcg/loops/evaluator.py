@@ -17,7 +17,6 @@ import numpy as np
 
 from ..inputs.ids import check_ids
 from ..inputs.reading import Inputs
-from ..inputs.slices import slice_name
 from ..measure.messages import missing_library, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..statistics.measured import Resampling
@@ -396,18 +395,9 @@ def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callab
 
 
 def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
-    """Return the report on a run."""
-    return report_on(inputs._replace(predictions=run), options=options, resampling=resampling)
-
-
-def _flat(report: Report) -> dict[str, float]:
-    """Return the scores of a report with the ends of their intervals, then the scores of its slices."""
-    values: dict[str, float] = {}
-    for name, score in report.scores.items():
-        values |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
-    for value, each in report.slices.items():
-        values |= {f"{slice_name(value)}_{name}": score.value for name, score in each.scores.items()}
-    return values
+    """Return the report on a run, without a warning if it has no judged document, since all ids are of one corpus."""
+    inputs = inputs._replace(predictions=run)
+    return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)
 
 
 class NDCGEvaluator:
@@ -449,7 +439,7 @@ class NDCGEvaluator:
         """Return the results of a model."""
         run = self.search.run(model)
         self.run, self.report = run, self.report_of(run)
-        values = _flat(self.report)
+        values = self.report.flat()
         if output_path is not None and self.write_csv:
             self._write(output_path, {"epoch": epoch, "steps": steps, **values})
         metrics: dict[str, float] = self.prefix_name_to_metrics(values, self.name)

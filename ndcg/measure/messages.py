@@ -1,8 +1,11 @@
 """Values, and the errors of other libraries, as error messages show them."""
 
 import difflib
+import re
 import reprlib
-from collections.abc import Iterable
+import sys
+import warnings
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _BRIEF = reprlib.Repr()
@@ -20,6 +23,22 @@ def shown(value: Any) -> str:
     except ValueError:  # Python prints integers up to a number of digits only
         text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     return " ".join(text.splitlines())
+
+
+def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
+    """Return an error in the words of an entry point.
+
+    Args:
+        names: the words of the entry point for arguments and options.
+        problem: the error.
+        setting: how the entry point sets an option to a value.
+
+    >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
+    '-k must be positive; --ties last needs k'
+    """
+    known = rf"(?<![-\w])({'|'.join(map(re.escape, names))})"
+    problem = re.sub(rf'{known}=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
+    return re.sub(rf"{known}(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
 
 
 def visible(text: str) -> str:
@@ -53,6 +72,15 @@ def missing_library(feature: str, library: str, packages: str) -> ImportError:
     ImportError('plot needs Matplotlib: pip install matplotlib')
     """
     return ImportError(f"{feature} needs {library}: pip install {packages}")
+
+
+def warn(problem: str) -> None:
+    """Warn about rankings, at the line that called this package, itself or through evaluate."""
+    own = {__name__.partition(".")[0], "evaluate"}
+    level, frame = 2, sys._getframe(1)
+    while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(problem, stacklevel=level)
 
 
 def in_short(error: BaseException) -> str:

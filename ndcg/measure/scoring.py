@@ -241,7 +241,7 @@ def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], defi
         if definition.needs("nDCG"):
             zero_division = definition.zero_division
             empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
-            sums["nDCG"] = _ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
+            sums["nDCG"] = ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
         values[:, block.queries] = sums[measure]
 
@@ -556,12 +556,12 @@ def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
     return np.where((block.score > -np.inf).any(axis=1) | (gains > 0).any(axis=1), 0.0, 1.0)
 
 
-def _ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
+def ratio(dcg: Floats, idcg: Floats, negative: bool, sign: float, zero_division: float | Floats) -> Floats:
     """Return nDCG; if any gain is negative, it may be above 1 or below 0."""
-    ratio = dcg / idcg
+    values = dcg / idcg
     if not negative:
-        np.minimum(ratio, 1, out=ratio)  # only rounding makes it exceed 1
-    return np.where(sign * idcg > 0, ratio, zero_division)
+        np.minimum(values, 1, out=values)  # only rounding makes it exceed 1
+    return np.where(sign * idcg > 0, values, zero_division)
 
 
 def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:

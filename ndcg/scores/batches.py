@@ -6,6 +6,7 @@ a file without a name in the metric's cache directory, or in memory. Each proces
 a file with a name, and holds its lock until it hands the file over to process 0.
 """
 
+import math
 import os
 import threading
 import time
@@ -17,11 +18,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 
 from ..inputs.ids import id_kind
 from ..inputs.reading import Inputs, without_padding
-from ..measure.messages import shown
+from ..measure.messages import shown, warn
 from .batch_file import Contents, Store, is_finished, read_finished
 
 Result = TypeVar("Result")
@@ -38,11 +40,13 @@ class Batch(NamedTuple):
         table: Arrow lists of scores and relevances, and the ids of the queries.
         ids: these ids, if the queries have any.
         unmatched: the error if `exclude` has none of these queries; empty if it has some; None without `exclude`.
+        unmatched_ids: `unmatched` of their rankings.
     """
 
     table: pa.Table = NO_QUERIES
     ids: frozenset[bytes] = frozenset()
     unmatched: str | None = None
+    unmatched_ids: str | None = None
 
 
 class CacheFile(NamedTuple):
@@ -63,6 +67,7 @@ class BatchState(NamedTuple):
         contents: the contents of the store.
         ids: the ids of the queries that were added, in sets of falling size.
         unmatched: as in `Batch`, of all batches together.
+        unmatched_ids: as in `Batch`, of the first batch that has any.
         added: batches of this process that a `compute` has read but not yet scored.
         rest: these batches of each other process.
         read: the files that they were read from.
@@ -75,6 +80,7 @@ class BatchState(NamedTuple):
     contents: Contents = Contents()
     ids: tuple[frozenset[bytes], ...] = ()
     unmatched: str | None = None
+    unmatched_ids: str | None = None
     added: tuple[pa.Table, ...] = ()
     rest: tuple[tuple[pa.Table, ...], ...] = ()
     read: tuple[CacheFile, ...] = ()
@@ -94,8 +100,10 @@ class BatchState(NamedTuple):
         while ids and larger and len(larger[-1]) <= len(ids):
             ids |= larger.pop()
         contents = self.store.add(self.contents, batch.table)
-        unmatched = _unmatched(self, batch)
-        return self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids, unmatched=unmatched)
+        state = self._replace(contents=contents, ids=(*larger, ids) if ids else self.ids)
+        return state._replace(
+            unmatched=_unmatched(self, batch), unmatched_ids=self.unmatched_ids or batch.unmatched_ids
+        )
 
 
 class OwnLock(FileLock):  # type: ignore[misc, valid-type, unused-ignore]
@@ -253,6 +261,8 @@ class Batches:
                 hint = "reload the metric and add the batches again, with ids that match"
                 raise ValueError(f"{unmatched}; the same holds for every batch: {hint}")
             queries = _together([*state.added, batch.table, *chain.from_iterable(state.rest)], ignore_index)
+            if (unmatched_ids := state.unmatched_ids or batch.unmatched_ids) and not _have_document_in_common(queries):
+                warn(f"predictions: {unmatched_ids}")
             try:
                 result = score(Inputs(queries["predictions"], queries["references"]))
             except ValueError as error:
@@ -388,7 +398,13 @@ class Batches:
             raise
         read = (*state.read, *state.files)
         self._state = state = BatchState(
-            state.pid, ids=state.ids, unmatched=state.unmatched, added=added, rest=rest, read=read
+            state.pid,
+            ids=state.ids,
+            unmatched=state.unmatched,
+            unmatched_ids=state.unmatched_ids,
+            added=added,
+            rest=rest,
+            read=read,
         )
         return state
 
@@ -451,6 +467,12 @@ def _readable_id(spelled: bytes) -> str:
 def _unmatched(*batches: Batch | BatchState) -> str | None:
     """Return the error in their exclusions; empty if one of them has a query of `exclude`."""
     return min((each.unmatched for each in batches if each.unmatched is not None), default=None)
+
+
+def _have_document_in_common(queries: pa.Table) -> bool:
+    """Return whether a document of any batch was both retrieved and judged."""
+    score, relevance = (pc.list_flatten(queries[side]) for side in SIDES)
+    return bool(pc.any(pc.and_(pc.not_equal(score, -math.inf), pc.is_valid(relevance))).as_py())
 
 
 def _check_distinct(own: Sequence[frozenset[bytes]], rest: Sequence[Sequence[pa.Table]]) -> None:

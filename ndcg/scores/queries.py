@@ -25,11 +25,12 @@ from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read
 from ..inputs.slices import Slices, read_slices
 from ..inputs.sources import named_columns, plain_in_order, settled
-from ..measure.messages import missing_library, shown
+from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Options, is_real
 from ..measure.scoring import IS_NEGATIVE, InvalidRankingError, check_queries, in_threads, score_queries
 
 Values = dict[str, NDArray[np.float64]]
+Notify = Callable[[str], None]  # is called with `Rankings.unmatched` if no document was both retrieved and judged
 
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
@@ -78,7 +79,11 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
 
 
 def describe_queries(
-    describe: Callable[[Rankings], dict[str, NDArray[Any]]], inputs: Inputs, options: Options, piece: int
+    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
+    inputs: Inputs,
+    options: Options,
+    piece: int,
+    notify: Notify,
 ) -> dict[str, NDArray[Any]]:
     """Return columns, by name, with a row for each query: the results of a function for pieces of the rankings.
 
@@ -87,6 +92,7 @@ def describe_queries(
         inputs: the rankings.
         options: the options with which they are read and scored.
         piece: the approximate number of documents in a call of the function.
+        notify: a function that is called if no document was both retrieved and judged.
     """
 
     def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
@@ -94,7 +100,7 @@ def describe_queries(
             return describe(each)
 
     described: list[dict[str, NDArray[Any]]] = []
-    with closing(counted_parts(inputs, options)) as rankings:
+    with closing(counted_parts(inputs, options, notify=notify)) as rankings:
         for part, before in rankings:
             pieces = list(part.pieces(piece))
             starts = before + np.cumsum([0, *(each.queries for each in pieces[:-1])])
@@ -104,15 +110,23 @@ def describe_queries(
     return {name: np.concatenate([each[name] for each in described]) for name in described[0]}
 
 
+def warn_unmatched(unmatched: str) -> None:
+    """Warn that no document was both retrieved and judged."""
+    warn(f"predictions: {unmatched}")
+
+
 def counted_parts(
-    inputs: Inputs, options: Options, first_query: int = 0
+    inputs: Inputs, options: Options, first_query: int = 0, notify: Notify = warn_unmatched
 ) -> Generator[tuple[Rankings, int], None, None]:
     """Yield rankings part by part, with the index of their first query; show a progress bar from the second on.
+
+    Once all are scored, `notify` is called if no document was both retrieved and judged.
 
     Raises:
         ValueError: there are no queries; a query is missing and `missing="raise"`.
     """
     before, bar = 0, None
+    unmatched: set[str] = set()
     with ExitStack() as until_done:
         inputs = from_files(inputs)
         refuse_negative(inputs.references, inputs.exclude, options)
@@ -122,12 +136,16 @@ def counted_parts(
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
             if options.missing == "raise":
                 refuse_missing(part, before)
+            if part.unmatched is not None:
+                unmatched.add(part.unmatched)
             yield part, first_query + before
             before += part.queries
             if bar is not None:
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
+    if first := min(unmatched, default=""):  # empty if a part has a document in common
+        notify(first)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:

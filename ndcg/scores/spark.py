@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..inputs.reading import PART, read
-from ..measure.messages import missing_library, shown
+from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
 from .queries import mean, refuse_missing, score_part
@@ -92,7 +92,7 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     Raises:
         ValueError: the first error of the executors, in alphabetical order; all weights are 0; there are no queries.
     """
-    schema = "queries long, scale double, sums array<double>, weights array<double>, problem string"
+    schema = "queries long, scale double, sums array<double>, weights array<double>, nulls array<int>, problem string"
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
     if problems := sorted(row.problem for row in rows if row.problem):
         raise ValueError(problems[0])
@@ -105,6 +105,10 @@ def means(frame: Any, options: Options) -> dict[str, float]:
         results[name] = total / weight if weight else math.nan
     if not sum(row.queries for row in rows):
         raise ValueError("the DataFrame holds no queries; there is nothing to score")
+    nulls = {each for row in rows for each in row.nulls}
+    if 0 not in nulls and {1, 2} <= nulls:
+        hint = "if they are of two tables that were joined, check that both have the same ids"
+        warn(f"no row has both a prediction and a reference; {hint}")
     return results
 
 
@@ -213,7 +217,8 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
         )
     for name in ("query", "document"):
         if types.get(name, "string") not in QUERY_TYPES:
-            problem = f"must hold integers or strings; got {types[name]}"
+            hint = "; cast whole numbers to bigint" if types[name] in ("float", "double") else ""
+            problem = f"must hold integers or strings; got {types[name]}{hint}"
             raise ValueError(f"{name}: column {shown(given[name])} {problem}")
     return nested
 
@@ -247,7 +252,14 @@ def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Sum over queries, with weights of at most 1 and their scale; yield errors as sentences."""
     for table in _tables(batches):
-        row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "problem": None}
+        row: dict[str, Any] = {
+            "queries": 0,
+            "scale": 0.0,
+            "sums": [0.0],
+            "weights": [0.0],
+            "nulls": [],
+            "problem": None,
+        }
         try:
             _, scored, weight = _scored(options, table)
             valued = [~np.isnan(values) for values in scored]
@@ -256,6 +268,8 @@ def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Itera
             weight = weight / (row["scale"] or 1.0)
             row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(scored, valued, strict=True)]
             row["weights"] = [float(np.sum(weight[had])) for had in valued]
+            if "missing" in table.column_names:  # 1: the prediction is null, 2: the reference
+                row["nulls"] = np.unique(pc.list_flatten(table["missing"]).to_numpy() & 3).tolist()
         except ValueError as problem:
             row["problem"] = str(problem)
         yield pa.RecordBatch.from_pylist([row], SUMS)
@@ -267,6 +281,7 @@ SUMS = pa.schema(
         "scale": pa.float64(),
         "sums": pa.list_(pa.float64()),
         "weights": pa.list_(pa.float64()),
+        "nulls": pa.list_(pa.int32()),
         "problem": pa.string(),
     }
 )

@@ -4,9 +4,11 @@
 fast.
 """
 
+import codecs
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.abc import MetaPathFinder
@@ -15,6 +17,7 @@ from typing import Any
 from ..measure.interrupts import interruptible
 from .flags import ArgumentsError, parser
 
+PLAIN = {"–": "-", "—": "-", "─": "-", "…": "..."}
 BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses other than 0, and 1 for a regression
 
 
@@ -74,14 +77,20 @@ def _run(arguments: Sequence[str] | None) -> int:
     except ArgumentsError as error:
         _say(str(error))
         return BAD_INPUT
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # for terminals without a dash
+    codecs.register_error("plain", _plain_characters)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plain")
     if arguments is None and args.command != "check":  # a process of its own, without functions of the user
         sys.meta_path.insert(0, _WithoutPandas())
     try:
-        with interruptible():
-            from .commands import answer
+        with interruptible(), warnings.catch_warnings():
+            from .commands import answer, in_words_of_the_shell
 
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = lambda problem, *_: _say(
+                f"ndcg {args.command}: {in_words_of_the_shell(str(problem))}"
+            )
             listing = answer(args)
             text = listing.text(args.output)
         with suppress(BrokenPipeError):
@@ -96,6 +105,14 @@ def _run(arguments: Sequence[str] | None) -> int:
             _report_error(problem)
         return BAD_INPUT
     return listing.status
+
+
+def _plain_characters(error: UnicodeError) -> tuple[str, int]:
+    """Return plain characters for those that a console cannot show, such as a hyphen for a dash in cp850."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(PLAIN.get(each, "?") for each in lacking), error.end
 
 
 def _report_error(problem: str) -> None:

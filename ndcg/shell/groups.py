@@ -13,15 +13,14 @@ import pyarrow.compute as pc
 
 from ..files.content import (
     BYTE_ORDER_MARK,
-    NAMES,
     NO_LIMITS,
     check_encoding,
     delimiter_of,
     parse_json,
-    plain_name,
     read_content,
     unpacked_stream,
 )
+from ..inputs.tables import NAMES, plain_name
 from ..measure.messages import in_short, shown
 
 STANDARD_INPUT = "/dev/stdin"

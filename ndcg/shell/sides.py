@@ -9,13 +9,17 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from ..files.content import NAMES, SavedResultError, UnknownColumnError
+from ..files.content import SavedResultError, UnknownColumnError
 from ..files.reader import read_columns
 from ..inputs.hashes import Columns
-from ..measure.messages import shown
-from ..measure.options import OF_COMPUTE
+from ..inputs.ids import float_hint
+from ..inputs.reading import Inputs
+from ..inputs.tables import NAMES
+from ..measure.messages import shown, warn
+from ..measure.options import OF_COMPUTE, Options
+from ..statistics.measured import Resampling
 from ..statistics.pairs import COLUMNS
-from ..statistics.report import Report, report
+from ..statistics.report import Report, report_on
 from .groups import STANDARD_INPUT, file_and_column, path_of, read_groups
 
 SUFFIX = re.compile(
@@ -55,10 +59,11 @@ class Sides:
         """
         by = getattr(args, "by", None)
         by_file = None if by is None else file_and_column(by)[0]
-        if sum(file in ("-", STANDARD_INPUT) for file in (args.qrels, *files, args.exclude, by_file)) > 1:
+        got = getattr(args, "got", None)
+        if sum(file in ("-", STANDARD_INPUT) for file in (args.qrels, *files, args.exclude, by_file, got)) > 1:
             raise ValueError("standard input, -, can be read only once; give the other files by their names")
         qrels = _columns(args, args.qrels, "qrels")
-        names = _names(files)
+        names = names_of(files)
         runs: dict[str, Columns] = {}
         saved: dict[str, dict[str, Any]] = {}
         for name, file in zip(names, files, strict=True):
@@ -82,8 +87,12 @@ class Sides:
 
     def report(self, run: str) -> Report:
         """Return the report on a run."""
-        confidence = getattr(self.args, "confidence", 0.95)
-        return report(predictions=self.runs[run], by=self.by, confidence=confidence, **self.shared)
+        return report_on(
+            Inputs(self.runs[run], self.qrels, exclude=self.exclude, by=self.by),
+            options=Options.parse(**scoring(self.args)),
+            resampling=Resampling.parse(getattr(self.args, "confidence", 0.95)),
+            notify=lambda unmatched: warn(f"{run}: {unmatched}"),
+        )
 
 
 def scoring(args: argparse.Namespace) -> dict[str, Any]:
@@ -108,12 +117,11 @@ def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: C
     if not pc.any(pc.is_in(run.query_ids, value_set=qrels.query_ids)).as_py():
         own, other = (shown(side.query_ids[0].as_py()) for side in (run, qrels))
         problem = f"has no query in common with {qrels_file}"
-        raise ValueError(
-            f"{run_file}: {problem}: its first query is {own}, and the first query of {qrels_file} is {other}"
-        )
+        first = f"its first query is {own}, and the first query of {qrels_file} is {other}"
+        raise ValueError(f"{run_file}: {problem}: {first}{float_hint(own, other)}")
 
 
-def _names(files: Sequence[str]) -> list[str]:
+def names_of(files: Sequence[str]) -> list[str]:
     """Return the names of runs: the names of their files, or their paths if a name would appear twice or is taken."""
     names = list(map(_name_of, files))
     if len(set(names)) < len(names) or not COLUMNS.isdisjoint(names):

@@ -21,7 +21,7 @@ from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, score_queries, sign
-from ..scores.queries import describe_queries, mean, score_part, weights
+from ..scores.queries import Notify, describe_queries, mean, score_part, warn_unmatched, weights
 from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
 from .parts import Parts
 from .significance import Intervals, differences, intervals
@@ -169,13 +169,13 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(inputs: Inputs, options: Options) -> PerQuery:
+def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_unmatched) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all
-    judged documents, is 0 for queries with no relevant documents.
+    judged documents, is 0 for queries with no relevant documents. `notify` is called as in `describe_queries`.
     """
-    columns = describe_queries(partial(_describe, options), inputs, options, PIECE)
+    columns = describe_queries(partial(_describe, options), inputs, options, PIECE, notify)
     weight = weights(inputs.sample_weight, len(columns["ideal"]))
     return columns if weight is None else {**columns, "weight": weight}
 
@@ -183,7 +183,8 @@ def query_columns(inputs: Inputs, options: Options) -> PerQuery:
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
     chosen = options.scoring["ties"]
-    orders = {chosen, "worst", "best"} if _may_tie(part) else {chosen}
+    may_tie = len(part.score) > SORTED or len(part.queries_of_ties())
+    orders = {chosen, "worst", "best"} if may_tie else {chosen}
     by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in orders}
     scored = by_ties[chosen]
     no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
@@ -211,18 +212,6 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     return columns
 
 
-def _may_tie(part: Rankings) -> bool:
-    """Return whether retrieved documents of a query have equal scores; for many documents, assume that they do."""
-    if len(part.score) > SORTED:
-        return True
-    retrieved = part.score > -np.inf if part.retrieved is None else part.retrieved & (part.score > -np.inf)
-    query = np.arange(part.queries).repeat(part.offsets[1:] - part.offsets[:-1])[retrieved]
-    score = part.score[retrieved]
-    order = np.lexsort((score, query))
-    query, score = query[order], score[order]
-    return bool(((query[1:] == query[:-1]) & (score[1:] == score[:-1])).any())
-
-
 def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
@@ -240,15 +229,6 @@ def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
     """Return a mask of queries with documents, if all that were retrieved or judged are relevant."""
     is_judged = counts["retrieved and judged"] == counts["retrieved"]
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
-
-
-def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.float64]]) -> PerQuery:
-    """Return the columns of queries for which only the values are known, by the name of each result."""
-    columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
-    for name, each in values.items():
-        columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
-        columns[f"random order {name}"] = np.full(len(queries), np.nan)
-    return columns
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from .significance import FEW, differences
 
 
 def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
-    """Return notes on cutoffs without effect, ids that never match, only relevant documents, and few queries."""
+    """Return notes on cutoffs without effect, only relevant documents, and few queries."""
     few = _few_queries(systems, options)
     if "retrieved" not in systems[0]:  # values without rankings
         return few
@@ -26,9 +26,6 @@ def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
         for k in options.cutoffs
         if k is not None and k > longest
     ]
-    met = [columns["retrieved and judged"].any() for columns in systems if columns["retrieved"].any()]
-    if systems[0]["judged"].any() and not all(met):
-        sentences.append("No document was both retrieved and judged: are the document ids the same on both sides?")
     alike = np.logical_and.reduce([columns["all relevant"] for columns in systems])
     if 10 * np.count_nonzero(alike) >= len(alike):
         number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
@@ -83,6 +80,21 @@ def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
         reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
         sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
     return sentences
+
+
+def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
+    """Return a sentence if no document was both retrieved and judged: with ids of both sides if `unmatched` has them.
+
+    Args:
+        columns: the columns of each query.
+        unmatched: as in `Rankings`.
+    """
+    if unmatched:
+        return [f"{unmatched[0].upper()}{unmatched[1:]}."]
+    sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
+    if sides != [True, True, False]:
+        return []
+    return ["No document was both retrieved and judged: are the document ids the same on both sides?"]
 
 
 def exclusion_notes(columns: PerQuery) -> list[str]:
@@ -150,6 +162,8 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     """Return the lowest corrected p-value that each pair could have with its number of differing queries."""
+    if not testing.paired:
+        return [0.0] * len(pairs)
     sides = 2 if testing.alternative == "two-sided" else 1
     return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs])
 

@@ -8,7 +8,7 @@ from typing import Any
 import evaluate
 import numpy as np
 import pytest
-from conftest import BUNDLE
+from conftest import BUNDLE, NOTHING_IN_COMMON
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -152,6 +152,7 @@ JUDGMENTS = st.dictionaries(IDS, st.integers(-2, 4), min_size=1).filter(lambda e
 QRELS = st.dictionaries(st.sampled_from(["q3", "q2", "q4"]), JUDGMENTS, min_size=1)
 
 
+@NOTHING_IN_COMMON
 @given(run=RUNS, qrels=QRELS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_small_run_scores_as_pytrec_eval_scores_it(

@@ -9,6 +9,7 @@ from typing import Any
 import evaluate
 import pandas as pd
 import pytest
+from conftest import NOTHING_IN_COMMON
 
 
 def discount(rank: int) -> float:
@@ -23,6 +24,7 @@ def ideal(relevant: int) -> float:
 # --- Lists of ids ----------------------------------------------------------------------------------------------------
 
 
+@NOTHING_IN_COMMON
 @pytest.mark.parametrize(
     ("relevant", "retrieved", "gain", "expected"),
     [
@@ -102,6 +104,7 @@ def test_mteb_of_fractions(
     assert found == {f"nDCG@{k}": pytest.approx(expected, rel=1e-12)}
 
 
+@NOTHING_IN_COMMON
 @pytest.mark.parametrize(
     ("recommended", "k", "gain", "expected"),
     [
@@ -220,6 +223,7 @@ PREDICTED = [12, 10, 3, 5, 11, 13, 4, 10, 7, 13, 1, 3, 5, 2, 11, 14, 3, 10]
 PREDICTIONS = [12, 14, 13, 12, 11, 10, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 14, 13]
 
 
+@NOTHING_IN_COMMON
 @pytest.mark.parametrize(
     ("recommended", "scores", "expected"),
     [(RATED, RATINGS, 1.0), ([100] * 18, PREDICTIONS, 0.0), (PREDICTED, PREDICTIONS, 0.38172)],

@@ -708,7 +708,7 @@ def test_a_file_of_ratings_or_clicks_with_times_is_not_read_as_qrels(
     path = write(LOGS[log], "u.data")
     message = refused_by_metric(ndcg, "qrels", path)
     line = " ".join(LOGS[log].splitlines()[0].split())
-    assert f"the first line, '{line}', ends in a time where qrels have the relevance; give ratings as CSV or" in message
+    assert f"the line '{line}' ends in a time where qrels have the relevance; give ratings as CSV or" in message
 
 
 def test_ratings_are_read_with_the_header_that_the_error_names(write: Callable[..., Path]) -> None:
@@ -1230,6 +1230,100 @@ def parquet(query: Any, rows: int = 10_000, **how: Any) -> bytes:
     pa.parquet.write_table(table, sink, **{"compression": "zstd", **how})
     content: bytes = sink.getvalue().to_pybytes()
     return content
+
+
+# --- Tables as pandas writes them in JSON ----------------------------------------------------------------------------
+
+PANDAS_ROWS = {
+    "run": [(1, 10, 0.9), (1, 11, 0.5), (2, 10, 0.2), (2, 11, 0.8)],
+    "qrels": [(1, 10, 0), (1, 11, 1), (2, 10, 1), (2, 11, 0)],
+}
+PANDAS_NAMES = {
+    "known": {"run": ["query_id", "doc_id", "score"], "qrels": ["query_id", "doc_id", "relevance"]},
+    "in other spellings": {"run": ["userId", "item-id", "prediction"], "qrels": ["userId", "item-id", "Rating"]},
+}
+ORIENTS = ["columns", "index", "records", "split", "table"]
+SCORED = [1 / math.log2(3)] * 2
+
+
+def tables(names: str) -> dict[str, Any]:
+    pd = pytest.importorskip("pandas")
+    return {kind: pd.DataFrame(rows, columns=PANDAS_NAMES[names][kind]) for kind, rows in PANDAS_ROWS.items()}
+
+
+@pytest.mark.parametrize("names", PANDAS_NAMES)
+@pytest.mark.parametrize("orient", ORIENTS)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_json_of_pandas_is_read_as_the_table_that_it_is(
+    ndcg: evaluate.Metric, write: Callable[..., Path], names: str, orient: str, indent: int | None
+) -> None:
+    frames = tables(names)
+    run, qrels = (
+        write(frames[kind].to_json(orient=orient, indent=indent), f"{kind}.json") for kind in ("run", "qrels")
+    )
+    assert ndcg.read_run(run) == {"1": {"10": 0.9, "11": 0.5}, "2": {"10": 0.2, "11": 0.8}}
+    assert ndcg.read_qrels(qrels) == {"1": {"10": 0, "11": 1}, "2": {"10": 1, "11": 0}}
+    assert ndcg.compute(predictions=run, references=qrels, use_aggregator=False) == {"nDCG": pytest.approx(SCORED)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("orient", [*ORIENTS, "dict", "list", "tight"])
+def test_a_table_in_memory_is_not_read_as_rankings(ndcg: evaluate.Metric, kind: str, orient: str) -> None:
+    frame = tables("known")[kind]
+    side = json.loads(frame.to_json(orient=orient)) if orient in ORIENTS else frame.to_dict(orient)
+    good = {"predictions": {"1": {"10": 1.0}}, "references": {"1": {"10": 1}}}
+    seen = "must be one column; got a table of columns .*'query_id', 'doc_id'.*join both sides"
+    for method in (ndcg.compute, ndcg.report, ndcg.add_batch):
+        with pytest.raises(ValueError, match=f"^{ARGUMENTS[kind]}: {seen}"):
+            method(**{**good, ARGUMENTS[kind]: side})
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (
+            {"userId": {"0": 1}, "movie": {"0": 2}, "score": {"0": 3}},
+            "no column holds the document; name it document_id",
+        ),
+        ({"query": {"0": 1, "1": 1}, "doc_id": {"0": 2, "1": 2}, "score": {"0": 3, "1": 4}}, "record 1 .*in record 0"),
+        (
+            {"query": {"0": 1}, "doc_id": {"0": 2}, "score": {"0": None}},
+            "record 0 .*: document 2 of query 1 has no",
+        ),
+        (
+            {"columns": ["qid", "docid", "score"], "data": [[1, 2, 0.5], [1, 3]]},
+            "record 1 .*document 3 of query 1 has no",
+        ),
+        ({"columns": ["qid", "docid", "score"], "data": [[1, 2, 0.5], 7]}, "must be an object"),
+        ([[1, 2, 0.5]], r"record 0 .*name the columns, as to_json\(orient='records'\) does"),
+    ],
+)
+def test_a_table_in_json_is_rejected_by_column_or_record(
+    write: Callable[..., Path], content: Any, problem: str
+) -> None:
+    assert re.search(problem, refused("run", write(json.dumps(content), "table.json")))
+
+
+@pytest.mark.parametrize(
+    "rankings",
+    [
+        {"query": {"d1": 0.5}, "item": {"d2": 0.25}},  # queries with the names of columns, and other documents
+        {"q1": {"item": 0.5, "word": 1.0}, "q2": {"item": 0.25}},  # documents
+        {"q1": {"query": 0.5, "item": 1.0}, "q2": {"word": 0.25}},
+        {"q1": {"user_id": 0.5, "item_id": 1.0, "rating": 2.0}, "q2": {"user_id": 1.0, "item_id": 0.25, "rating": 2.0}},
+        {"user_id": {"d1": 0.5, "d2": 1.0}, "item_id": {"d1": 2.0, "d2": 1.0}},
+        {"data": {"d1": 0.5}, "columns": {"d2": 0.25}},
+    ],
+)
+def test_words_that_name_columns_may_be_ids(ndcg: evaluate.Metric, write: Callable[..., Path], rankings: Any) -> None:
+    assert reader.read_run(write(json.dumps(rankings))) == rankings
+    relevant = {query: {min(documents, key=documents.get): 1} for query, documents in rankings.items()}
+    others = [
+        {f"_{query}": {f"_{each}": side[query][each] for each in side[query]} for query in side}
+        for side in (rankings, relevant)
+    ]
+    expected = ndcg.compute(predictions=others[0], references=others[1])
+    assert ndcg.compute(predictions=rankings, references=relevant) == expected
 
 
 ZEROS = "0" * 10_000

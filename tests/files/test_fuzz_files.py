@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import evaluate
 import pytest
+from conftest import NOTHING_IN_COMMON
 from every_form import ODD_IDS, SPELLINGS
 from reference import slow_scores
 
@@ -306,6 +307,7 @@ def check(ndcg: evaluate.Metric, folder: Path, chance: random.Random, longest: i
     return True
 
 
+@NOTHING_IN_COMMON
 def test_every_file_ends_in_the_number_of_a_slow_reader_or_in_its_error(
     ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 import pytest
+from conftest import NOTHING_IN_COMMON
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
@@ -249,6 +250,7 @@ grades = st.dictionaries(st.integers(0, 5), st.integers(0, 3), max_size=5)
 ids = st.sets(st.integers(0, 6), max_size=4)
 
 
+@NOTHING_IN_COMMON
 @given(st.lists(st.tuples(grades, grades, ids), min_size=1, max_size=4), st.sampled_from([None, 1, 2]))
 @settings(max_examples=60, deadline=None)
 def test_any_exclusion_equals_removal(queries: list[Any], k: int | None) -> None:

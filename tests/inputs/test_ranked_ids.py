@@ -125,6 +125,11 @@ NO_LIST = "must be a list of ids, a set or a mapping; got 'd1'"
 ONE_TYPE = "give ids as all text or all integers, scores and relevances as numbers"
 NO_ORDER = "predictions: query 0: a set has no order; give a list of ids, best first"
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
+ONE_COLUMN = (
+    "must be one column; got a table of columns ['qid', 'score']. If each row is a document, join both sides into one "
+    "table by query and document and give its columns: predictions, references, query_ids and document_ids. If each "
+    "row is a query, give its column of lists"
+)
 ONE_WAY = "predictions are by ids and references by position (list); give both in the same way"
 Fault = tuple[Any, Any, str]  # predictions, references, and the words of the error
 COLUMN_FAULTS: dict[str, Fault] = {
@@ -169,7 +174,12 @@ FAULTS: dict[str, Fault] = {
     "by query: the columns of a table": (
         {"qid": ["a", "b"], "score": [2, 1]},
         {"qid": ["a", "b"], "label": [0, 1]},
-        "ids must be all text or all integers; got 'a' in predictions, query 'qid', and 2 in predictions, "
+        f"predictions: {ONE_COLUMN}",
+    ),
+    "by query: columns with other names": (
+        {"key": ["a", "b"], "score": [2, 1]},
+        {"key": ["a", "b"], "label": [0, 1]},
+        "ids must be all text or all integers; got 'a' in predictions, query 'key', and 2 in predictions, "
         f"query 'score'; {TABLE}",
     ),
     "by query: integers on both sides": (

@@ -17,7 +17,7 @@ import evaluate
 import forks
 import numpy as np
 import pytest
-from conftest import ROOT, Processes, lean_environment
+from conftest import NOTHING_IN_COMMON, ROOT, Processes, lean_environment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -284,6 +284,7 @@ def test_a_query_without_a_score_in_any_batch_is_missing(ndcg: evaluate.Metric) 
     assert batches.compute() == {"nDCG": (0 + 1) / 2}
 
 
+@NOTHING_IN_COMMON
 @settings(max_examples=200)
 @given(data=st.data())
 def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(ndcg: evaluate.Metric, data: st.DataObject) -> None:

@@ -945,7 +945,7 @@ def test_an_exponential_gain_that_overflows_is_rejected_at_its_place() -> None:
 def test_the_exponential_gain_keeps_the_digits_of_a_small_relevance() -> None:
     for small in (1e-300, 1e-17, 1e-10, 1e-3, 0.25):
         dcg = scores_of([small, 0.5], [2, 1], k=1, gain="exponential")["DCG"]
-        assert dcg == pytest.approx(math.expm1(small * math.log(2)), rel=1e-14)
+        assert dcg == pytest.approx(math.expm1(small * math.log(2)), rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -1005,3 +1005,33 @@ def test_sums_add_one_rank_after_the_other_to_the_last_bit(
             sums[rank + 1] = sums[rank] + gains[:, rank] * weight[rank]
         assert (found[name] == sums[cutoffs]).all()
         assert (score_queries(**padded, judged=judged, cutoffs=cutoffs, **options)[name] == found[name]).all()
+
+
+def test_an_ideal_of_retrieved_documents_has_no_unjudged_ones() -> None:
+    """With a negative relevance kept, a gain of 0 for the unjudged document would be the better one."""
+    options: dict[str, Any] = {"negative_relevance": "keep", "ideal": "retrieved", "measures": MEASURES}
+    judged = np.array([[True, False, True]])
+    found = score_queries(np.array([[-1.0, 0.0, 2.0]]), np.array([[3.0, 2.0, 1.0]]), judged=judged, **options)
+    assert found["DCG"][0, 0] == -1 + 0 + 2 / math.log2(1 + 3)
+    assert found["IDCG"][0, 0] == pytest.approx(2 - 1 / math.log2(1 + 2), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("setting", "threads"), [(None, 3), ("", 3), ("2", 2), (" 5 ,1", 5), ("0", 3), ("two", 3), ("-1", 3)]
+)
+def test_work_is_shared_by_as_many_threads_as_the_process_may_use(
+    monkeypatch: pytest.MonkeyPatch, setting: str | None, threads: int
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if setting is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", setting)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {1, 4, 7}, raising=False)
+    asked: list[int] = []
+
+    def pool(number: int) -> ThreadPoolExecutor:
+        asked.append(number)
+        return ThreadPoolExecutor(1)
+
+    monkeypatch.setattr(scoring, "ThreadPoolExecutor", pool)
+    assert scoring.in_threads(abs, [-1, 2]) == [1, 2]
+    assert asked == [threads]

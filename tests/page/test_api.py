@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 import pytest
+from conftest import NOTHING_IN_COMMON
 from gradio.utils import get_function_description
 
 from page.api import FUNCTIONS, WORDS, Function, name_runs, options_of_words, read_given
@@ -88,6 +89,19 @@ def test_queries_are_there_on_request() -> None:
 def test_a_reported_score_is_explained(got: Any) -> None:
     given = {"run": "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t", "qrels": "q1 0 b 1\nq2 0 a 1"}
     assert "sklearn" in call(BY_NAME["explain"], **given, got=got)["matches"]
+
+
+@NOTHING_IN_COMMON
+@pytest.mark.parametrize("name", ["score_run", "compare", "explain"])
+def test_an_answer_notes_that_no_document_is_in_common(name: str) -> None:
+    run = "q Q0 doc1 1 1 t\np Q0 doc1 1 1 t"
+    of_function: dict[str, Any] = {
+        "score_run": {"run": run},
+        "compare": {"runs": {"a": run, "b": run.replace("doc", "")}},
+        "explain": {"run": run, "got": 0},
+    }
+    notes = call(BY_NAME[name], **of_function[name], qrels="q 0 1 1\np 0 1 1")["notes"]
+    assert any("first retrieved: query 'q', document 'doc1'; first judged: query 'q', document '1'" in n for n in notes)
 
 
 def test_runs_have_the_names_that_were_given_or_those_of_their_files() -> None:

@@ -1,5 +1,6 @@
 """Uploaded runs: their names, their audit, and a query of theirs as a ranking."""
 
+import html
 import math
 import re
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import gradio as gr
 import pandas as pd
 import pytest
+from conftest import NOTHING_IN_COMMON
 
 from page.choices import DOCUMENTS, bar_of, options_of
 from page.contributions import Ranking
@@ -26,7 +28,7 @@ from page.run_results import (
     score_one,
     verdict_on,
 )
-from page.runs import files_or_samples, groups_html, query_html, show_samples
+from page.runs import files_or_samples, groups_html, query_html, results_of, show_samples
 
 BAR = bar_of("sklearn")
 QRELS = {"q1": {"a": 1.0, "b": 0.0}, "q2": {"a": 2.0}}
@@ -68,6 +70,19 @@ def test_a_query_opens_with_what_was_retrieved_and_what_was_missed() -> None:
     rows, what = rows_of_query({"p": {"x": 1.0}}, qrels, "q", "two")
     assert rows[0] == ["a", "2", ""]
     assert what.startswith("Query q by two")
+
+
+@NOTHING_IN_COMMON
+@pytest.mark.parametrize("queries", [1, 2])
+@pytest.mark.parametrize("runs", [["other"], ["other", "same"]])
+def test_a_note_says_that_a_run_has_no_document_in_common_with_the_qrels(
+    tmp_path: Path, queries: int, runs: list[str]
+) -> None:
+    for name, line in {"qrels": "q{} 0 7 1\n", "other": "q{} Q0 doc7 1 0.5 t\n", "same": "q{} Q0 7 1 0.5 t\n"}.items():
+        (tmp_path / f"{name}.txt").write_text("".join(map(line.format, range(queries))))
+    shown = results_of("", str(tmp_path / "qrels.txt"), [str(tmp_path / f"{name}.txt") for name in runs], None, *BAR)
+    ids = "first retrieved: query 'q0', document 'doc7'; first judged: query 'q0', document '7'"
+    assert html.escape(f"No document was both retrieved and judged; {ids}") in shown[0]
 
 
 def test_the_verdict_says_which_run_is_better_and_how_sure_that_is() -> None:

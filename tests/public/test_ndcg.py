@@ -21,7 +21,7 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import BUNDLE, METRIC, ROOT, MetricFactory, Processes
+from conftest import BUNDLE, METRIC, NOTHING_IN_COMMON, ROOT, MetricFactory, Processes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
@@ -656,6 +656,13 @@ def test_an_unknown_option_is_answered_with_those_of_the_method(
         ("compute", "by", "report and compare have it"),
         ("report", "baseline", "compare has it"),
         ("compare", "got", "explain has it"),
+        ("compute", "label_gain", r"LightGBM's label_gain is gain=\[0, 1, 3, 7, ...\], by label; its default is .*"),
+        ("lightgbm_metric", "label_gain", r"LightGBM's label_gain is gain=.*"),
+        ("report", "exp_gain", r'XGBoost\'s ndcg_exp_gain is gain="exponential" if it is true, else gain="linear"'),
+        ("xgboost_metric", "ndcg_exp_gain", "XGBoost's ndcg_exp_gain is .*"),
+        ("compare", "type", r'CatBoost\'s type=Exp is gain="exponential", and its type=Base is gain="linear"'),
+        ("compute", "denominator", r'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition .*'),
+        ("compute", "top", "CatBoost's top is k"),
     ],
 )
 def test_an_option_of_another_method_is_answered_with_that_method(
@@ -1165,6 +1172,7 @@ FOUND_NOTHING = {"a": {}, "b": {}, "c": {"x": 0.5}}
 JUDGED = {"a": {"d": 1}, "b": {"d": 2}, "c": {"d": 1}}
 
 
+@NOTHING_IN_COMMON
 @pytest.mark.parametrize(
     ("others", "expected"),
     [
@@ -1192,6 +1200,7 @@ def test_an_empty_answer_is_worth_the_same_in_scores_reports_and_comparisons(
     assert compared.scores["other"]["nDCG@2"].value == pytest.approx((sum(expected) + 1) / 3)
 
 
+@NOTHING_IN_COMMON
 @pytest.mark.parametrize(("others", "expected"), [({}, [1, 0, 0]), ({"judged_only": True}, [1, 0, 1])], ids=str)
 def test_an_empty_answer_is_worth_the_same_in_lists_rows_and_batches(
     ndcg: evaluate.Metric, fresh_metric: MetricFactory, others: dict[str, Any], expected: list[float]
@@ -1210,6 +1219,7 @@ def test_an_empty_answer_is_worth_the_same_in_lists_rows_and_batches(
     assert meter.compute() == mean
 
 
+@NOTHING_IN_COMMON
 def test_a_missing_query_is_an_empty_answer_unless_it_is_skipped(ndcg: evaluate.Metric) -> None:
     inputs = {"predictions": {"c": {"x": 0.5}}, "references": JUDGED, **PERFECT_IF_EMPTY}
     assert ndcg.compute(**inputs) == {"nDCG@2": pytest.approx(1 / 3)}

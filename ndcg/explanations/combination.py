@@ -1,0 +1,91 @@
+"""Options that give reported scores, as few changes of a convention, and as Python and the shell take them."""
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..measure.conventions import CONVENTIONS
+
+
+class Combination(NamedTuple):
+    """Options that give the reported scores.
+
+    Attributes:
+        convention: the convention that differs in the fewest options.
+        changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
+        score: the mean under these options.
+        given: the options that were given, and the cutoff, unless they are changed.
+    """
+
+    convention: str
+    changed: dict[str, Any]
+    score: float
+    given: dict[str, Any] = {}  # noqa: RUF012  # never changed
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `compute`."""
+        return {"convention": self.convention, **self.given, **self.changed}
+
+    @property
+    def call(self) -> str:
+        """The options as Python takes them.
+
+        >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
+        "convention='rectools', gain='exponential', k=20"
+        """
+        return ", ".join(f"{name}={_python_text(value)}" for name, value in self.options.items())
+
+    @property
+    def flags(self) -> str:
+        """The options as the shell takes them.
+
+        >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
+        '--convention rectools --judged-only -k all'
+        """
+        words = []
+        for name, value in self.options.items():
+            flag = "-k" if name == "k" else f"--{name.replace('_', '-')}"
+            if value is not False:
+                words.append(flag if value is True else f"{flag} {_shell_text(value)}")
+        return " ".join(words)
+
+    def __str__(self) -> str:
+        if not self.changed:
+            return self.convention
+        changed = [f"{name}={'the whole list' if value is None else value}" for name, value in self.changed.items()]
+        return f"{self.convention}, but {' and '.join(changed)}"
+
+
+def by_convention(
+    options: Mapping[str, Any], matter: Set[str], score: float, given: Mapping[str, Any], asked: Sequence[int | None]
+) -> Combination:
+    """Return a combination as changes of the convention that differs from it in the fewest options that matter.
+
+    Args:
+        options: the options, and the cutoff, or all cutoffs that the reported scores have.
+        matter: the options of which another value may change the score.
+        score: the mean under these options.
+        given: the options that were given.
+        asked: the cutoffs of the reported scores, or of the caller.
+    """
+    cutoff = {} if options["k"] in (asked, *asked) else {"k": options["k"]}
+    chosen = {name: value for name, value in options.items() if name in matter and name not in given}
+
+    def changed(convention: str) -> dict[str, Any]:
+        usual = {**CONVENTIONS[convention].options, "judged_only": False}
+        return {name: value for name, value in chosen.items() if repr(value) != repr(usual[name])}
+
+    convention = min(CONVENTIONS, key=lambda name: len(changed(name)))
+    return Combination(convention, changed(convention) | cutoff, score, {**given, "k": options["k"]})
+
+
+def _python_text(value: Any) -> str:
+    return 'float("nan")' if isinstance(value, float) and np.isnan(value) else repr(value)
+
+
+def _shell_text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_shell_text, value))
+    return "all" if value is None else str(value)

@@ -1,0 +1,267 @@
+"""How reported scores are read: their digits, and the values of queries in files, pipes and mappings."""
+
+import gzip
+import json
+import math
+import os
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pyarrow as pa
+import pytest
+from reference import RELEVANCE, SCORES
+
+from ndcg.explanations.reported import Reported
+from ndcg.inputs.reading import read
+from ndcg.measure.conventions import CONVENTIONS
+from ndcg.statistics.report import report
+
+CARD: dict[str, Any] = {"predictions": SCORES, "references": RELEVANCE}
+
+# Digits
+
+
+@pytest.mark.parametrize(
+    ("got", "number", "matches"),
+    [
+        (0.59, 0.59, True),  # .5921 to two digits
+        (0.5921, 0.5921, True),
+        (0.5920, 0.592, True),  # which Python writes with three digits
+        ("0.5920", 0.592, False),
+        ("0.5921", 0.5921, True),
+        (59.2, 0.592, True),
+        ("59.20%", 0.592, False),
+        ("59.21 %", 0.5921, True),
+        ("0.5%", 0.005, False),
+        (np.float32(0.5920910239), 0.5920910239, True),
+        (np.array(0.5921), 0.5921, True),
+        (Decimal("0.5920"), 0.592, False),
+        (1, 1.0, False),
+    ],
+    ids=str,
+)
+def test_a_number_matches_to_the_digits_that_it_has(
+    ndcg: evaluate.Metric, got: Any, number: float, matches: bool
+) -> None:
+    found = ndcg.explain(**CARD, got=got)
+    assert found.got == pytest.approx(number, abs=1e-9)
+    assert ("sklearn" in found.matches) == matches
+
+
+@pytest.mark.parametrize(("got", "text"), [(1.5, "1.5% is 0.015"), ("59.21 %", "59.21% is 0.5921"), (0.5921, None)])
+def test_a_score_read_as_a_percentage_says_so(ndcg: evaluate.Metric, got: Any, text: str | None) -> None:
+    found = ndcg.explain(**CARD, got=got)
+    assert found.percent == found.to_dict()["percent"] == (text is not None)
+    assert (f"Your score was read as a percentage: {text}." in str(found)) == (text is not None)
+    assert ("percentage" in str(found)) == (text is not None)
+
+
+@pytest.mark.parametrize(
+    ("values", "tolerance"),
+    [
+        ([0.1234, 0.5, 1.0], 0.5e-4),  # 0.5 stands for 0.5000
+        ([0.63, 0.5], 0.5e-2),
+        ([1.0, 1.0, 1.0], 1e-6),  # these have as few digits if all are kept
+        ([1, 0, None], 1e-6),
+        ([0.5, 0.25, 0.0], 1e-6),
+        ([0.6309297535714575, 1.0], 1e-6),
+        (["1.0000", "0.5000"], 0.5e-4),  # text says how many were kept
+        (["1.0", "0.0"], 1e-6),
+        ([np.float32(0.63), 1.0], 1e-6),
+        ([Decimal("0.630"), 1.0], 0.5e-3),
+        ([None, math.nan], 1e-6),
+    ],
+    ids=str,
+)
+def test_values_of_queries_match_to_the_digits_of_the_one_with_most(values: list[Any], tolerance: float) -> None:
+    rankings = read([[1.0]] * len(values), [[1]] * len(values))
+    (evidence,) = Reported.read(values, None).evidence(rankings)
+    assert evidence.precision == pytest.approx(tolerance, rel=1e-5)
+
+
+# Files
+
+
+VALUES = {"nDCG": {"a": 0.9, "b": 0.25}, "nDCG@5": {"a": 0.6309, "b": 1.0}, "nDCG@10": {"a": 0.75, "b": None}}
+RUN, QRELS = {"a": {"x": 1.0, "y": 2.0}, "b": {"y": 1.0}}, {"a": {"x": 1}, "b": {"x": 0}}
+
+
+def trec_eval(measure: str) -> str:
+    name = "ndcg" + measure.removeprefix("nDCG").replace("@", "_cut_")
+    lines = [f"{name:22}\t{query}\t{value}" for query, value in VALUES[measure].items() if value is not None]
+    return "\n".join(["map                   \ta\t0.1", *lines, f"{name:22}\tall\t0.5", "runid\tall\tbm25\n"])
+
+
+def ir_measures(measure: str) -> str:
+    return "".join(f"{query}\t{measure}\t{value}\n" for query, value in VALUES[measure].items()) + f"all\t{measure}\t1"
+
+
+def lines(measure: str) -> str:
+    return "".join(f"{query} {value}\n" for query, value in VALUES[measure].items())
+
+
+def table_of_one(measure: str) -> str:
+    return "query_id;value\n" + "".join(f"{query} ; {value}\n" for query, value in VALUES[measure].items())
+
+
+def table_of_measures(measure: str) -> str:
+    return "query_id,measure,value\n" + "".join(
+        f'"{query}",{each},{value}\n' for each in VALUES for query, value in VALUES[each].items()
+    )
+
+
+def records(*measures: str) -> list[dict[str, Any]]:
+    rows = [{"query": query, **{each: VALUES[each][query] for each in measures}} for query in "ab"]
+    return [{"run": "bm25", **row} for row in [*rows, {"query": "all", **dict.fromkeys(measures, 0.5)}]]
+
+
+def score_tsv(measure: str) -> str:
+    rows = records(*VALUES)
+    cells = [list(rows[0]), *(["" if each is None else str(each) for each in row.values()] for row in rows)]
+    return "\n".join(map("\t".join, cells))
+
+
+def score_jsonl(measure: str) -> str:
+    return "\n".join(map(json.dumps, records(*VALUES)))
+
+
+def score_json(measure: str) -> str:
+    columns = {name: [row[name] for row in records(*VALUES)[:2]] for name in ("query", *VALUES)}
+    return json.dumps({"signature": "nDCG|v:1", "queries": columns}, indent=1)
+
+
+def score_json_by_run(measure: str) -> str:
+    return json.dumps({"bm25": json.loads(score_json(measure))})
+
+
+def pytrec_eval(measure: str) -> str:
+    return json.dumps({query: {"map": 0.1, measure: value} for query, value in VALUES[measure].items()}, indent=1)
+
+
+ONE = [trec_eval, ir_measures, lines, table_of_one, pytrec_eval]
+SEVERAL = [table_of_measures, score_tsv, score_jsonl, score_json, score_json_by_run]
+SEVERAL += [lambda measure: "\n".join(map(trec_eval, VALUES))]
+
+
+def as_floats(values: dict[str, Any]) -> dict[str, Any]:
+    return {query: None if value is None else float(value) for query, value in values.items()}
+
+
+@pytest.mark.parametrize("measure", VALUES)
+@pytest.mark.parametrize("write", ONE + SEVERAL)
+def test_a_file_of_a_program_is_read_at_the_cutoff_that_is_given(
+    tmp_path: Path, write: Callable[[str], str], measure: str
+) -> None:
+    k = int(measure.partition("@")[2] or 0) or None
+    path = tmp_path / "values"
+    path.write_text(write(measure))
+    reported = Reported.read(path, k)
+    read_values = {**dict.fromkeys("ab"), **as_floats(reported.values)}
+    assert (read_values, reported.k) == (VALUES[measure], k)
+    text = Reported.read(path.read_text() + "\n", k)
+    assert (text.values, text.k) == (reported.values, k)
+
+
+@pytest.mark.parametrize("write", [trec_eval, ir_measures, pytrec_eval])
+def test_the_only_ndcg_of_a_file_needs_no_cutoff(ndcg: evaluate.Metric, tmp_path: Path, write: Any) -> None:
+    (tmp_path / "values").write_text(write("nDCG@5"))
+    assert Reported.read(tmp_path / "values", None).k == 5
+    assert ndcg.explain(predictions=RUN, references=QRELS, got=tmp_path / "values").measure == "nDCG@5"
+
+
+def test_mappings_of_programs_are_read_like_their_files(ndcg: evaluate.Metric) -> None:
+    inputs: dict[str, Any] = {"predictions": RUN, "references": QRELS}
+    saved = report(**inputs, k=[1, 10]).to_dict()
+    by_measure = {"a": {"ndcg_cut_1": 0.0, "ndcg_cut_10": 0.6309}, "b": {"ndcg_cut_1": 0.0, "ndcg_cut_10": 0.0}}
+    for got in (saved, by_measure):
+        assert "trec_eval" in ndcg.explain(**inputs, k=10, got=got).matches
+
+
+@pytest.mark.parametrize(
+    ("content", "k", "problem"),
+    [
+        (trec_eval("nDCG@5") + trec_eval("nDCG@10"), None, "holds nDCG@5 and nDCG@10, not nDCG; choose k=5"),
+        (trec_eval("nDCG@5"), 10, "holds nDCG@5, not nDCG@10; choose k=5"),
+        (trec_eval("nDCG"), 10, "holds nDCG, not nDCG@10; choose k=None"),
+        ("map a 0.5\nP_10 a 0.1\n", 10, "holds map and P_10, not nDCG@10"),
+        ("", 10, "holds no value, not nDCG@10"),
+        ("a 0.5\na 0.6", 10, "query 'a' has two values, '0.5' and '0.6'"),
+        ("a 0.5\n0.6", 10, "some values have a query, others none; give each of them its query"),
+        ("a 0.5\nb c d 0.6", 10, "line 2: 'b c d 0.6' is not a query and its value; give JSON"),
+        ("a 0.5\nb high", 10, "line 2: 'b high' is not a query and its value; give JSON"),
+        ("query,nDCG@10\na,0.5,1", 10, "line 2: 'a,0.5,1' is not a query and its value; give JSON"),
+        (
+            "query,P,R\na,0.5,1",
+            10,
+            "the columns are 'query', 'P', 'R'; one must be an nDCG, such as nDCG@10; give JSON",
+        ),
+        ('{"query": "a", "nDCG": 1}\n{"query"', None, "line 2: '{\"query\"' is not JSON; give JSON of values"),
+        (
+            "run\tquery\tnDCG@10\nbm25\ta\t0.5\ndense\ta\t0.6",
+            10,
+            "holds the values of bm25 and dense; give those of one run",
+        ),
+    ],
+)
+def test_a_file_without_the_value_of_each_query_says_what_it_holds(
+    tmp_path: Path, content: str, k: int | None, problem: str
+) -> None:
+    path = tmp_path / "values"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=f"^{re.escape(f'got: {path}: {problem}')}"):
+        Reported.read(path, k)
+
+
+def test_files_of_values_may_be_compressed_or_pipes(tmp_path: Path) -> None:
+    content = lines("nDCG").encode()
+    expected = Reported.read(lines("nDCG"), None)
+    (tmp_path / "a.gz").write_bytes(gzip.compress(content))
+    (tmp_path / "a@10.txt").write_bytes(pa.compress(content, "zstd", asbytes=True))
+    for name in ("a.gz", "a@10.txt"):
+        assert Reported.read(tmp_path / name, None) == Reported.read(str(tmp_path / name), None) == expected
+    reader, writer = os.pipe()
+    os.write(writer, content)
+    os.close(writer)
+    assert Reported.read(f"/dev/fd/{reader}", None) == expected
+    os.close(reader)
+
+
+def test_a_number_is_never_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "0.5").write_text("a 1")
+    assert Reported.read("0.5", None).score == 0.5
+
+
+EMPTY = {"predictions": {"a": {"d": 2.0, "e": 1.0}, "b": {"d": 1.0}}, "references": {"a": {"e": 1}, "b": {"d": 0}}}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [f"a 0.6309\nb{space}{word}\n" for word in ("nan", "NaN", "None", "null", "-") for space in " \t,"]
+    + ["a,0.6309\nb,\n", '{"a": 0.6309, "b": null}', '{"a": 0.6309, "b": NaN}', "[0.6309, null]", "0.6309\n-\n"]
+    + ["\ufeffa 0.6309\nb -\n", '\ufeff {"a": 0.6309, "b": null}'],
+)
+def test_a_file_of_values_may_say_that_a_query_has_none(ndcg: evaluate.Metric, tmp_path: Path, lines: str) -> None:
+    path = tmp_path / "values"
+    path.write_text(lines)
+    found = ndcg.explain(**EMPTY, k=10, got=path)
+    assert found.matches
+    assert all(math.isnan(CONVENTIONS[name].zero_division) for name in found.matches)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(b'{"a": 0.63', "Expecting .* line 1 column 11"), (b"a 0.63\n\xff 1\n", "'utf-8' codec .* in position 7")],
+)
+def test_a_file_of_values_that_cannot_be_read_is_named(
+    ndcg: evaluate.Metric, tmp_path: Path, content: bytes, problem: str
+) -> None:
+    path = tmp_path / "values"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"^got: {re.escape(str(path))}: {problem}"):
+        ndcg.explain(**EMPTY, k=10, got=path)

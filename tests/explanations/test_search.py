@@ -1,0 +1,92 @@
+"""The search of options: what it finds and says where options decide which queries count; matches by chance."""
+
+from typing import Any
+
+import evaluate
+import numpy as np
+import pytest
+from test_fuzz_explanations import Case, check
+
+from ndcg.explanations.search import Evidence, _by_chance
+
+UNRETRIEVED = {"predictions": [[0.9, None], [0.9, 0.5, 0.1]], "references": [[0, 2], [0, 3, 1]]}
+ONE_UNRETRIEVED = {"predictions": [[0.9, None]], "references": [[0, 2]]}
+UNJUDGED = {"predictions": [[0.3, 0.3, 0.7], [0.9]], "references": [[1, 0, None], [None]]}
+HUGE = {"predictions": [[1e39, 1, 1, 2]], "references": [[1, 0, 2, -1]]}
+LISTS = {"predictions": [[4, 1, 3, 2], [1, 2, 3, 4]], "references": [[0, 3, 1, 2], [2, 0, 1, 0]]}
+OF_RAX = {"gain": "exponential", "ties": "first", "negative_relevance": "keep"}
+
+
+@pytest.mark.parametrize("kind", ["mean", "values"])
+@pytest.mark.parametrize(
+    ("inputs", "options", "known"),
+    [
+        # a query without an ideal by this option alone
+        (UNRETRIEVED, {"k": 2, "gain": "exponential", "discount": "jarvelin", "ideal": "retrieved"}, {}),
+        (UNRETRIEVED, {"k": 2, "ideal": "retrieved", "zero_division": 1.0}, {}),
+        (ONE_UNRETRIEVED, {"k": 2, "ideal": "retrieved", "zero_division": 1.0}, {}),
+        # a query without documents by this option alone
+        (UNJUDGED, {"k": 2, "judged_only": True}, {}),
+        (HUGE, {"k": 3, "discount": "reciprocal", **OF_RAX}, {}),  # no score in Rax's 32 bits
+        (LISTS, {"k": 3, "ideal": "full"}, {"discount": [1.0, 0.5, 0.25]}),  # none of rank 4
+        (LISTS, {"k": 3, "gain": "exponential", "ideal": "full"}, {"log_base": 0.5}),  # too low for jarvelin
+        (LISTS, {"k": 10**7, "discount": "reciprocal"}, {}),  # no full ideal is as long
+    ],
+)
+def test_options_are_found_that_change_which_queries_count_or_have_a_score(
+    inputs: dict[str, Any], options: dict[str, Any], known: dict[str, Any], kind: str
+) -> None:
+    how = {name: value for name, value in {**options, **known}.items() if name != "k"}
+    checked = check(Case(inputs, None, how, known, [options["k"]], options["k"], kind))
+    assert checked is not None
+    returned, wrong, has_options = checked
+    assert returned
+    assert (wrong, has_options) == ([], True)
+
+
+def test_a_combination_without_a_score_is_no_match(ndcg: evaluate.Metric) -> None:
+    found = ndcg.explain(predictions=[[0.9, 0.5]], references=[[0, 2]], got=[0.0])
+    for each in found.combinations:
+        (value,) = ndcg.compute(predictions=[[0.9, 0.5]], references=[[0, 2]], **each.options).values()
+        assert value == 0
+
+
+def test_options_that_change_nothing_are_not_named(ndcg: evaluate.Metric) -> None:
+    (score,) = ndcg.compute(**LISTS, k=4, ideal="full", gain="exponential").values()
+    found = ndcg.explain(**LISTS, got=f"{score:.6f}")
+    assert found.combinations
+    assert all(set(each.changed) <= {"gain", "discount", "ideal", "k"} for each in found.combinations)
+
+
+def test_options_by_which_scores_cannot_be_read_are_said_not_to_be_tried(ndcg: evaluate.Metric) -> None:
+    found = ndcg.explain(**HUGE, got=0.123456)
+    assert list(found.without_score) == ["score_dtype=float32"]
+    assert "Combinations with score_dtype=float32 have no score." in str(found)
+    assert '1e+39 is too large for score_dtype="float32"' in str(found)
+    rows = {"predictions": [1, 1, 0], "references": [0, 1, 2], "query_ids": [1, 1, 1]}
+    assert list(ndcg.explain(**rows, got=0.123456).without_score) == ["ties=docid"]
+
+
+@pytest.mark.parametrize("digits", [1, 2, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_matches_by_chance_are_as_many_as_match_other_scores(digits: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    centers, spread = rng.uniform(0.2, 0.8, 40), rng.uniform(0.02, 0.1)
+    scores = (rng.choice(centers, 20_000) + rng.normal(0, spread, 20_000)).clip(0, 1)[:, np.newaxis]
+    counted, predicted = [], []
+    for got in rng.choice(scores[:, 0], 300) + rng.normal(0, 0.01, 300):
+        evidence = Evidence(np.array([round(got, digits)]), 0.5 * 10.0**-digits)
+        counted.append(np.count_nonzero(np.abs(scores - evidence.scores) <= evidence.precision))
+        predicted.append(_by_chance(scores, [evidence]))
+    assert np.mean(predicted) == pytest.approx(np.mean(counted), rel=0.15)
+
+
+@pytest.mark.parametrize("digits", [1, 2])
+def test_the_predicted_matches_are_as_many_as_are_found(ndcg: evaluate.Metric, digits: int) -> None:
+    rng = np.random.default_rng(0)
+    inputs = {"predictions": rng.integers(0, 9, (20, 12)).tolist(), "references": rng.integers(0, 4, (20, 12)).tolist()}
+    reported = [f"{got:.{digits}f}" for got in rng.uniform(0.4, 0.8, 12)]
+    found = [ndcg.explain(**inputs, got=got, gain="linear", missing="empty") for got in reported]
+    found = [each for each in found if each.combinations]
+    matches = sum(len(each.combinations) for each in found)
+    assert sum(each.by_chance for each in found) == pytest.approx(matches, rel=0.25)

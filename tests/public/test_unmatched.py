@@ -1,0 +1,201 @@
+"""Rankings in which not one retrieved document is judged, as if ids differed: a warning, once for each call."""
+
+import json
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from conftest import METRIC, MetricFactory, spark_session
+
+import ndcg as package
+
+RUN = {"q1": {"doc7": 0.9, "doc8": 0.1}, "q2": {"doc7": 0.3}}
+QRELS = {"q1": {"7": 1, "8": 0}, "q2": {"7": 2}}
+MATCHED = {"q1": {"7": 0.9}, "q2": {"doc7": 0.3}}
+BOTH = "no document was both retrieved and judged; first retrieved: {}'doc7'; first judged: {}'7'; "
+BY_ID = BOTH.format("query 'q1', document ", "query 'q1', document ")
+HINT = "check that both sides have the same ids"
+
+
+def joined(run: Any, qrels: Any) -> dict[str, Any]:
+    """The full outer join of both sides."""
+    sides = [
+        pd.DataFrame([(q, d, value) for q, of in side.items() for d, value in of.items()], columns=["q", "d", name])
+        for name, side in (("score", run), ("label", qrels))
+    ]
+    frame = sides[0].merge(sides[1], how="outer", on=["q", "d"])
+    return {"data": frame, "predictions": "score", "references": "label", "query_ids": "q"}
+
+
+def files(folder: Path) -> dict[str, Path]:
+    for name, side in {"run.json": RUN, "qrels.json": QRELS}.items():
+        (folder / name).write_text(json.dumps(side))
+    return {"predictions": folder / "run.json", "references": folder / "qrels.json"}
+
+
+FORMS: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
+    "mappings": (lambda _: {"predictions": RUN, "references": QRELS}, BY_ID),
+    "files": (files, BY_ID),
+    "a mapping and a file": (lambda folder: {**files(folder), "predictions": RUN}, BY_ID),
+    "ranked ids by query": (lambda _: {"predictions": {"q1": ["doc7"]}, "references": {"q1": {"7"}}}, BY_ID),
+    "ranked ids": (
+        lambda _: {"predictions": [["doc7"]], "references": [["7"]]},
+        BOTH.format("query 0, document ", "query 0, document "),
+    ),
+    "joined columns": (
+        lambda _: {**joined(RUN, QRELS), "document_ids": "d"},
+        BOTH.format("query 'q1', row 2, document ", "query 'q1', row 0, document "),
+    ),
+    "joined columns without ids of documents": (
+        lambda _: joined(RUN, QRELS),
+        BOTH.format("query 'q1', row 2", "query 'q1', row 0").replace("'doc7'", "").replace("'7'", ""),
+    ),
+}
+CALLS: dict[str, Callable[..., Any]] = {
+    "compute": METRIC.compute,
+    "report": METRIC.report,
+    "explain": METRIC.explain,
+    "the package's compute": package.compute,
+    "the package's report": package.report,
+    "a combination of metrics": lambda **inputs: evaluate.combine([METRIC]).compute(**inputs),
+    "judged_only": lambda **inputs: METRIC.compute(**inputs, judged_only=True),
+}
+
+
+def warned(call: Callable[..., Any], *args: Any, **inputs: Any) -> list[str]:
+    """The warnings of a call, all of which are in the line that makes it."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        call(*args, **inputs)
+    assert {each.filename for each in found} <= {__file__}
+    assert {each.category for each in found} <= {UserWarning}
+    return [str(each.message) for each in found]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("form", FORMS)
+def test_no_document_in_common_is_warned_of_once_in_the_line_of_the_call(tmp_path: Path, form: str, call: str) -> None:
+    inputs, message = FORMS[form]
+    assert warned(CALLS[call], **inputs(tmp_path)) == [f"predictions: {message}{HINT}"]
+
+
+def test_a_report_has_a_note_with_the_same_ids(ndcg: evaluate.Metric) -> None:
+    with pytest.warns(UserWarning, match="first retrieved"):
+        report = ndcg.report(predictions=RUN, references=QRELS, judged_only=True)
+    assert report.notes[0] == f"N{BY_ID[1:]}{HINT}."
+
+
+def test_a_report_on_lists_has_a_note_without_ids(ndcg: evaluate.Metric) -> None:
+    note = "No document was both retrieved and judged: are the document ids the same on both sides?"
+    assert ndcg.report(predictions=[[0.5, None]], references=[[None, 1]]).notes[0] == note
+    assert note not in ndcg.report(predictions=[[0.5, None], [1]], references=[[None, 1], [1]]).notes
+
+
+def test_an_explanation_has_a_note_with_the_same_ids(ndcg: evaluate.Metric) -> None:
+    with pytest.warns(UserWarning, match="first retrieved"):
+        found = ndcg.explain(predictions=RUN, references=QRELS, got=0.0)
+    assert found.notes == (f"N{BY_ID[1:]}{HINT}.",)
+    assert found.notes[0] in str(found)
+    assert found.to_dict()["notes"] == list(found.notes)
+
+
+def test_a_comparison_names_the_systems_without_a_document_in_common(ndcg: evaluate.Metric) -> None:
+    systems = {"good": MATCHED, "other": RUN, "third": RUN}
+    with pytest.warns(UserWarning, match=rf"^systems\['other'\], systems\['third'\]: {BY_ID}") as found:
+        notes = ndcg.compare(systems=systems, references=QRELS).notes
+    assert len(found) == 1
+    assert [note.partition(":")[0] for note in notes if BY_ID[1:] in note] == ["other", "third"]
+
+
+def test_batches_are_warned_of_together(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric(keep_in_memory=True)
+    for batches, expected in (([RUN, MATCHED], 0), ([RUN, RUN], 1)):
+        for call in (metric.compute, metric.report):
+            for at, run in enumerate(batches):
+                sides = [{f"{at} {query}": each for query, each in side.items()} for side in (run, QRELS)]
+                assert warned(metric.add_batch, predictions=sides[0], references=sides[1]) == []
+            assert len(warned(call)) == expected
+
+
+def test_parts_of_long_inputs_are_warned_of_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ndcg.inputs.reading.PART", 1)
+    ranked = {"predictions": [["doc7"], ["7"]], "references": [["7"], ["7"]]}
+    assert warned(package.compute, **ranked) == []
+    assert len(warned(package.compute, **ranked | {"predictions": [["doc7"], ["doc7"]]})) == 1
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"predictions": MATCHED, "references": QRELS},
+        {"predictions": MATCHED, "references": QRELS, "exclude": {"q1": ["7"]}},
+        {**joined(MATCHED, QRELS), "document_ids": "d", "exclude": {"q1": ["7"]}},
+        {"predictions": {"a": {"7": 0.5}, "b": {}}, "references": {"a": {}, "b": {"7": 1}}},  # each has only one side
+        {"predictions": {"q1": {}}, "references": QRELS},
+        {"predictions": [[0.5, None]], "references": [[None, 1]]},  # by position
+    ],
+    ids=["in common", "excluded", "excluded columns", "each query on one side", "nothing retrieved", "by position"],
+)
+def test_other_rankings_are_not_warned_of(ndcg: evaluate.Metric, inputs: dict[str, Any]) -> None:
+    assert warned(ndcg.compute, **inputs) == []
+
+
+def test_queries_of_joined_columns_may_also_have_other_ids(ndcg: evaluate.Metric) -> None:
+    inputs = joined({"1.0": {"d": 0.5}}, {"1": {"d": 1}})
+    (message,) = warned(ndcg.compute, **inputs)
+    assert "first retrieved: query '1.0', row 1; first judged: query '1', row 0" in message
+
+
+TO_INTEGERS = r"convert ids that are whole numbers to integers, before they become text"
+
+
+@pytest.mark.parametrize(("one", "other"), [("101.0", "101"), ("101", "101.0"), ("-7", "101.00")])
+def test_whole_numbers_that_were_floats_get_a_hint(ndcg: evaluate.Metric, one: str, other: str) -> None:
+    with pytest.warns(UserWarning, match=rf"{TO_INTEGERS}: '[0-9]+\.0+' was a float$"):
+        ndcg.compute(predictions={"q": {one: 0.5}}, references={"q": {other: 1}})
+    with pytest.raises(ValueError, match=rf"^predictions: no query .*{TO_INTEGERS}: '[0-9]+\.0+' was a float$"):
+        ndcg.compute(predictions={one: {"d": 0.5}}, references={other: {"d": 1}})
+
+
+@pytest.mark.parametrize("column", [np.array, pd.Series, pa.array, partial(np.array, dtype=np.float16)])
+def test_a_column_of_whole_numbers_as_floats_gets_a_hint(ndcg: evaluate.Metric, column: Callable[[Any], Any]) -> None:
+    flat = {"predictions": [0.5, 0.4], "references": [1, 0], "query_ids": [1, 1], "document_ids": [1, 2]}
+    for name in ("query_ids", "document_ids"):
+        with pytest.raises(ValueError, match=rf"^{name} must be integers or strings, .*; {TO_INTEGERS}$"):
+            ndcg.compute(**{**flat, name: column([101.0, 7.0])})
+        with pytest.raises(ValueError, match=rf"^{name} must be integers or strings, .*; give others as text$"):
+            ndcg.compute(**{**flat, name: column([101.5, 7.0])})
+
+
+def test_a_key_that_is_a_whole_number_as_a_float_gets_a_hint(ndcg: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match=r"document 101.0 is neither text nor an integer, as ids must be; give 101$"):
+        ndcg.compute(predictions={"q": {101.0: 0.5}}, references={"q": {101.0: 1}})
+    with pytest.raises(ValueError, match=r"query 0.5 is neither text nor an integer, .*; give others as text$"):
+        ndcg.compute(predictions={0.5: {"d": 0.5}}, references={0.5: {"d": 1}})
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.filterwarnings("ignore")  # of PySpark
+def test_spark_warns_if_no_row_has_both_values(ndcg: evaluate.Metric) -> None:
+    columns = {"predictions": "score", "references": "label", "query_ids": "q"}
+    for run, expected in ((RUN, 1), (MATCHED, 0)):
+        frame = joined(run, QRELS)["data"].astype(object)
+        rows = [tuple(row) for row in frame.where(frame.notna(), None)[["q", "score", "label"]].to_numpy()]
+        frame = spark_session().createDataFrame(rows, "q string, score double, label double").repartition(3)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            ndcg.compute(data=frame, **columns)
+        said = [str(each.message) for each in found if each.filename == __file__]
+        assert [each for each in said if each.startswith("no row has both a prediction and a reference")] == said
+        assert len(said) == expected
+    frame = spark_session().createDataFrame([(1.0, 0.5, 1)], "q double, score double, label int")
+    with pytest.raises(ValueError, match=r"got double; cast whole numbers to bigint$"):
+        ndcg.compute(data=frame, **columns)
