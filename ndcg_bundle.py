@@ -32,9 +32,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache, partial, reduce
 from importlib import import_module
-from itertools import chain, combinations, count, islice, pairwise, product, repeat
+from itertools import chain, combinations, count, groupby, islice, pairwise, permutations, product, repeat
 from numbers import Integral, Real
 from numpy.typing import NDArray
 from operator import attrgetter
@@ -390,95 +390,6 @@ def convention_notes() -> str:
     )
 
 
-# ndcg/measure/messages.py: Values, and the errors of other libraries, as error messages show them.
-
-_BRIEF = reprlib.Repr()
-_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 102  # 100 characters in quotes
-
-
-def shown(value: Any) -> str:
-    """Return a value as error messages show it: in one line, and shortened if it is long.
-
-    >>> shown("d1"), shown([*range(9)])
-    ("'d1'", '[0, 1, 2, 3, 4, 5, ...]')
-    """
-    try:
-        text = _BRIEF.repr(value)
-    except ValueError:  # Python prints integers up to a number of digits only
-        text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
-    return " ".join(text.splitlines())
-
-
-def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
-    """Return an error in the words of an entry point.
-
-    Args:
-        names: the words of the entry point for arguments and options.
-        problem: the error.
-        setting: how the entry point sets an option to a value.
-
-    >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
-    '-k must be positive; --ties last needs k'
-    """
-    known = rf"(?<![-\w])({'|'.join(map(re.escape, names))})"
-    problem = re.sub(rf'{known}=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
-    return re.sub(rf"{known}(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
-
-
-def visible(text: str) -> str:
-    r"""Return text with every character that does not print escaped, so that no id moves a terminal's cursor.
-
-    >>> visible("naïve"), visible("a\x1b[31m\n")
-    ('naïve', 'a\\x1b[31m\\n')
-    """
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is close to a wrong one or is the only one to begin with it, or an empty string.
-
-    >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
-    ('measures', 'exponential')
-    """
-    by_name = {each.lower(): each for each in known}
-    wrong = name[:100].lower()
-    longer = [each for each in by_name if len(wrong) > 2 and each.startswith(wrong)]
-    near = difflib.get_close_matches(wrong, by_name, 1) or longer
-    return by_name[near[0]] if len(near) == 1 else ""
-
-
-def missing_library(feature: str, library: str, packages: str) -> ImportError:
-    """Return the error for a library that a feature needs and that is not installed, with the packages to install.
-
-    >>> missing_library("plot", "Matplotlib", "matplotlib")
-    ImportError('plot needs Matplotlib: pip install matplotlib')
-    """
-    return ImportError(f"{feature} needs {library}: pip install {packages}")
-
-
-def warn(problem: str) -> None:
-    """Warn about rankings, at the line that called this package, itself or through evaluate."""
-    own = {__name__.partition(".")[0], "evaluate"}
-    level, frame = 2, sys._getframe(1)
-    while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(problem, stacklevel=level)
-
-
-def in_short(error: BaseException) -> str:
-    """Return the message of a library's error, in one line of at most 200 characters."""
-    return " ".join(str(error).split())[:200].rstrip(".")
-
-
-def raise_unless_of_values(error: BaseException) -> None:
-    """Raise an error again unless it is about values; a panic in a Rust library is not an Exception."""
-    of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
-    if isinstance(error, MemoryError) or not of_values:
-        raise error
-
-
 # ndcg/measure/arguments.py: Every argument and option of the public functions, described once.
 
 Door = TypeVar("Door", bound=Callable[..., Any])
@@ -740,6 +651,95 @@ def describes_arguments(door: Door) -> Door:
 
     door.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, door.__doc__ or "", flags=re.MULTILINE)
     return door
+
+
+# ndcg/measure/messages.py: Values, and the errors of other libraries, as error messages show them.
+
+_BRIEF = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 102  # 100 characters in quotes
+
+
+def shown(value: Any) -> str:
+    """Return a value as error messages show it: in one line, and shortened if it is long.
+
+    >>> shown("d1"), shown([*range(9)])
+    ("'d1'", '[0, 1, 2, 3, 4, 5, ...]')
+    """
+    try:
+        text = _BRIEF.repr(value)
+    except ValueError:  # Python prints integers up to a number of digits only
+        text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+    return " ".join(text.splitlines())
+
+
+def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
+    """Return an error in the words of an entry point.
+
+    Args:
+        names: the words of the entry point for arguments and options.
+        problem: the error.
+        setting: how the entry point sets an option to a value.
+
+    >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
+    '-k must be positive; --ties last needs k'
+    """
+    known = rf"(?<![-\w])({'|'.join(map(re.escape, names))})"
+    problem = re.sub(rf'{known}=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
+    return re.sub(rf"{known}(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
+
+
+def visible(text: str) -> str:
+    r"""Return text with every character that does not print escaped, so that no id moves a terminal's cursor.
+
+    >>> visible("naïve"), visible("a\x1b[31m\n")
+    ('naïve', 'a\\x1b[31m\\n')
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is close to a wrong one or is the only one to begin with it, or an empty string.
+
+    >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
+    ('measures', 'exponential')
+    """
+    by_name = {each.lower(): each for each in known}
+    wrong = name[:100].lower()
+    longer = [each for each in by_name if len(wrong) > 2 and each.startswith(wrong)]
+    near = difflib.get_close_matches(wrong, by_name, 1) or longer
+    return by_name[near[0]] if len(near) == 1 else ""
+
+
+def missing_library(feature: str, library: str, packages: str) -> ImportError:
+    """Return the error for a library that a feature needs and that is not installed, with the packages to install.
+
+    >>> missing_library("plot", "Matplotlib", "matplotlib")
+    ImportError('plot needs Matplotlib: pip install matplotlib')
+    """
+    return ImportError(f"{feature} needs {library}: pip install {packages}")
+
+
+def warn(problem: str) -> None:
+    """Warn about rankings, at the line that called this package, itself or through evaluate."""
+    own = {__name__.partition(".")[0], "evaluate"}
+    level, frame = 2, sys._getframe(1)
+    while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(problem, stacklevel=level)
+
+
+def in_short(error: BaseException) -> str:
+    """Return the message of a library's error, in one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200].rstrip(".")
+
+
+def raise_unless_of_values(error: BaseException) -> None:
+    """Raise an error again unless it is about values; a panic in a Rust library is not an Exception."""
+    of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
+    if isinstance(error, MemoryError) or not of_values:
+        raise error
 
 
 # ndcg/measure/ties.py: Compute the gains at the first ranks of every query, exactly for ties, from arrays of float scores and gains.
@@ -2055,6 +2055,259 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
             f"{option} {shown(value)} has no value for any of the {known}, ..., which a signature needs to name it"
         )
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
+
+
+# ndcg/show/tables.py: Tables, remarks and a signature as a person reads them: text, Markdown, HTML, LaTeX, a terminal's tables; and TSV.
+
+LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
+CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
+TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
+LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+
+Table = list[list[str]]  # the header first
+
+
+FOLDED = 8  # characters to which the first column of a terminal's table may be folded
+RICH_PADDING = 3  # characters next to a column of Rich
+
+
+class Readable:
+    """Tables, remarks and the signature of a result, if it has one, in readable formats."""
+
+    signature: str
+
+    def tables(self) -> list[Table]:
+        """Return tables of text, the header first; the first column holds names.
+
+        Characters that do not print, which ids may have, are escaped.
+        """
+        return [[list(map(visible, row)) for row in table] for table in self._tables()]
+
+    def remarks(self) -> list[str]:
+        """Return the sentences below the tables; characters that do not print are escaped."""
+        return list(map(visible, self._remarks()))
+
+    def _tables(self) -> list[Table]:
+        raise NotImplementedError
+
+    def _remarks(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def to_markdown(self) -> str:
+        """Return tables and notes as Markdown."""
+        tables = []
+        for table in self.tables():
+            header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
+            tables.append("\n".join([header, "|---" + "|---:" * (len(table[0]) - 1) + "|", *rows]))
+        remarks = map(markdown_text, self.remarks())
+        signature = [f"Signature: `{visible(self.signature)}`"] if self.signature else []
+        return "\n\n".join([*tables, *remarks, *signature])
+
+    def __str__(self) -> str:
+        tables = []
+        for table in self.tables():
+            tables.append(_plain(table))
+        return "\n\n".join([*tables, "\n".join(_sentences(self))])
+
+    def _repr_html_(self) -> str:
+        """Return the HTML for notebooks."""
+        tables = []
+        for header, *rows in self.tables():
+            cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
+            cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
+            tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
+        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
+        signature = f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>" if self.signature else ""
+        return "".join(tables) + remarks + signature
+
+
+def _plain(table: Table) -> str:
+    """Return a table as plain text."""
+    widths = _widths(table)
+    rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
+    return "\n".join("  ".join(row).rstrip() for row in rows)
+
+
+def _records(table: Table) -> str:
+    """Return each row of a table as lines of a heading and a cell, below the name of the row.
+
+    >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
+    run: bm25
+     queries  60
+     nDCG     0.5
+    """
+    (name, *headings), *rows = table
+    width = max(map(len, headings), default=0)
+    lines = []
+    for first, *cells in rows:
+        lines.append(f"{name}: {first}")
+        lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
+    return "\n".join(lines)
+
+
+def _widths(table: Table) -> list[int]:
+    """Return the number of characters of each column."""
+    return [max(map(len, column)) for column in zip(*table, strict=True)]
+
+
+def latex_of(result: Readable) -> str:
+    """Return a tabular for each table, after remarks and signature as comments."""
+    lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
+    for table in result.tables():
+        lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
+    return "\n".join(lines)
+
+
+def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a LaTeX tabular, from the kinds of its columns and rows of LaTeX, the header first."""
+    header, *body = (" & ".join(row) + " \\\\" for row in rows)
+    begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
+    return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
+
+
+def rich_of(result: Readable) -> str:
+    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text or in records.
+
+    Raises:
+        ImportError: Rich is missing.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        for cells in result.tables():
+            first, *others = _widths(cells)
+            if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
+                fits = sum([first, *others]) + 2 * len(others) <= console.width
+                console.print(Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
+                continue
+            header, *rows = cells
+            table = RichTable(box=box.SIMPLE_HEAD)
+            for at, name in enumerate(header):
+                table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
+            for row in rows:
+                table.add_row(*map(Text, row))
+            console.print(table)
+        for sentence in _sentences(result):
+            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # a line to copy stays one line
+    return captured.get().rstrip("\n")
+
+
+def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    r"""Return a line for each row, after one with the names of all columns.
+
+    Control characters are escaped, so that `cut` and `sort` see the columns.
+
+    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
+    ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
+    """
+    names = dict.fromkeys(name for row in rows for name in row)
+    lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
+    cells = (["" if each is None else str(each).translate(TSV_ESCAPES) for each in line] for line in lines)
+    return "\n".join(map("\t".join, cells))
+
+
+def _sentences(result: Readable) -> list[str]:
+    """Return the sentences below the tables of plain text."""
+    return [*result.remarks(), *([f"Signature: {visible(result.signature)}"] if result.signature else [])]
+
+
+def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
+    """Return a number as tables show it, with a sign also before positive ones if that is "+".
+
+    >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
+    ('0.5000', '+0.25', '1.5000e+200', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
+
+
+def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
+    """Return an interval, or a range, as tables show it.
+
+    >>> interval_text(0.25, 0.5, 2), interval_text(math.nan, math.nan)
+    ('0.25 – 0.50', '–')
+    """
+    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
+
+
+def level_text(confidence: float) -> str:
+    """Return the name of an interval.
+
+    >>> level_text(0.95)
+    '95% interval'
+    """
+    return f"{100 * confidence:g}% interval"
+
+
+def count_text(value: float | None) -> str:
+    """Return a number of queries or documents as tables show it: it may be an expectation.
+
+    >>> count_text(1234567), count_text(12.25), count_text(None)
+    ('1,234,567', '12.25', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
+
+
+def counted_text(counted: int | None, queries: int) -> str:
+    """Return the number of queries in a mean, with the number of all queries if some are excluded.
+
+    >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
+    ('300', '1,274 of 1,300', '–')
+    """
+    return count_text(counted) + (f" of {count_text(queries)}" if counted not in (None, queries) else "")
+
+
+def p_text(value: float) -> str:
+    """Return a p-value as tables show it.
+
+    >>> p_text(0.04), p_text(0.0001), p_text(0.00009)
+    ('0.0400', '0.0001', '<0.0001')
+    """
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
+    """Return the cell of a number, or of an id, which may also be a number.
+
+    >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
+    ('q7', '7', '0.50', '–')
+    """
+    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
+
+
+def letter_text(index: int) -> str:
+    """Return the letters a, b, ..., z, aa, ab, ...
+
+    >>> [letter_text(index) for index in (0, 25, 26, 701, 702)]
+    ['a', 'z', 'aa', 'zz', 'aaa']
+    """
+    return (letter_text(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
+
+
+def latex_text(text: str) -> str:
+    r"""Return text that LaTeX shows as it is.
+
+    >>> print(latex_text("50%_of $x$"))
+    50\%\_of \$x\$
+    """
+    return "".join(LATEX_SPECIAL.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
+
+
+def markdown_text(text: str) -> str:
+    r"""Return text that Markdown shows as it is.
+
+    >>> print(markdown_text("<b>|_&"))
+    \<b\>\|\_\&
+    """
+    escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
+    return " ".join(escaped.split())
 
 
 # ndcg/inputs/tables.py: Tables of rows: the names that their columns may have, and the shapes in which pandas writes them.
@@ -6305,375 +6558,6 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # it takes the scores' negatives
 
 
-# ndcg/show/tables.py: Tables, remarks and a signature as a person reads them: text, Markdown, HTML, LaTeX, a terminal's tables; and TSV.
-
-LARGE = 1e15  # from here on, a number is shown by its first digits: float64 does not hold all that are before the point
-CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
-TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
-LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-
-Table = list[list[str]]  # the header first
-
-
-FOLDED = 8  # characters to which the first column of a terminal's table may be folded
-RICH_PADDING = 3  # characters next to a column of Rich
-
-
-class Readable:
-    """Tables, remarks and the signature of a result, if it has one, in readable formats."""
-
-    signature: str
-
-    def tables(self) -> list[Table]:
-        """Return tables of text, the header first; the first column holds names.
-
-        Characters that do not print, which ids may have, are escaped.
-        """
-        return [[list(map(visible, row)) for row in table] for table in self._tables()]
-
-    def remarks(self) -> list[str]:
-        """Return the sentences below the tables; characters that do not print are escaped."""
-        return list(map(visible, self._remarks()))
-
-    def _tables(self) -> list[Table]:
-        raise NotImplementedError
-
-    def _remarks(self) -> Sequence[str]:
-        raise NotImplementedError
-
-    def to_markdown(self) -> str:
-        """Return tables and notes as Markdown."""
-        tables = []
-        for table in self.tables():
-            header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
-            tables.append("\n".join([header, "|---" + "|---:" * (len(table[0]) - 1) + "|", *rows]))
-        remarks = map(markdown_text, self.remarks())
-        signature = [f"Signature: `{visible(self.signature)}`"] if self.signature else []
-        return "\n\n".join([*tables, *remarks, *signature])
-
-    def __str__(self) -> str:
-        tables = []
-        for table in self.tables():
-            tables.append(_plain(table))
-        return "\n\n".join([*tables, "\n".join(_sentences(self))])
-
-    def _repr_html_(self) -> str:
-        """Return the HTML for notebooks."""
-        tables = []
-        for header, *rows in self.tables():
-            cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
-            cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
-            tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
-        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
-        signature = f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>" if self.signature else ""
-        return "".join(tables) + remarks + signature
-
-
-def _plain(table: Table) -> str:
-    """Return a table as plain text."""
-    widths = _widths(table)
-    rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
-    return "\n".join("  ".join(row).rstrip() for row in rows)
-
-
-def _records(table: Table) -> str:
-    """Return each row of a table as lines of a heading and a cell, below the name of the row.
-
-    >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
-    run: bm25
-     queries  60
-     nDCG     0.5
-    """
-    (name, *headings), *rows = table
-    width = max(map(len, headings), default=0)
-    lines = []
-    for first, *cells in rows:
-        lines.append(f"{name}: {first}")
-        lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
-    return "\n".join(lines)
-
-
-def _widths(table: Table) -> list[int]:
-    """Return the number of characters of each column."""
-    return [max(map(len, column)) for column in zip(*table, strict=True)]
-
-
-def latex_of(result: Readable) -> str:
-    """Return a tabular for each table, after remarks and signature as comments."""
-    lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
-    for table in result.tables():
-        lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
-    return "\n".join(lines)
-
-
-def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a LaTeX tabular, from the kinds of its columns and rows of LaTeX, the header first."""
-    header, *body = (" & ".join(row) + " \\\\" for row in rows)
-    begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
-    return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
-
-
-def rich_of(result: Readable) -> str:
-    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text or in records.
-
-    Raises:
-        ImportError: Rich is missing.
-    """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    with console.capture() as captured:
-        for cells in result.tables():
-            first, *others = _widths(cells)
-            if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
-                fits = sum([first, *others]) + 2 * len(others) <= console.width
-                console.print(Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
-                continue
-            header, *rows = cells
-            table = RichTable(box=box.SIMPLE_HEAD)
-            for at, name in enumerate(header):
-                table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
-            for row in rows:
-                table.add_row(*map(Text, row))
-            console.print(table)
-        for sentence in _sentences(result):
-            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # a line to copy stays one line
-    return captured.get().rstrip("\n")
-
-
-def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
-    r"""Return a line for each row, after one with the names of all columns.
-
-    Control characters are escaped, so that `cut` and `sort` see the columns.
-
-    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
-    ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
-    """
-    names = dict.fromkeys(name for row in rows for name in row)
-    lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
-    cells = (["" if each is None else str(each).translate(TSV_ESCAPES) for each in line] for line in lines)
-    return "\n".join(map("\t".join, cells))
-
-
-def _sentences(result: Readable) -> list[str]:
-    """Return the sentences below the tables of plain text."""
-    return [*result.remarks(), *([f"Signature: {visible(result.signature)}"] if result.signature else [])]
-
-
-def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
-    """Return a number as tables show it, with a sign also before positive ones if that is "+".
-
-    >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
-    ('0.5000', '+0.25', '1.5000e+200', '–')
-    """
-    if value is None or math.isnan(value):
-        return "–"
-    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
-
-
-def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
-    """Return an interval, or a range, as tables show it.
-
-    >>> interval_text(0.25, 0.5, 2), interval_text(math.nan, math.nan)
-    ('0.25 – 0.50', '–')
-    """
-    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
-
-
-def level_text(confidence: float) -> str:
-    """Return the name of an interval.
-
-    >>> level_text(0.95)
-    '95% interval'
-    """
-    return f"{100 * confidence:g}% interval"
-
-
-def count_text(value: float | None) -> str:
-    """Return a number of queries or documents as tables show it: it may be an expectation.
-
-    >>> count_text(1234567), count_text(12.25), count_text(None)
-    ('1,234,567', '12.25', '–')
-    """
-    if value is None:
-        return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
-
-
-def counted_text(counted: int | None, queries: int) -> str:
-    """Return the number of queries in a mean, with the number of all queries if some are excluded.
-
-    >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
-    ('300', '1,274 of 1,300', '–')
-    """
-    return count_text(counted) + (f" of {count_text(queries)}" if counted not in (None, queries) else "")
-
-
-def p_text(value: float) -> str:
-    """Return a p-value as tables show it.
-
-    >>> p_text(0.04), p_text(0.0001), p_text(0.00009)
-    ('0.0400', '0.0001', '<0.0001')
-    """
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
-    """Return the cell of a number, or of an id, which may also be a number.
-
-    >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
-    ('q7', '7', '0.50', '–')
-    """
-    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
-
-
-def letter_text(index: int) -> str:
-    """Return the letters a, b, ..., z, aa, ab, ...
-
-    >>> [letter_text(index) for index in (0, 25, 26, 701, 702)]
-    ['a', 'z', 'aa', 'zz', 'aaa']
-    """
-    return (letter_text(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
-
-
-def latex_text(text: str) -> str:
-    r"""Return text that LaTeX shows as it is.
-
-    >>> print(latex_text("50%_of $x$"))
-    50\%\_of \$x\$
-    """
-    return "".join(LATEX_SPECIAL.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
-
-
-def markdown_text(text: str) -> str:
-    r"""Return text that Markdown shows as it is.
-
-    >>> print(markdown_text("<b>|_&"))
-    \<b\>\|\_\&
-    """
-    escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
-    return " ".join(escaped.split())
-
-
-# ndcg/explanations/properties.py: Properties that queries have in common on which two definitions of nDCG differ.
-
-SHOWN_PROPERTIES = 2  # other properties often go with these
-TELLING = 0.05  # the highest probability that as many would have a property by chance
-
-
-def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
-    """Return which queries have each property that definitions of nDCG treat differently.
-
-    >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
-    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
-    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
-    """
-    counts, lacking = rankings.counts(), rankings.lacking()
-    retrieved, judged = counts["retrieved"], counts["judged"]
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
-    known = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
-    relevance = np.where(known, rankings.relevance, 0)
-    highest, lowest = np.full(rankings.queries, -np.inf), np.full(rankings.queries, np.inf)
-    relevant = relevance > 0
-    np.maximum.at(highest, query[relevant], relevance[relevant])
-    np.minimum.at(lowest, query[relevant], relevance[relevant])
-    properties = {
-        "no place in the run": lacking,
-        "no retrieved documents": (retrieved == 0) & ~lacking,
-        "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": np.bincount(rankings.queries_of_ties(), minlength=rankings.queries) > 0,
-        "unjudged documents": retrieved > counts["retrieved and judged"],
-        "judged documents that were not retrieved": judged > counts["retrieved and judged"],
-        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
-        "grades of relevance": highest > lowest,
-        "a relevance above 1": highest > 1,
-    }
-    if k is not None:
-        properties["more retrieved documents than the cutoff"] = retrieved > k
-        properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
-        properties["more relevant documents than the cutoff"] = counts["relevant"] > k
-    return properties
-
-
-def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
-    """Yield the properties of those that differ from the nearest definition, in sentences, the most telling first.
-
-    Args:
-        properties: for each property, a mask of the queries that have it.
-        differing: a mask of the queries that differ.
-        noun: the word for them, such as "queries".
-        nearest: the nearest definition.
-    """
-    own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
-    telling = []
-    for name, having in properties.items():
-        with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
-        chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
-        if 2 * with_it > own and chance <= TELLING:
-            have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
-            telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
-    yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
-
-
-def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
-    """Return the probability that as many of those drawn have a property, if they were drawn at random.
-
-    >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
-    0.2222
-    """
-
-    def log_ways(count: int, chosen: int) -> float:
-        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
-
-    lacking = of_all - having
-    numbers = range(max(seen, drawn - lacking), min(drawn, having) + 1)
-    every_way = log_ways(of_all, drawn)
-    return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
-
-
-# ndcg/measure/interrupts.py: Ctrl-C and other signals during calls of code that may raise, or catch, the same errors.
-
-INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no alarm
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Raise at the end what the handler of a signal has raised, such as KeyboardInterrupt on Ctrl-C.
-
-    It replaces any other outcome: the code that was interrupted may catch every error, or raise one of its own. NumPy,
-    for example, raises an ImportError with advice on how to install it.
-    """
-    raised: list[BaseException] = []
-    before: dict[int, tuple[Any, Any]] = {}
-
-    def watched(handler: Callable[..., Any]) -> Callable[..., Any]:
-        def watch(number: int, frame: Any) -> Any:
-            try:
-                return handler(number, frame)
-            except BaseException as error:
-                raised.append(error)
-                raise
-
-        return watch
-
-    try:
-        with suppress(ValueError):  # in another thread than the main one, which no signal reaches
-            for number in map(signal.Signals.__getitem__, INTERRUPTS):
-                if callable(handler := signal.getsignal(number)):
-                    before[number] = watched(handler), handler
-                    signal.signal(number, before[number][0])
-        yield
-    finally:
-        for caught, (ours, handler) in before.items():
-            if signal.getsignal(caught) is ours:
-                signal.signal(caught, handler)
-        if raised:
-            raise raised[0]
-
-
 # ndcg/explanations/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
 
 Documents = Mapping[Any, float]
@@ -6792,12 +6676,20 @@ class Queries:
         self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
         self._read: dict[tuple[Any, ...], Rankings] = {}
         self._scores: dict[tuple[Any, ...], Floats] = {}
+        self._tied: dict[tuple[Change, ...], Mask] = {}
 
     def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
         """Apply changes to the queries, one after the other."""
         if changes not in self._changed:
             self._changed[changes] = [changes[-1](query) for query in self.changed(changes[:-1])]
         return self._changed[changes]
+
+    def tied(self, changes: tuple[Change, ...]) -> Mask:
+        """Return which queries have documents with equal scores after changes."""
+        if changes not in self._tied:
+            runs = [query.run.values() for query in self.changed(changes)]
+            self._tied[changes] = np.array([len(set(run)) < len(run) for run in runs], bool)
+        return self._tied[changes]
 
     def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
         """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
@@ -6904,276 +6796,6 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
         yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
 
 
-# ndcg/explanations/questions.py: Asking a function of nDCG: small random rankings, the forms that functions accept, and their side effects.
-
-NDCGFunction = Callable[..., Any]
-
-FUNCTION_FORMS = {  # the arguments of each form
-    "mappings": "{document: score}, {document: relevance}, k",
-    "lists": "scores, relevance, k",
-    "arrays": "scores, relevance, k",
-    "ranked": "ids, {document: relevance}, k",
-    "sets": "ids, {relevant ids}, k",
-}
-WITHOUT_SCORES = ("ranked", "sets")
-CUTOFF_NAMES = ("k", "top_k", "topk", "at", "at_k", "cutoff", "n")  # of parameters that are given by keyword
-FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
-NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
-
-
-class Answer(NamedTuple):
-    """The answer of a function for a ranking.
-
-    Attributes:
-        value: the score; nan if there is none.
-        problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
-        returned: the value that is not a score, or the words of the error, as text.
-    """
-
-    value: float
-    problem: str = ""
-    returned: str = ""
-
-
-class Habit(NamedTuple):
-    """A side effect of a function.
-
-    Attributes:
-        times: on how many rankings.
-        size: the number of documents of the smallest of them.
-        example: the result for that ranking, or else its arguments; empty if the ranking does not matter.
-    """
-
-    times: int
-    size: int
-    example: str
-
-
-class Asker:
-    """Asks a function, and records its side effects.
-
-    Attributes:
-        habits: the side effects, in words.
-        relevance_first: whether it takes the relevance before the scores or ids.
-    """
-
-    def __init__(self, function: NDCGFunction, k: int | None) -> None:
-        self.function = function
-        self.habits: dict[str, Habit] = {}
-        self.relevance_first = False
-        self._cutoff = _cutoff_parameter(function, k)
-
-    @property
-    def takes_cutoff(self) -> bool:
-        """Whether it takes a cutoff, rather than only a ranking."""
-        return self._cutoff is not None
-
-    def answer(self, query: Query, form: str) -> Answer:
-        """Ask for one ranking, twice, and count habits."""
-        habits: set[str] = set()
-        first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
-        if not np.array_equal([first.value], [second.value], equal_nan=True):
-            habits.add("gives another answer when it is asked twice")
-        if first.value > 1 + FLOAT32:
-            habits.add("returns a value above 1")
-        if first.value < -FLOAT32:
-            habits.add("returns a value below 0")
-        size = len({*query.run, *query.qrels})
-        for habit in sorted(habits):
-            self._count(habit, size, "")
-        if first.problem:
-            raised = first.problem.startswith("raises")
-            ranking = "" if first.returned and not raised else arguments_text(query, form)
-            self._count(first.problem, size, " for ".join(filter(None, (first.returned, ranking))))
-        return first
-
-    def _count(self, habit: str, size: int, example: str) -> None:
-        known = self.habits.get(habit, Habit(0, size, example))
-        smallest = known if known.size <= size else Habit(0, size, example)
-        self.habits[habit] = smallest._replace(times=known.times + 1)
-
-    def value(self, query: Query, form: str) -> float:
-        """Return the score that it gives a ranking, without counting habits; nan if there is none."""
-        return self._ask(_arguments(query, form), query.k, set()).value
-
-    def counts_duplicates(self, form: str) -> bool:
-        """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
-        query = Query({}, {"d1": 1, "d2": 0}, 3)
-        lists = ["d1", "d2"], ["d1", "d1", "d2"]
-        once, twice = (self._ask((ids, _arguments(query, form)[1]), 3, set()) for ids in lists)
-        return twice.value > once.value + FLOAT32
-
-    def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
-        """Return the function's result."""
-        first, second = reversed(arguments) if self.relevance_first else arguments
-        if not self.takes_cutoff:
-            return self.function(first, second)
-        return self.function(first, second, **{self._cutoff: k}) if self._cutoff else self.function(first, second, k)
-
-    def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: set[str]) -> Answer:
-        before, printed = [_as_text(each) for each in arguments], _Printed()
-        with (
-            interruptible(),
-            redirect_stdout(_text_stream(printed)),
-            redirect_stderr(_text_stream(printed)),
-            warnings.catch_warnings(record=True) as warned,
-        ):
-            warnings.simplefilter("always")
-            try:
-                with np.errstate(all="ignore"):
-                    answer = _read_answer(self._called(arguments, k))
-            except BaseException as error:  # noqa: BLE001  # an error is also an answer, and SystemExit too
-                answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
-        if printed.getvalue():
-            habits.add("prints")
-        habits.update(
-            f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})" for each in warned
-        )
-        if [_as_text(each) for each in arguments] != before:
-            habits.add("changes its arguments")
-        return answer
-
-
-class _Printed(io.BytesIO):
-    """What a function prints, also if it closes its output."""
-
-    def close(self) -> None:
-        """Keep what was printed."""
-
-
-def _text_stream(printed: _Printed) -> io.TextIOWrapper:
-    """Return a stream like `sys.stdout`, with its buffer, encoding and other attributes."""
-    return io.TextIOWrapper(printed, "utf-8", "replace", write_through=True)
-
-
-def _cutoff_parameter(function: NDCGFunction, k: int | None) -> str | None:
-    """Return the keyword by which a function takes the cutoff, "" for the third place, or None if it takes none."""
-    with suppress(ValueError, TypeError):  # of a built-in function nothing is known
-        signature = inspect.signature(function)
-        for arguments, name in [((None,) * 3, ""), *(((None,) * 2, name) for name in CUTOFF_NAMES)]:
-            with suppress(TypeError):
-                signature.bind(*arguments, **({name: k} if name else {}))
-                return name
-        signature.bind(None, None)
-        return None
-    return None if k is None else ""
-
-
-def _arguments(query: Query, form: str) -> tuple[Any, Any]:
-    """Return a ranking in a form, as new objects."""
-    if form == "mappings":
-        return dict(query.run), dict(query.qrels)
-    if form == "ranked":
-        return ranked(query), dict(query.qrels)
-    if form == "sets":
-        return ranked(query), {document for document, relevance in query.qrels.items() if relevance > 0}
-    sides = [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
-    return (np.array(sides[0]), np.array(sides[1])) if form == "arrays" else sides
-
-
-def arguments_text(query: Query, form: str) -> str:
-    """Return a ranking as the arguments of a function, to paste.
-
-    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
-    'scores = [2.0], relevance = [1], k = 3'
-    """
-    names = {"mappings": ("run", "qrels"), "ranked": ("ids", "relevance"), "sets": ("ids", "relevant")}
-    one, other = names.get(form, ("scores", "relevance"))
-    first, second = _arguments(query, "lists" if form == "arrays" else form)
-    if form == "sets":
-        second = f"{{{', '.join(map(repr, sorted(second)))}}}" if second else "set()"
-    return f"{one} = {first}, {other} = {second}, k = {query.k}"
-
-
-def _as_text(argument: Any) -> str:
-    """Return an argument as text that shows each change, whatever a function writes into it.
-
-    Its values cannot be compared with `==`: for an array in a list, that is an array of bools.
-    """
-    if isinstance(argument, np.ndarray):
-        return f"{argument.dtype}{argument.shape}{argument.tolist()}"
-    return repr(sorted(argument, key=repr) if isinstance(argument, set) else argument)
-
-
-def _read_answer(returned: Any) -> Answer:
-    """Read what a function returned."""
-    value = _only_value(returned)
-    if value is None:
-        return Answer(math.nan, "returns None")
-    if isinstance(value, (str, bytes)):
-        return Answer(math.nan, "returns text", shown(value))
-    no_number = Answer(math.nan, f"returns a value of type {type(value).__name__}, which is not a number", shown(value))
-    if isinstance(value, (bool, np.bool_)):
-        return no_number
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return no_number
-    if math.isnan(number):
-        return Answer(math.nan, "returns nan")
-    return Answer(number) if math.isfinite(number) else Answer(math.nan, "returns infinity")
-
-
-def _only_value(returned: Any) -> Any:
-    """Return the value in an array or tensor of one, None if it is masked; other results unchanged.
-
-    >>> _only_value(np.array([[0.5]])), _only_value([0.5])
-    (0.5, [0.5])
-    """
-    with suppress(Exception):  # whatever its library raises, it is not an array of numbers
-        array = converted(returned)
-        if isinstance(array, (np.ndarray, *ARROW)) and (array := np.ma.asanyarray(array)).size == 1:
-            return array.reshape(-1).tolist()[0]
-    return returned
-
-
-def random_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> list[Query]:
-    """Return small random rankings that a form can express.
-
-    Some have ties, documents that were not judged or not retrieved, graded relevance, no relevant documents, or more or
-    fewer documents than the cutoff; plain ones have only distinct scores and judged documents.
-
-    >>> random_rankings(1, 2, "lists", 0) == random_rankings(1, 2, "lists", 0)
-    True
-    """
-    rng = np.random.default_rng(seed)
-    return [_random_ranking(rng, k, form, plain) for _ in range(count)]
-
-
-@lru_cache(maxsize=8)
-def first_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> Queries:
-    """Return the first random rankings, which keep their scores by each definition for the next function."""
-    return Queries(random_rankings(count, k, form, seed, plain=plain))
-
-
-def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain: bool) -> Query:
-    size = int(rng.integers(2, (k or 8) + 6))
-    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
-    relevance = rng.integers(0, rng.integers(2, 6), size) * (rng.random(size) < rng.uniform(0.3, 1))
-    scores = np.round(rng.normal(0, 2, size), 3)
-    retrieved, judged = np.ones((2, size), bool)
-    if not plain:
-        if rng.random() < 0.08:
-            relevance[:] = 0
-        if rng.random() < 0.3:
-            scores = np.floor(scores)
-        elif rng.random() < 0.2:  # close, but not so close that they are equal in 32 bits
-            scores = 0.05 + rng.integers(0, 9, size) * 10.0 ** -rng.integers(3, 8)
-        if rng.random() < 0.4:
-            retrieved = rng.random(size) < rng.choice([0.0, 0.3, 0.7, 0.9], p=[0.1, 0.3, 0.3, 0.3])
-        if rng.random() < 0.4:
-            judged = rng.random(size) < rng.uniform(0.3, 0.9)
-        judged[rng.integers(size)] = True
-    if form in ("lists", "arrays"):
-        retrieved, judged = np.ones((2, size), bool)
-    if form == "sets":
-        relevance = np.minimum(relevance, 1)
-    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
-    query = Query(run, qrels, k)
-    return query._replace(run=in_order(ranked(query))) if form in WITHOUT_SCORES else query
-
-
 # ndcg/explanations/slips.py: Every way in which nDCG is known to go wrong, as one table.
 
 # Changes of a query
@@ -7186,7 +6808,25 @@ def _cut(query: Query) -> Query:
 
 def _judged_of_top(query: Query) -> Query:
     top = ranked(query)[: query.k]
-    return query._replace(qrels={each: query.qrels[each] for each in top if each in query.qrels})
+    return query._replace(qrels={each: query.qrels.get(each, 0) for each in top})
+
+
+def _unjudged_as_0(query: Query) -> Query:
+    return query._replace(qrels={**dict.fromkeys(query.run, 0), **query.qrels})
+
+
+def _first_relevant(query: Query) -> Query:
+    """Keep only the judgment of the first relevant document of the run, or of one that it misses."""
+    relevant = [document for document in (*ranked(query), *query.qrels) if query.qrels.get(document, 0) > 0]
+    return query._replace(qrels={each: query.qrels[each] for each in relevant[:1]})
+
+
+def _without_zeros(query: Query) -> Query:
+    return query._replace(run={document: score for document, score in query.run.items() if score != 0})
+
+
+def _by_ascending_id(query: Query) -> Query:
+    return query._replace(run={document: query.run[document] for document in sorted(query.run)})
 
 
 def _whole(query: Query) -> Query:
@@ -7485,6 +7125,11 @@ SLIPS = (
         both=Term(options={"ties": "last"}),
     ),
     Slip(
+        "ties by ascending document id",
+        "Documents with equal scores are ordered by their ids, the lowest first, so the names of documents decide.",
+        both=Term((_by_ascending_id,), {"ties": "first"}),
+    ),
+    Slip(
         "ties in the model's favor",
         "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
         "perfect.",
@@ -7549,6 +7194,11 @@ SLIPS = (
         both=Term((_with_zeros,)),
     ),
     Slip(
+        "documents with the score 0 not retrieved",
+        "A score of 0 is read as no score, so such documents have no rank.",
+        both=Term((_without_zeros,)),
+    ),
+    Slip(
         "unretrieved documents ranked last",
         "Judged documents that were not retrieved take ranks at the end of the list.",
         both=Term((_with_last,)),
@@ -7604,6 +7254,12 @@ SLIPS = (
         both=_with_gain(np.exp2),
     ),
     Slip(
+        "gain 2^r, also of unjudged documents",
+        "The gain is 2^r without the - 1, and documents without a judgment have the relevance 0, so they count 1.",
+        both=_with_gain(np.exp2),
+        dcg=Term((_unjudged_as_0,)),
+    ),
+    Slip(
         "gain r^2",
         "The gain is the square of the relevance.",
         both=_with_gain(np.square),
@@ -7627,6 +7283,16 @@ SLIPS = (
         "Only the first k documents are kept; the ideal, and everything else that depends on the retrieved documents, "
         "is computed from them.",
         both=Term((_cut,)),
+    ),
+    Slip(
+        "only the first relevant document",
+        "The score is the discount of the first relevant document that was retrieved; all others count nothing.",
+        both=Term((_first_relevant,)),
+    ),
+    Slip(
+        "DCG of the first relevant document only",
+        "The DCG ends with the first relevant document, the ideal counts all of them.",
+        dcg=Term((_first_relevant,)),
     ),
     Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
     Slip(
@@ -7655,13 +7321,20 @@ def slip_named(name: str) -> Slip:
     return next(slip for slip in SLIPS if slip.name == name)
 
 
-# ndcg/explanations/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
+# ndcg/explanations/definitions.py: The definitions of nDCG that explain the answers of a function: conventions, known slips, and constant factors.
 
-MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
-FIRST_ASKED = 16  # rankings that rule out most definitions
-TRIED_IN_PAIRS = ("sklearn", "trec_eval", "lightgbm", "ranx")  # conventions on which two slips at once are tried
-NEAREST_SHOWN = 5  # conventions in the table
-VISIBLE = 1e-4  # the least difference in the smallest ranking
+VISIBLE = 1e-4  # the least difference that a reader sees
+FIRST_ORDERED = 4
+MOST_ARRANGEMENTS = 150  # of the tied documents of a ranking
+BASES = {2.0: "2", math.e: "e", 10.0: "10"}
+FACTORS = {
+    100.0: "The scores are percentages.",
+    **{
+        math.log(one)
+        / math.log(other): f"The logarithm has base {BASES[one]} in the DCG and {BASES[other]} in the ideal."
+        for one, other in permutations(BASES, 2)
+    },
+}
 
 
 class Match(NamedTuple):
@@ -7670,10 +7343,1050 @@ class Match(NamedTuple):
     Attributes:
         convention: its name.
         slips: the names of the slips on it; empty for the convention itself.
+        factor: the factor by which all scores are multiplied.
     """
 
     convention: str
     slips: tuple[str, ...] = ()
+    factor: float = 1.0
+
+
+class Answers(NamedTuple):
+    """The answers of a function.
+
+    Attributes:
+        queries: the rankings.
+        values: two answers for each, of shape (2, rankings).
+        plain: which rankings have neither ties nor close scores.
+        close: which have close scores.
+        tolerance: how far an answer may differ from the value that it was rounded from.
+    """
+
+    queries: Queries
+    values: Floats
+    plain: Mask
+    close: Mask
+    tolerance: float
+
+    def agree(self, expected: Floats) -> Mask:
+        """Return which answers agree with the values of a definition; both answers must."""
+        first, second = np.isclose(self.values, expected, rtol=0, atol=self.tolerance, equal_nan=True)
+        both: Mask = first & second
+        return both
+
+
+class Definition(NamedTuple):
+    """Options and slips, whatever the order of ties and the value of queries with nothing relevant.
+
+    Attributes:
+        options: the gain, the discount, the ideal, and whether only judged documents count.
+        slips: the slips, the first one first.
+    """
+
+    options: Mapping[str, Any]
+    slips: tuple[Slip, ...] = ()
+
+    def scores(self, queries: Queries, precision: Slip | None = None, order: Slip | None = None) -> Floats:
+        """Return the value of each query, nan if its ideal DCG is 0, by a precision of scores and an order of ties."""
+        before = None if ASCENDING_ORDER in self.slips else order  # which reverses it
+        changes = [each for each in (precision, before, *self.slips, order) if each is not None]
+        together = reduce(lambda done, slip: slip.over(done), changes, Slip("", ""))
+        return together.scores(queries, {**self.options, "zero_division": math.nan, "negative_relevance": "keep"})
+
+    def tied(self, queries: Queries) -> Mask:
+        """Return which queries have ties, before or after the slips."""
+        changes = tuple(change for slip in self.slips for change in (*slip.both.changes, *slip.dcg.changes))
+        return queries.tied(()) | queries.tied(changes)
+
+
+class Empty(NamedTuple):
+    """The value of a query with nothing relevant.
+
+    Attributes:
+        value: the value, as in `zero_division`.
+        factor: its factor.
+    """
+
+    value: float | str
+    factor: float
+
+    def fill(self, expected: Floats, queries: Sequence[Query]) -> Floats:
+        """Return values in which this one replaces nan."""
+        if isinstance(self.value, str):
+            perfect = [not query.run and not any(each > 0 for each in query.qrels.values()) for query in queries]
+            return np.where(np.isnan(expected), self.factor * np.array(perfect), expected)
+        return np.where(np.isnan(expected), self.factor * self.value, expected)
+
+
+class Fit(NamedTuple):
+    """A definition that explains the answers.
+
+    Attributes:
+        definition: the definition.
+        factor: the factor of its values.
+        choices: the values of queries with nothing relevant, orders of ties and precisions of scores that agree; empty
+            words for an order or a precision that no ranking shows, or an order that is not fixed.
+        unordered: the number of rankings with ties that no single order explains.
+    """
+
+    definition: Definition
+    factor: float
+    choices: Sequence[tuple[float | str, str, str]]
+    unordered: int = 0
+
+
+# Orders of tied documents
+
+
+def _in_order(query: Query, documents: Iterable[Any]) -> Query:
+    """Return a ranking in which documents with equal scores differ in the last digit, in an order."""
+    if len(set(query.run.values())) == len(query.run):
+        return query
+    run, last = dict(query.run), math.inf
+    for document in sorted(documents, key=lambda each: -query.run[each]):
+        run[document] = last = min(run[document], math.nextafter(last, -math.inf))
+    return query._replace(run=run)
+
+
+def _order(of: Callable[[Query], Iterable[Any]]) -> Slip:
+    return Slip("", "", both=Term((lambda query: _in_order(query, of(query)),)))
+
+
+def _relevance(query: Query) -> Callable[[Any], float]:
+    return lambda document: query.qrels.get(document, 0)
+
+
+ORDERS: dict[str, Slip | None] = {
+    "first": _order(lambda query: query.run),
+    "last": _order(lambda query: reversed(list(query.run))),
+    "docid": _order(lambda query: sorted(query.run, reverse=True)),
+    "ascending": _order(lambda query: sorted(query.run)),
+    "best": _order(lambda query: sorted(query.run, key=_relevance(query), reverse=True)),
+    "worst": _order(lambda query: sorted(query.run, key=_relevance(query))),
+    "average": None,
+}
+
+
+def _arrangements(query: Query) -> list[Query]:
+    """Return a ranking with its tied documents in each order that may change its score; none if there are too many.
+
+    >>> [list(each.run.values()) for each in _arrangements(Query({"a": 1.0, "b": 1.0}, {"b": 1}, None))]
+    [[0.9999999999999999, 1.0], [1.0, 0.9999999999999999]]
+    """
+    by_score, groups, count = sorted(query.run, key=lambda each: -query.run[each]), [], 1
+    for _, tied in groupby(by_score, key=lambda each: query.run[each]):
+        group = list(tied)
+        relevant = [each for each in group if query.qrels.get(each, 0) > 0]
+        count *= math.perm(len(group), len(relevant))
+        groups.append((relevant, [each for each in group if each not in relevant]))
+    if count > MOST_ARRANGEMENTS:
+        return []
+    orders = product(*(list(_orders_of(*group)) for group in groups))
+    return [_in_order(query, [document for group in order for document in group]) for order in orders]
+
+
+def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[Any]]:
+    """Yield the orders of documents that differ in the ranks of relevant ones."""
+    size = len(relevant) + len(others)
+    for ranks in permutations(range(size), len(relevant)):
+        at, rest = dict(zip(ranks, relevant, strict=True)), iter(others)
+        yield [at[rank] if rank in at else next(rest) for rank in range(size)]
+
+
+# Definitions to try
+
+ASCENDING_ORDER = slip_named("ascending order")
+IN_32_BITS, ASCENDING = "scores rounded to 32 bits", "ties by ascending document id"
+PRECISIONS: dict[str, Slip | None] = {
+    "given": None,
+    "float32": slip_named(IN_32_BITS),
+    **{slip.name: slip for slip in SLIPS if slip.name.startswith("scores rounded") and slip.name != IN_32_BITS},
+}
+SLIP_OF_OPTION = {  # of values that conventions have, or that are an order or a precision here
+    **{(name, str(value)): slip.name for slip in SLIPS if slip.is_option for name, value in slip.both.options.items()},
+    **{("score_dtype", name): name for name in PRECISIONS},
+    ("score_dtype", "float32"): IN_32_BITS,
+    ("ties", "ascending"): ASCENDING,
+}
+OTHER_SLIPS = [  # than options, orders and precisions; no ranking has a negative relevance
+    slip
+    for slip in SLIPS
+    if not slip.is_option
+    and slip not in (*PRECISIONS.values(), SWAPPED)  # a function may take the relevance first
+    and slip.name not in (ASCENDING, "negative relevance removed")
+]
+
+
+def _options(**values: Iterable[Any]) -> list[dict[str, Any]]:
+    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
+
+
+GRID = _options(gain=GAINS, discount=DISCOUNTS, ideal=IDEALS, judged_only=(False, True))
+OF_CONVENTIONS = [
+    options
+    for options in GRID
+    if any(options.items() <= {**each.options, "judged_only": False}.items() for each in CONVENTIONS.values())
+]
+
+
+@cache
+def usual_definitions() -> list[Definition]:
+    """Return combinations of options, and each slip on the options of each convention."""
+    slips = [Definition(options, (slip,)) for slip in OTHER_SLIPS for options in OF_CONVENTIONS]
+    return [*map(Definition, GRID), *slips]
+
+
+@cache
+def rare_definitions() -> list[Definition]:
+    """Return each slip on options that differ in one from those of a convention, and two slips at once."""
+    one_off = [
+        options for options in GRID if min(sum(options[name] != of[name] for name in of) for of in OF_CONVENTIONS) == 1
+    ]
+    gains = [options for options in OF_CONVENTIONS if (options["discount"], options["ideal"]) == ("log", "judged")]
+    pairs = [Definition(options, pair) for pair in combinations(OTHER_SLIPS, 2) for options in gains]
+    return [*(Definition(options, (slip,)) for options in one_off for slip in OTHER_SLIPS), *pairs]
+
+
+# Comparison
+
+
+def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]:
+    """Return the definitions with the fewest slips that explain answers.
+
+    Args:
+        answers: all of them.
+        first: some of those without ties, which rule out most definitions.
+
+    Returns:
+        The definitions, and the number of rankings with ties if no order explains all of these.
+    """
+    stages = [
+        (definitions, scaled) for definitions in (usual_definitions, rare_definitions) for scaled in (False, True)
+    ]
+    with progress(len(stages), "Comparing", " sets of definitions") as bar:
+        for definitions, scaled in stages:
+            if fits := list(_fits(_screened(definitions(), first, scaled=scaled), answers)):
+                unordered = min(fit.unordered for fit in fits)
+                return _named([fit for fit in fits if fit.unordered == unordered]), unordered
+            bar.update(1)
+    return [], 0
+
+
+def expected_values(definitions: Sequence[Definition], queries: Queries) -> Floats:
+    """Return the value of each query by each definition, nan if ties or a query with nothing relevant decide it."""
+    return np.array(
+        [np.where(definition.tied(queries), np.nan, definition.scores(queries)) for definition in definitions]
+    )
+
+
+def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
+    """Return the factor by which values differ from those of each definition; nan if there is none.
+
+    >>> factors_of(np.array([69.3, 100]), np.array([[0.693, 1], [1, 0.5]]), 0.05).tolist()
+    [100.0, nan]
+    """
+    known = np.isfinite(expected) & np.isfinite(values)
+    of = np.where(known, expected, 0)
+    with np.errstate(all="ignore"):
+        factors = (of * np.where(known, values, 0)).sum(axis=1) / (of**2).sum(axis=1)
+    exact = tolerance <= VISIBLE
+    for factor in FACTORS:
+        factors[np.abs(factors / factor - 1) < (VISIBLE if exact else 0.02)] = factor
+    usable = (factors > VISIBLE) & (np.abs(factors - 1) > VISIBLE) & (exact | np.isin(factors, list(FACTORS)))
+    return np.where(usable, factors, np.nan)
+
+
+def _screened(definitions: Sequence[Definition], first: Answers, *, scaled: bool) -> Iterator[tuple[Definition, float]]:
+    """Yield the definitions with which the first answers agree, each with the factor of its values."""
+    expected = np.where(first.plain, expected_values(definitions, first.queries), np.nan)
+    factors = np.ones(len(expected))
+    if scaled:
+        factors = factors_of(first.values[0], expected, first.tolerance)
+    differences = np.abs(first.values[:, None] - factors[:, None] * expected)
+    agree = ((differences <= first.tolerance) | np.isnan(expected)).all(axis=(0, 2)) & np.isfinite(factors)
+    for row in np.flatnonzero(agree).tolist():
+        yield definitions[row], float(factors[row])
+
+
+def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:
+    """Yield the definitions that explain answers; those with the same values explain the same."""
+    known: dict[bytes, Fit | None] = {}
+    for definition, factor in screened:
+        values = (factor * definition.scores(answers.queries)).round(9).tobytes()
+        if values not in known:
+            known[values] = _fit(definition, factor, answers)
+        if (fit := known[values]) is not None:
+            yield fit._replace(definition=definition)
+
+
+def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
+    """Return how a definition explains answers; None if it does not."""
+    queries = answers.queries.changed(())
+    free = answers.plain & ~definition.tied(answers.queries)
+
+    def agreeing(among: Sequence[Empty], rows: Mask, precision: str = "", order: str = "") -> list[Empty]:
+        expected = factor * definition.scores(answers.queries, PRECISIONS.get(precision), ORDERS.get(order))
+        return [empty for empty in among if answers.agree(empty.fill(expected, queries))[rows].all()]
+
+    emptiness = [Empty(value, each) for value in (0.0, 1.0, math.nan, PERFECT_IF_EMPTY) for each in {1.0, factor}]
+    emptiness = agreeing(emptiness, free)
+    if not emptiness or not free.any():
+        return None
+    tied, close = ~free & ~answers.close, ~free & answers.close
+    choices = [
+        (empty.value, order, precision)
+        for order in (ORDERS if tied.any() else [""])
+        if (kept := agreeing(emptiness, tied, order=order))
+        for precision in (PRECISIONS if close.any() else [""])
+        for empty in agreeing(kept, close, precision, order)
+    ]
+    if choices:
+        return Fit(definition, factor, choices)
+    if not answers.queries.tied(()).any() or 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain):
+        return None
+    for empty in emptiness:
+        if _has_some_order(definition, factor, answers, tied, "given", empty):
+            for precision in PRECISIONS:
+                if _has_some_order(definition, factor, answers, close, precision, empty):
+                    return Fit(definition, factor, [(empty.value, "", precision)], int(np.count_nonzero(~free)))
+    return None
+
+
+def _has_some_order(
+    definition: Definition, factor: float, answers: Answers, rows: Mask, precision: str, empty: Empty
+) -> bool:
+    """Return whether each answer is the value of its ranking with tied documents in some order."""
+    rounded = answers.queries.changed(() if (change := PRECISIONS[precision]) is None else change.both.changes)
+    every = np.flatnonzero(rows).tolist()
+    for some in (every[:FIRST_ORDERED], every[FIRST_ORDERED:]):  # most definitions fail on the first ones
+        in_orders = {row: _arrangements(rounded[row]) for row in some}
+        row = np.repeat(some, [len(each) for each in in_orders.values()]).astype(int)
+        queries = [query for each in in_orders.values() for query in each]
+        if not queries:
+            continue
+        expected = empty.fill(factor * definition.scores(Queries(queries)), queries)
+        agree = np.isclose(answers.values[:, row], expected, rtol=0, atol=answers.tolerance, equal_nan=True)
+        if not all((np.bincount(row, each)[row] > 0).all() for each in agree):
+            return False
+    return True
+
+
+def _named(fits: Sequence[Fit]) -> list[Match]:
+    """Return the conventions that fits amount to, or else the slips on conventions, those reported most often first."""
+    found: dict[tuple[Any, ...], Match] = {}
+    for fit in fits:
+        for match in _names_of(fit):
+            found.setdefault(match if not match.slips else match[1:], match)
+    fewest = min((len(match.slips) for match in found.values()), default=0)
+    matches = [match for match in found.values() if len(match.slips) == fewest]
+    if not fewest:
+        return sorted(matches, key=lambda match: list(CONVENTIONS).index(match.convention))
+    return sorted(matches, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
+
+
+def _names_of(fit: Fit) -> Iterator[Match]:
+    """Yield the conventions from which a fit differs by slips only."""
+    slips = tuple(slip.name for slip in fit.definition.slips)
+    for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):
+        own = {**CONVENTIONS[convention].options, "judged_only": False}
+        chosen = {**fit.definition.options, "zero_division": empty, "ties": order, "score_dtype": precision}
+        differing = [(name, str(value)) for name, value in chosen.items() if str(value) not in ("", str(own[name]))]
+        if all(each in SLIP_OF_OPTION for each in differing):
+            yield Match(convention, (*(SLIP_OF_OPTION[each] for each in differing), *slips), fit.factor)
+
+
+# ndcg/measure/interrupts.py: Ctrl-C and other signals during calls of code that may raise, or catch, the same errors.
+
+INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no alarm
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise at the end what the handler of a signal has raised, such as KeyboardInterrupt on Ctrl-C.
+
+    It replaces any other outcome: the code that was interrupted may catch every error, or raise one of its own. NumPy,
+    for example, raises an ImportError with advice on how to install it.
+    """
+    raised: list[BaseException] = []
+    before: dict[int, tuple[Any, Any]] = {}
+
+    def watched(handler: Callable[..., Any]) -> Callable[..., Any]:
+        def watch(number: int, frame: Any) -> Any:
+            try:
+                return handler(number, frame)
+            except BaseException as error:
+                raised.append(error)
+                raise
+
+        return watch
+
+    try:
+        with suppress(ValueError):  # in another thread than the main one, which no signal reaches
+            for number in map(signal.Signals.__getitem__, INTERRUPTS):
+                if callable(handler := signal.getsignal(number)):
+                    before[number] = watched(handler), handler
+                    signal.signal(number, before[number][0])
+        yield
+    finally:
+        for caught, (ours, handler) in before.items():
+            if signal.getsignal(caught) is ours:
+                signal.signal(caught, handler)
+        if raised:
+            raise raised[0]
+
+
+# ndcg/explanations/questions.py: Asking a function of nDCG: the forms that functions accept, and their side effects.
+
+NDCGFunction = Callable[..., Any]
+
+FUNCTION_FORMS = {  # the arguments of each form
+    "mappings": "{document: score}, {document: relevance}, k",
+    "lists": "scores, relevance, k",
+    "arrays": "scores, relevance, k",
+    "ranked": "ids, {document: relevance}, k",
+    "sets": "ids, {relevant ids}, k",
+    "ids": "ids, [relevant ids], k",
+}
+FORMS_WITH_IDS = ("mappings", "ranked", "sets", "ids")
+FORMS_WITHOUT_SCORES = ("ranked", "sets", "ids")
+CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
+FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
+NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
+
+
+class Answer(NamedTuple):
+    """The answer of a function for a ranking.
+
+    Attributes:
+        value: the score; nan if there is none.
+        problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
+        returned: the value that is not a score, or the words of the error, as text.
+        again: the score when it is asked once more, with other ids where these must not matter.
+    """
+
+    value: float
+    problem: str = ""
+    returned: str = ""
+    again: float = math.nan
+
+
+class Habit(NamedTuple):
+    """A side effect of a function.
+
+    Attributes:
+        times: on how many rankings.
+        size: the number of documents of the smallest of them.
+        example: the result for that ranking, or else its arguments; empty if the ranking does not matter.
+    """
+
+    times: int
+    size: int
+    example: str
+
+
+class Call(NamedTuple):
+    """How a function is called.
+
+    Attributes:
+        form: the form of the ranking.
+        cutoff: the position or the name of the cutoff, None if the function takes none.
+        relevance_first: whether the relevance comes before the scores or ids.
+    """
+
+    form: str
+    cutoff: int | str | None = 2
+    relevance_first: bool = False
+
+
+class Asker:
+    """Asks a function, and records its side effects.
+
+    Attributes:
+        habits: the side effects, in words.
+    """
+
+    def __init__(self, function: NDCGFunction, call: Call) -> None:
+        self.function, self.call = function, call
+        self.habits: dict[str, Habit] = {}
+
+    def answer(self, query: Query) -> Answer:
+        """Ask for one ranking, twice, and count habits."""
+        habits: dict[str, str] = {}
+        form = self.call.form
+        first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
+        unlike = "gives another answer when it is asked twice"
+        if form in FORMS_WITH_IDS and _same(first, second) and len(set(query.run.values())) == len(query.run):
+            second = self._ask(_arguments(_renamed(query), form), query.k, {})
+            unlike = "gives another answer for other ids, of which sets have another order"
+        if not _same(first, second):
+            habits[unlike] = f"{_shown_value(first)} and {_shown_value(second)} for {arguments_text(query, form)}"
+        if first.value > 1 + FLOAT32:
+            habits["returns a value above 1"] = ""
+        if first.value < -FLOAT32:
+            habits["returns a value below 0"] = ""
+        size = len({*query.run, *query.qrels})
+        for habit in sorted(habits):
+            self._count(habit, size, habits[habit])
+        if first.problem:
+            raised = first.problem.startswith("raises")
+            ranking = "" if first.returned and not raised else arguments_text(query, form)
+            self._count(first.problem, size, " for ".join(filter(None, (first.returned, ranking))))
+        return first._replace(again=second.value)
+
+    def _count(self, habit: str, size: int, example: str) -> None:
+        known = self.habits.get(habit, Habit(0, size, example))
+        smallest = known if known.size <= size else Habit(0, size, example)
+        self.habits[habit] = smallest._replace(times=known.times + 1)
+
+    def value(self, query: Query) -> float:
+        """Return the score that it gives a ranking, without counting habits; nan if there is none."""
+        return self._ask(_arguments(query, self.call.form), query.k, {}).value
+
+    def counts_duplicates(self) -> bool:
+        """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
+        query = Query({}, {"d1": 1, "d2": 0}, 3)
+        lists = ["d1", "d2"], ["d1", "d1", "d2"]
+        once, twice = (self._ask((ids, _arguments(query, self.call.form)[1]), 3, {}) for ids in lists)
+        return twice.value > once.value + FLOAT32
+
+    def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
+        """Return the function's result."""
+        ordered: list[Any] = [*arguments[::-1]] if self.call.relevance_first else [*arguments]
+        if isinstance(self.call.cutoff, str):
+            return self.function(*ordered, **{self.call.cutoff: k})
+        if self.call.cutoff is not None:
+            ordered.insert(self.call.cutoff, k)
+        return self.function(*ordered)
+
+    def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: dict[str, str]) -> Answer:
+        before, printed = [_as_text(each) for each in arguments], _Printed()
+        with (
+            interruptible(),
+            redirect_stdout(_text_stream(printed)),
+            redirect_stderr(_text_stream(printed)),
+            warnings.catch_warnings(record=True) as warned,
+        ):
+            warnings.simplefilter("always")
+            try:
+                with np.errstate(all="ignore"):
+                    answer = _read_answer(self._called(arguments, k))
+            except BaseException as error:  # noqa: BLE001  # an error is also an answer, and SystemExit too
+                answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
+        if printed.getvalue():
+            habits["prints"] = ""
+        for each in warned:
+            habits[f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})"] = ""
+        if [_as_text(each) for each in arguments] != before:
+            habits["changes its arguments"] = ""
+        return answer
+
+
+class _Printed(io.BytesIO):
+    """What a function prints, also if it closes its output."""
+
+    def close(self) -> None:
+        """Keep what was printed."""
+
+
+def _text_stream(printed: _Printed) -> io.TextIOWrapper:
+    """Return a stream like `sys.stdout`, with its buffer, encoding and other attributes."""
+    return io.TextIOWrapper(printed, "utf-8", "replace", write_through=True)
+
+
+def _same(one: Answer, other: Answer) -> bool:
+    return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
+
+
+def _shown_value(answer: Answer) -> str:
+    return "no score" if math.isnan(answer.value) else f"{answer.value:.6g}"
+
+
+def _renamed(query: Query) -> Query:
+    """Return a ranking with other ids, of which sets have another order."""
+    return query._replace(
+        run={f"e{each}": score for each, score in query.run.items()},
+        qrels={f"e{each}": relevance for each, relevance in query.qrels.items()},
+    )
+
+
+def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str | None]:
+    """Return where a function may take the cutoff: a position, a keyword, or None for nowhere.
+
+    >>> cutoff_parameters(lambda scores, relevance, base=2, k=10: 0, 5)
+    ['k']
+    """
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (ValueError, TypeError):  # of a built-in function nothing is known
+        return [None if k is None else 2]
+    kinds = {each.kind for each in parameters}
+    positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    for each in parameters:
+        if each.name.lower() in CUTOFF_NAMES and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            return [positional.index(each) if each in positional[:3] else each.name]
+    if len(positional) > 2:
+        default = positional[2].default
+        if default is inspect.Parameter.empty:
+            return [2]
+        return [2, None] if default is None or type(default) is int else [None]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return [2]
+    return ["k" if inspect.Parameter.VAR_KEYWORD in kinds else None]
+
+
+def _arguments(query: Query, form: str) -> tuple[Any, Any]:
+    """Return a ranking in a form, as new objects."""
+    if form == "mappings":
+        return dict(query.run), dict(query.qrels)
+    if form == "ranked":
+        return ranked(query), dict(query.qrels)
+    if form in ("sets", "ids"):
+        relevant = [document for document, relevance in query.qrels.items() if relevance > 0]
+        return ranked(query), set(relevant) if form == "sets" else relevant
+    sides = [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
+    return (np.array(sides[0]), np.array(sides[1])) if form == "arrays" else sides
+
+
+def arguments_text(query: Query, form: str) -> str:
+    """Return a ranking as the arguments of a function, to paste.
+
+    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
+    'scores = [2.0], relevance = [1], k = 3'
+    """
+    names = {
+        "mappings": ("run", "qrels"),
+        "ranked": ("ids", "relevance"),
+        **dict.fromkeys(("sets", "ids"), ("ids", "relevant")),
+    }
+    one, other = names.get(form, ("scores", "relevance"))
+    first, second = _arguments(query, "lists" if form == "arrays" else form)
+    if form == "sets":
+        second = f"{{{', '.join(map(repr, sorted(second)))}}}" if second else "set()"
+    return f"{one} = {first}, {other} = {second}, k = {query.k}"
+
+
+def _as_text(argument: Any) -> str:
+    """Return an argument as text that shows each change, whatever a function writes into it.
+
+    Its values cannot be compared with `==`: for an array in a list, that is an array of bools.
+    """
+    if isinstance(argument, np.ndarray):
+        return f"{argument.dtype}{argument.shape}{argument.tolist()}"
+    return repr(sorted(argument, key=repr) if isinstance(argument, set) else argument)
+
+
+def _read_answer(returned: Any) -> Answer:
+    """Read what a function returned."""
+    value = _only_value(returned)
+    if value is None:
+        return Answer(math.nan, "returns None")
+    if isinstance(value, (str, bytes)):
+        return Answer(math.nan, "returns text", shown(value))
+    no_number = Answer(math.nan, f"returns a value of type {type(value).__name__}, which is not a number", shown(value))
+    if isinstance(value, (bool, np.bool_)):
+        return no_number
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return no_number
+    if math.isnan(number):
+        return Answer(math.nan, "returns nan")
+    return Answer(number) if math.isfinite(number) else Answer(math.nan, "returns infinity")
+
+
+def _only_value(returned: Any) -> Any:
+    """Return the value in an array or tensor of one, None if it is masked; other results unchanged.
+
+    >>> _only_value(np.array([[0.5]])), _only_value([0.5])
+    (0.5, [0.5])
+    """
+    with suppress(Exception):  # whatever its library raises, it is not an array of numbers
+        array = converted(returned)
+        if isinstance(array, (np.ndarray, *ARROW)) and (array := np.ma.asanyarray(array)).size == 1:
+            return array.reshape(-1).tolist()[0]
+    return returned
+
+
+# ndcg/explanations/random_rankings.py: Small random rankings to ask a function of nDCG about, of kinds that show how definitions differ.
+
+PLAIN_KINDS = (  # without ties
+    "whole",  # all documents are judged and retrieved
+    "deep",  # at least as many retrieved as the cutoff, and relevant ones that were not retrieved
+    "short",  # fewer documents than the cutoff
+    "unjudged",  # deep, and some documents were not judged
+    "mixed",  # any documents may lack a judgment or a score
+    "nothing relevant",
+    "deep",
+    "whole",
+    "mixed",
+    "long",  # more than 16 documents
+    "few retrieved",  # fewer than the cutoff, and relevant ones that were not retrieved
+    "unjudged",
+    "nothing retrieved",
+    "many relevant",  # more than the cutoff
+)
+ASKED_KINDS = (*PLAIN_KINDS, "tied", "long tied", "close", "tied", "long tied", "close")
+OF_LISTS = {  # in which all documents are judged and retrieved
+    **dict.fromkeys(("deep", "unjudged", "mixed"), "whole"),
+    **dict.fromkeys(("few retrieved", "nothing retrieved"), "short"),
+}
+WITHOUT_SCORES = {"tied": "deep", "long tied": "long", "close": "unjudged"}
+LONG = (17, 65)  # sorts of many libraries are stable for fewer documents
+CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
+TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are relevant, so that all orders can be tried
+
+
+def kinds_of(form: str) -> tuple[str, ...]:
+    """Return the kinds of the rankings that a form can express, as one after the other is asked."""
+    if form in ("lists", "arrays"):
+        return tuple(OF_LISTS.get(kind, kind) for kind in ASKED_KINDS)
+    return (
+        tuple(WITHOUT_SCORES.get(kind, kind) for kind in ASKED_KINDS)
+        if form in ("ranked", "sets", "ids")
+        else ASKED_KINDS
+    )
+
+
+def random_rankings(numbers: Iterable[int], k: int | None, form: str, seed: int, attempt: int = 0) -> list[Query]:
+    """Return small random rankings that a form can express, one for each number, which determines its kind.
+
+    >>> random_rankings([3], 2, "lists", 0) == random_rankings([2, 3], 2, "lists", 0)[1:]
+    True
+    """
+    kinds = kinds_of(form)
+    return [
+        _random_ranking(np.random.default_rng((seed, number, attempt)), k, form, kinds[number % len(kinds)], number)
+        for number in numbers
+    ]
+
+
+def is_plain(number: int) -> bool:
+    """Return whether the ranking of a number has neither ties nor close scores, in any form."""
+    return number % len(ASKED_KINDS) < len(PLAIN_KINDS)
+
+
+@lru_cache(maxsize=8)
+def plain_rankings(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Queries:
+    """Return random rankings, which keep their scores by each definition for the next function."""
+    return Queries(random_rankings(numbers, k, form, seed))
+
+
+def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: str, number: int) -> Query:
+    cut, turn = k or 8, number // len(ASKED_KINDS)
+    if kind in ("tied", "long tied", "close"):
+        return _with_ties(rng, cut, form, kind, 2 * turn + number % 2)._replace(k=k)
+    low, high = {
+        "short": (2, max(cut, 3)),
+        "long": LONG,
+        "many relevant": (cut + 1, 2 * cut + 3),
+        **dict.fromkeys(("deep", "unjudged"), (cut + 2, cut + 8)),
+    }.get(kind, LONG if kind == "nothing relevant" and turn % 3 == 2 else (2, cut + 6))
+    size = int(rng.integers(low, high))
+    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
+        relevance[:] = 0
+    if kind == "many relevant":
+        relevance = np.maximum(relevance, 1)
+    retrieved, judged = np.ones((2, size), bool)
+    if form not in ("lists", "arrays"):
+        if kind in ("deep", "unjudged"):
+            retrieved[: rng.integers(1, size - cut + 1)] = False
+            relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
+        if kind == "few retrieved":
+            retrieved[rng.integers(1, size // 2 + 1) :] = False
+            relevance = np.maximum(relevance, rng.random(size) < 0.7)
+        if kind == "mixed" or (kind == "long" and turn % 2):
+            retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
+        if kind in ("unjudged", "mixed", "few retrieved") or (kind == "long" and turn % 2):
+            judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
+        retrieved &= kind != "nothing retrieved"
+        judged[rng.integers(size)] = True
+    scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
+    if retrieved.all() and turn % 2 == 0:
+        scores -= scores[rng.integers(size)]  # so that one is 0
+    order = rng.permutation(size)
+    return _query(rng, form, scores[order], relevance[order], retrieved[order], judged[order])._replace(k=k)
+
+
+def _with_ties(rng: "np.random.Generator", cut: int, form: str, kind: str, number: int) -> Query:
+    """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
+    size = int(rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6))))
+    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    tied = np.zeros(size, bool)
+    scores = np.array(sorted(rng.permutation(2 * size)[:size], reverse=True)) / 8 + 0.5
+    if kind == "close":
+        scores[:] = 0.05 + np.arange(size)[::-1] * 10.0 ** -CLOSE[number % len(CLOSE)]
+        groups = [(0, size, 2)]
+    else:
+        lengths = rng.integers(2, min(size, TIED_DOCUMENTS) + 1, 2)
+        first = int(rng.integers(0, max(1, min(cut, size - lengths[0] + 1))))
+        second = first + int(lengths[0])
+        groups = [(first, lengths[0], 1 + number % 2)]
+        if number % 2 == 0 and second < size - 1:
+            groups.append((second, min(lengths[1], size - second), 1))
+    for start, length, relevant in groups:
+        group = slice(start, start + length)
+        tied[group], relevance[group] = True, 0
+        if kind != "close":
+            scores[group] = scores[start]
+        relevance[start + rng.permutation(length)[:relevant]] = rng.permutation(5)[:relevant] + 1
+    retrieved, judged = np.ones((2, size), bool)
+    if form == "mappings":
+        judged = ~tied | (relevance > 0) | (rng.random() < 0.7)
+        extra = int(rng.integers(0, 4))  # that were not retrieved
+        relevance, scores = np.append(relevance, rng.integers(1, 4, extra)), np.append(scores, np.zeros(extra))
+        retrieved, judged = np.append(retrieved, np.zeros(extra, bool)), np.append(judged, np.ones(extra, bool))
+        judged |= not (relevance * judged).any()
+    order = rng.permutation(len(scores))
+    return _query(rng, form, scores[order], relevance[order], retrieved[order], judged[order])
+
+
+def _query(
+    rng: "np.random.Generator",
+    form: str,
+    scores: Floats,
+    relevance: NDArray[np.int64],
+    retrieved: NDArray[np.bool_],
+    judged: NDArray[np.bool_],
+) -> Query:
+    """Return a ranking with documents of random ids."""
+    size = len(scores)
+    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
+    if form in ("sets", "ids"):
+        relevance = np.minimum(relevance, 1)
+    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
+    qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
+    query = Query(run, qrels, None)
+    return query._replace(run=in_order(ranked(query))) if form in ("ranked", "sets", "ids") else query
+
+
+# ndcg/explanations/asking.py: Asking a function about random rankings, in the form in which definitions explain most of its answers.
+
+MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
+FIRST_ASKED = (16, 64)  # rankings that tell the form and rule out most definitions; more if few are answered
+LEAST_ANSWERS = 6  # of these, and for each kind of rankings
+MOST_CALLS = 3
+IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
+
+
+class Asked(NamedTuple):
+    """The answers of a function to random rankings.
+
+    Attributes:
+        asker: asked the function, and knows its side effects.
+        k: the cutoff.
+        cases: the number of rankings that it was asked about.
+        refused: whether it gave no answer to most of the rankings, before it was asked again.
+        answers: the answers; None if no score is among them.
+    """
+
+    asker: Asker
+    k: int | None
+    cases: int
+    refused: bool
+    answers: Answers | None = None
+
+
+def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int) -> Asked:
+    """Ask about rankings, again about kinds with few answers, and about many more if these answers show little."""
+    asker, kinds = Asker(function, call), kinds_of(call.form)
+
+    def ask_about(numbers: Sequence[int], attempt: int = 0) -> Iterator[tuple[int, Query, Answer]]:
+        with progress(len(numbers), "Asking", " rankings") as bar:
+            for number, query in zip(numbers, random_rankings(numbers, k, call.form, seed, attempt), strict=True):
+                yield number, query, asker.answer(query)
+                bar.update(1)
+
+    rows = list(ask_about(range(cases)))
+    values = np.array([answer.value for _, _, answer in rows])
+    refused = [number for number, query, answer in rows if not _is_comparable(query, answer)]
+    of_kind = Counter(kinds[number % len(kinds)] for number, query, answer in rows if _is_comparable(query, answer))
+    few = [number for number in refused if of_kind[kinds[number % len(kinds)]] < LEAST_ANSWERS]
+    if np.isfinite(values).any():
+        for attempt in (1, 2, 3):
+            rows += ask_about(few, attempt)
+        if tolerance_of(values) > VISIBLE or 2 * len(refused) > cases:
+            rows += ask_about(range(cases, cases * IF_LITTLE_SHOWS))
+    asked = Asked(asker, k, len(rows), 2 * len(refused) > cases)
+    rows = [(number, query, answer) for number, query, answer in rows if _is_comparable(query, answer)]
+    if not any(math.isfinite(answer.value) for _, _, answer in rows):
+        return asked
+    values = np.array([[answer.value, answer.again] for _, _, answer in rows]).T
+    plain = np.array([is_plain(number) for number, _, _ in rows])
+    close = np.array([kinds[number % len(kinds)] == "close" for number, _, _ in rows])
+    queries = Queries(query for _, query, _ in rows)
+    return asked._replace(answers=Answers(queries, values, plain, close, tolerance_of(values)))
+
+
+def _is_comparable(query: Query, answer: Answer) -> bool:
+    """Return whether an answer is a score, or no score for a query with retrieved documents.
+
+    Conventions may leave such a query out; a function may also leave out one without retrieved documents.
+    """
+    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
+
+
+def decimals_of(values: Floats) -> int | None:
+    """Return the number of decimals to which values are rounded; None if they are not.
+
+    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1])), decimals_of(np.array([1 / 3, 0]))
+    (2, 1, None)
+    """
+    numbers = values[np.isfinite(values)]
+    rounded = (np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12) for each in range(MOST_DECIMALS + 1))
+    return next((decimals for decimals, same in enumerate(rounded) if same), None)
+
+
+def tolerance_of(values: Floats) -> float:
+    """Return how far a value may differ from the value that it was rounded from.
+
+    >>> tolerance_of(np.array([0.63, 0.5])) > 0.005
+    True
+    """
+    decimals = decimals_of(values)
+    return FLOAT32 + (0 if decimals is None else 0.5 * 10.0**-decimals)
+
+
+# The call
+
+
+def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], seed: int) -> list[tuple[Call, Answers]]:
+    """Return the call of which some definition explains most answers, and others of which one explains all.
+
+    Each comes with its answers for the first rankings without ties.
+    """
+    found: list[tuple[tuple[int, ...], Call, Answers]] = []
+    for count in FIRST_ASKED:
+        found = []
+        for cutoff, relevance_first, form in product(cutoff_parameters(function, k), (False, True), forms):
+            call, numbers = Call(form, cutoff, relevance_first), _first_numbers(count)
+            queries, asker = plain_rankings(numbers, k, form, seed), Asker(function, call)
+            values = np.array([asker.value(query) for query in queries.changed(())])
+            answered = np.isfinite(values)
+            explained = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0,)
+            first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
+            found.append((explained, call, first))
+        if max(np.count_nonzero(first.plain) for _, _, first in found) >= LEAST_ANSWERS:
+            break
+    found.sort(key=lambda each: each[0], reverse=True)  # which keeps the order of equal ones
+    best = found[0][0][:1]
+    return [each[1:] for each in found if each[0][:1] == best][: MOST_CALLS if best[0] else 1]
+
+
+def _first_numbers(count: int) -> tuple[int, ...]:
+    """Return the numbers of the first rankings without ties."""
+    return tuple(islice(filter(is_plain, range(10**5)), count))
+
+
+@lru_cache(maxsize=8)
+def _first_expected(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Floats:
+    """Return the values of the first rankings by the usual definitions."""
+    return expected_values(usual_definitions(), plain_rankings(numbers, k, form, seed))
+
+
+def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:
+    """Return how well the definition that explains values best does so, as a tuple that is higher if it does better.
+
+    It has whether all values are explained, 2 if exactly and 1 if rounded; how many other than 0 and 1, which many
+    definitions share; how many at all; the number of slips, negative; and how many values there are.
+    """
+    answered = np.isfinite(values)
+    varied, flags = len(np.unique(values[answered])) > 1, {0.0, 1.0}.issuperset(values[answered])
+    known = np.isfinite(expected) & answered
+    telling = known & (expected != 0) & (expected != 1)
+    slips = np.array([len(definition.slips) for definition in usual_definitions()])
+    best: list[tuple[int, ...]] = []
+    for tolerance, scaled in product({FLOAT32, tolerance_of(values)}, (False, True)):
+        factors = factors_of(values, expected, tolerance) if scaled else np.ones(len(expected))
+        agree = known & (np.abs(values - factors[:, None] * expected) <= tolerance)
+        some = 0 if flags and tolerance > FLOAT32 else (agree & telling).sum(axis=1) - scaled
+        complete = varied & (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
+        complete = complete * (1 + (tolerance == FLOAT32))
+        columns = complete, some + np.zeros(len(slips), int), agree.sum(axis=1), -slips - scaled
+        best.append(max(zip(*(column.tolist() for column in columns), strict=True)))
+    return (*max(best), int(np.count_nonzero(answered)))
+
+
+# ndcg/explanations/properties.py: Properties that queries have in common on which two definitions of nDCG differ.
+
+SHOWN_PROPERTIES = 2  # other properties often go with these
+TELLING = 0.05  # the highest probability that as many would have a property by chance
+
+
+def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
+    """Return which queries have each property that definitions of nDCG treat differently.
+
+    >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
+    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
+    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
+    """
+    counts, lacking = rankings.counts(), rankings.lacking()
+    retrieved, judged = counts["retrieved"], counts["judged"]
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    known = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
+    relevance = np.where(known, rankings.relevance, 0)
+    highest, lowest = np.full(rankings.queries, -np.inf), np.full(rankings.queries, np.inf)
+    relevant = relevance > 0
+    np.maximum.at(highest, query[relevant], relevance[relevant])
+    np.minimum.at(lowest, query[relevant], relevance[relevant])
+    properties = {
+        "no place in the run": lacking,
+        "no retrieved documents": (retrieved == 0) & ~lacking,
+        "no relevant documents": counts["relevant"] == 0,
+        "documents with equal scores": np.bincount(rankings.queries_of_ties(), minlength=rankings.queries) > 0,
+        "unjudged documents": retrieved > counts["retrieved and judged"],
+        "judged documents that were not retrieved": judged > counts["retrieved and judged"],
+        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
+        "grades of relevance": highest > lowest,
+        "a relevance above 1": highest > 1,
+    }
+    if k is not None:
+        properties["more retrieved documents than the cutoff"] = retrieved > k
+        properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
+        properties["more relevant documents than the cutoff"] = counts["relevant"] > k
+    return properties
+
+
+def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
+    """Yield the properties of those that differ from the nearest definition, in sentences, the most telling first.
+
+    Args:
+        properties: for each property, a mask of the queries that have it.
+        differing: a mask of the queries that differ.
+        noun: the word for them, such as "queries".
+        nearest: the nearest definition.
+    """
+    own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
+    telling = []
+    for name, having in properties.items():
+        with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
+        chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
+        if 2 * with_it > own and chance <= TELLING:
+            have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
+            telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
+    yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
+
+
+def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
+    """Return the probability that as many of those drawn have a property, if they were drawn at random.
+
+    >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
+    0.2222
+    """
+
+    def log_ways(count: int, chosen: int) -> float:
+        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
+
+    lacking = of_all - having
+    numbers = range(max(seen, drawn - lacking), min(drawn, having) + 1)
+    every_way = log_ways(of_all, drawn)
+    return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
+
+
+# ndcg/explanations/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
+
+NEAREST_SHOWN = 5  # conventions in the table
+WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")  # libraries that order ties of longer lists in no fixed way
 
 
 class Example(NamedTuple):
@@ -7711,6 +8424,9 @@ class Check(Readable):
         wanted: the convention that the function should compute; empty for any.
         example: the smallest ranking on which the function and the nearest convention differ.
         notes: side effects of the function, and the common trait of the rankings that differ.
+        unordered: the number of answers for rankings with ties, if no order of tied documents explains them all, but
+            each is the score of some order; else 0.
+        refused: whether it returned no score for most rankings.
     """
 
     signature: str
@@ -7723,11 +8439,13 @@ class Check(Readable):
     wanted: str = ""
     example: Example | None = None
     notes: tuple[str, ...] = ()
+    unordered: int = 0
+    refused: bool = False
 
     @property
     def conventions(self) -> tuple[str, ...]:
-        """The conventions that the function computes."""
-        return tuple(each.convention for each in self.matches if not each.slips)
+        """The conventions that the function computes, for rankings without ties if its order of these is not fixed."""
+        return tuple(each.convention for each in self.matches if not each.slips and each.factor == 1)
 
     @property
     def nearest(self) -> str:
@@ -7740,10 +8458,16 @@ class Check(Readable):
 
     @property
     def status(self) -> int:
-        """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score."""
+        """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score.
+
+        3 if it computes one, but gave no score for most rankings.
+        """
         if not self.answered:
             return 2
-        return 0 if (self.wanted in self.conventions if self.wanted else self.conventions) else 1
+        wanted = self.wanted in self.conventions and (not self.unordered or self.wanted in WITHOUT_ORDER)
+        if not (wanted if self.wanted else self.conventions):
+            return 1
+        return 3 if self.refused else 0
 
     def _tables(self) -> list[Table]:
         best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
@@ -7768,11 +8492,14 @@ class Check(Readable):
             yield f"The function returned no score for any of {self.cases:,} rankings."
             yield f"It was called with ({FUNCTION_FORMS[self.form]}), one query at a time."
             return
-        agree = f"all {self.answered:,} rankings agree"
-        if self.answered < self.cases:
-            agree = f"all {self.answered:,} rankings agree for which it returned a score, of {self.cases:,}"
+        of = f" for which it returned a score, of {self.cases:,}" if self.answered < self.cases else ""
+        agree = f"all {self.answered:,} rankings agree{of}"
+        if self.unordered:
+            agree = f"all {self.answered - self.unordered:,} rankings without ties agree{of}"
         if self.conventions:
             yield f"The function computes the nDCG of {', '.join(self.conventions)}: {agree}."
+        if self.refused:
+            yield "It returned no score for most rankings, so this is all that is known of it."
         if self.wanted and self.wanted not in self.conventions:
             count = self.agreeing[self.wanted]
             yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
@@ -7780,15 +8507,25 @@ class Check(Readable):
             count = self.agreeing[self.nearest]
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {count:,} of {self.answered:,} rankings agree."
-        on_conventions: dict[tuple[str, ...], list[str]] = {}
-        for each in self.matches:
-            if each.slips:
-                on_conventions.setdefault(each.slips, []).append(each.convention)
-        for at, (names, conventions) in enumerate(on_conventions.items()):
+        yield from self._slips(agree)
+        if self.unordered:
+            yield (
+                f"Its order of tied documents is not fixed: no order explains its scores for the {self.unordered:,} "
+                "rankings with ties, but each is the score of some order."
+            )
+
+    def _slips(self, agree: str) -> Iterator[str]:
+        """Yield in words the slips and the factor of the function."""
+        on_conventions: dict[tuple[Any, ...], list[str]] = {}
+        for match in self.matches:
+            if match.convention not in self.conventions:
+                on_conventions.setdefault(match[1:], []).append(match.convention)
+        for at, ((names, factor), conventions) in enumerate(on_conventions.items()):
             slips = [slip_named(name) for name in names]
-            slip = " and ".join(names)
-            found = f"{'Or it' if at else 'It'} computes the nDCG of {', '.join(conventions)} with a slip: {slip}"
-            yield f"{found}: {agree}."
+            times = "" if factor == 1 else f"{factor:.5g} times "
+            slip = f" with {'a slip' if len(names) == 1 else 'slips'}: {' and '.join(names)}" if names else ""
+            yield f"{'Or it' if at else 'It'} computes {times}the nDCG of {', '.join(conventions)}{slip}: {agree}."
+            yield from ([FACTORS[factor]] if factor in FACTORS else [])
             yield from (f"{slip.meaning}{slip.reported}" for slip in slips)
 
     def _difference(self) -> Iterator[str]:
@@ -7832,8 +8569,9 @@ def check(
         k: the cutoff; None for the whole list.
         form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
             (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
-            `{document: relevance}`, k) or "sets" (ids, the set of those that are relevant, k). By default, the form
-            that gives the most plausible answers, also with the relevance as the first argument.
+            `{document: relevance}`, k), "sets" (ids, the set of those that are relevant, k) or "ids" (the same with a
+            list). By default, the form in which some definition explains most answers. In each, the relevance may also
+            be the first argument.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
         seed: the random seed of the rankings.
@@ -7869,205 +8607,94 @@ def check(
     for name, value, words in (("form", form, tuple(FUNCTION_FORMS)), ("convention", convention, tuple(CONVENTIONS))):
         if value is not None:
             choice(name, value, words)
-    asker = Asker(function, k)
-    form = form or _form_of(asker, k, seed)
-    queries, answers = random_rankings(cases, k, form, seed), []
-    with progress(cases, "Asking", " rankings") as bar:
-        for query in queries:
-            answers.append(asker.answer(query, form))
-            bar.update(1)
-    values = np.array([answer.value for answer in answers])
-    answered = np.array([_is_comparable(*each) for each in zip(queries, answers, strict=True)])
-    habits = tuple(
-        f"It {name}: {habit.times:,} of {cases:,} rankings{habit.example and ', such as '}{habit.example}."
-        for name, habit in asker.habits.items()
-    )
-    if asker.relevance_first:
-        habits = ("It takes the relevance as its first argument, and was called so.", *habits)
-    if k is not None and not asker.takes_cutoff:
-        habits = (
-            f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings.",
-            *habits,
-        )
-    result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
-    if not np.isfinite(values).any():
+    results: list[Check] = []
+    for call, first in likely_calls(function, k, tuple(FUNCTION_FORMS) if form is None else (form,), seed):
+        results.append(_compared(ask(function, call, k, cases, seed), first, convention or ""))
+        if results[-1].conventions:
+            return results[-1]
+    return min(results, key=lambda result: min((len(match.slips) for match in result.matches), default=math.inf))
+
+
+def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
+    """Compare answers with every definition."""
+    result = Check("", asked.asker.call.form, asked.k, asked.cases, 0, (), {}, wanted, notes=tuple(_explanations_check_notes(asked)))
+    if asked.answers is None:
         return result
-    known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
-    first = _First(first_rankings(min(cases, FIRST_ASKED), k, form, seed), answered[:FIRST_ASKED])
-    return _compared(result, asker, known, values[answered], first)
-
-
-class _First(NamedTuple):
-    """The rankings that are compared first, since most definitions differ on one of them.
-
-    Attributes:
-        queries: the rankings.
-        answered: which of them the function answered.
-    """
-
-    queries: Queries
-    answered: NDArray[np.bool_]
-
-
-def _is_comparable(query: Query, answer: Answer) -> bool:
-    """Return whether an answer is a score, or no score for a query with retrieved documents.
-
-    Conventions may leave such a query out; a function may also leave out one without retrieved documents.
-    """
-    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
-
-
-def _form_of(asker: Asker, k: int | None, seed: int) -> str:
-    """Return the form in which the answers to plain rankings agree best with some definition."""
-    queries, sets = (first_rankings(FIRST_ASKED, k, form, seed, plain=True) for form in ("lists", "sets"))
-    conventions, of_sets = ([each.scores({"convention": name}) for name in CONVENTIONS] for each in (queries, sets))
-    # a function that takes ranked ids ranks mappings by the order of their documents
-    slips = [slip.scores(queries, {}) for slip in SLIPS if slip not in (IN_ORDER_OF_INPUT, SWAPPED)]
-    points = {}
-    for relevance_first, form in product((False, True), FUNCTION_FORMS):
-        asker.relevance_first = relevance_first
-        values = np.array([asker.value(query, form) for query in queries.changed(())])
-        tolerance = _tolerance(values)
-        answered = np.count_nonzero(np.isfinite(values))
-        expected = of_sets if form == "sets" else conventions if relevance_first else [*conventions, *slips]
-        agreeing = max(np.count_nonzero(_agree(values, each, tolerance)) for each in expected)
-        points[relevance_first, form] = agreeing if answered else 0, answered
-    asker.relevance_first, form = max(points, key=lambda each: points[each])
-    return form
-
-
-def _agree(values: Floats, expected: Floats, tolerance: float = FLOAT32) -> NDArray[np.bool_]:
-    return np.isclose(values, expected, rtol=0, atol=tolerance, equal_nan=True)
-
-
-def _decimals(values: Floats) -> int:
-    """Return the number of decimals to which values are rounded; 0 if they are not, or are all integers.
-
-    >>> _decimals(np.array([0.63, 0.5])), _decimals(np.float32([0.1, 1])), _decimals(np.array([1 / 3, 0]))
-    (2, 1, 0)
-    """
-    numbers = values[np.isfinite(values)]
-    rounded = (np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12) for each in range(MOST_DECIMALS + 1))
-    return next((decimals for decimals, same in enumerate(rounded) if same), 0)
-
-
-def _tolerance(values: Floats) -> float:
-    """Return how far a value may differ from the value that it was rounded from.
-
-    >>> _tolerance(np.array([0.63, 0.5])) > 0.005
-    True
-    """
-    decimals = _decimals(values)
-    return FLOAT32 + (0.5 * 10.0**-decimals if decimals else 0)
-
-
-def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Floats, first: _First) -> Check:
-    """Compare scores with every definition."""
-    tolerance = _tolerance(values)
-    expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
-    agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
-    names = [name for name, each in agree.items() if each.all()]
-    if result.form not in WITHOUT_SCORES:
-        names = _told_apart(asker, result.form, queries, names, tolerance)
-    matches = [Match(name) for name in names] or _slips_on(queries, values, first, expected, tolerance)
+    answers, queries = asked.answers, asked.answers.queries
+    matches, unordered = explain_answers(answers, first)
+    expected = {name: queries.scores({"convention": name}) for name in CONVENTIONS}
+    agree = {name: answers.agree(each) for name, each in expected.items()}
     result = replace(
         result,
-        answered=len(queries),
+        answered=len(answers.plain),
+        refused=asked.refused,
         matches=tuple(matches),
+        unordered=unordered,
         agreeing={name: int(np.count_nonzero(each)) for name, each in agree.items()},
     )
     differing = ~agree[result.nearest]
     notes, example = result.notes, None
-    if tolerance > VISIBLE:
-        decimals = _decimals(values)
-        rounds = f"It rounds to {decimals} decimal{'s' * (decimals > 1)}"
-        notes = (f"{rounds}, which hides differences below {0.5 * 10.0**-decimals:g}; ask for more cases.", *notes)
-    if differing.any():
-        own = [query for query, differs in zip(queries, differing, strict=True) if differs]
-        example = _smallest_example(asker, result.form, own, result.nearest, tolerance)
+    if answers.tolerance > VISIBLE:
+        decimals = decimals_of(answers.values)
+        rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
+        notes = (f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.", *notes)
+    if differing.any() and not (unordered and result.status == 0):
+        own = [query for query, differs in zip(queries.changed(()), differing, strict=True) if differs]
+        example = _smallest_example(asked.asker, own, result.nearest, answers.tolerance)
         if not matches:
-            properties = properties_of(Queries(queries).rankings(range(len(queries)), (), Options.parse()), result.k)
+            properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
-            parts = values / 100
-            in_percent = [name for name, each in expected.items() if _agree(parts, each, _tolerance(parts)).all()]
-            if in_percent:
-                notes = (f"Divided by 100, all of its scores equal the scores of {', '.join(in_percent)}.", *notes)
-    if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):
+    if result.form in FORMS_WITHOUT_SCORES and asked.asker.counts_duplicates():
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
-    if names:
-        endless = result.k is None and CONVENTIONS[names[0]].ideal == "full"
-        result = replace(result, signature=Options.parse(k=1 if endless else result.k, convention=names[0]).signature())
-    return replace(result, example=example, notes=notes)
+    result = replace(result, example=example, notes=notes)
+    return replace(result, signature=_signature(result, answers)) if result.conventions else result
 
 
-def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:
-    """Return the conventions that a function still computes if scores are equal in 32 bits; all of them if none."""
-    if len({CONVENTIONS[name].score_dtype for name in names}) < 2:
-        return names
-    close = [_with_close_scores(query) for query in queries[:FIRST_ASKED]]
-    values = np.array([asker.value(query, form) for query in close])
-    kept = [name for name in names if _agree(values, query_scores(close, {"convention": name}), tolerance).all()]
-    return kept or names
+def _explanations_check_notes(asked: Asked) -> Iterator[str]:
+    """Yield in words how a function was called, and its side effects."""
+    k, call = asked.k, asked.asker.call
+    if k is not None and call.cutoff is None:
+        yield f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings."
+    if call.relevance_first:
+        yield "It takes the relevance as its first argument, and was called so."
+    for name, habit in asked.asker.habits.items():
+        example = f", such as {habit.example}" if habit.example else ""
+        yield f"It {name}: {habit.times:,} of {asked.cases:,} rankings{example}."
 
 
-def _with_close_scores(query: Query) -> Query:
-    """Return a ranking of the same order, in which all scores are equal in 32 bits."""
-    ranks = {document: rank for rank, document in enumerate(ranked(query))}
-    return query._replace(run={document: 1 - 1e-12 * ranks[document] for document in query.run})
+def _signature(result: Check, answers: Answers) -> str:
+    """Return the options of the first convention that answers agree with, without those that no answer shows."""
+    name = result.conventions[0]
+    own, seen = CONVENTIONS[name].options, {"v", "log"}
+    rows = answers.plain if result.unordered else np.ones(len(answers.plain), bool)
+    values = {option: tuple(each.words) for option, each in OPTIONS.items() if option in own and each.words}
+    for option, others in {**values, "zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}.items():
+        chosen = own.get(option, False)
+        changed = [
+            answers.queries.scores({"convention": name, option: value}) for value in others if str(value) != str(chosen)
+        ]
+        if not any(answers.agree(each)[rows].all() for each in changed):
+            seen.add(OPTIONS[option].said_as)
+    endless = result.k is None and own["ideal"] == "full"
+    scores, *options = Options.parse(k=1 if endless else result.k, convention=name).signature().split("|")
+    return "|".join([scores, *(each for each in options if each.partition(":")[0] in seen)])
 
 
-def _slips_on(
-    queries: Sequence[Query], values: Floats, first: _First, expected: Mapping[str, Floats], tolerance: float
-) -> list[Match]:
-    """Return the slips on conventions with which all values agree, or pairs of slips if no single one does."""
-    distinct: dict[bytes, str] = {}
-    for name, each in expected.items():
-        distinct.setdefault(each.round(9).tobytes(), name)  # conventions that agree on all rankings are tried once
-    singles = [(name, (slip,)) for slip in SLIPS for name in distinct.values()]
-    found = _definitions_that_agree(queries, values, first, singles, tolerance)
-    if not found:
-        pairs = [(name, pair) for pair in combinations(SLIPS, 2) for name in TRIED_IN_PAIRS]
-        found = _definitions_that_agree(queries, values, first, pairs, tolerance)
-    return sorted(found, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
-
-
-def _definitions_that_agree(
-    queries: Sequence[Query],
-    values: Floats,
-    first: _First,
-    candidates: Sequence[tuple[str, tuple[Slip, ...]]],
-    tolerance: float,
-) -> list[Match]:
-    found, all_of = [], Queries(queries)
-    first_values = values[: np.count_nonzero(first.answered)]
-    with progress(len(candidates), "Comparing", " definitions") as bar:
-        for convention, slips in candidates:
-            slip = slips[0] if len(slips) == 1 else slips[1].over(slips[0])
-            options = {"convention": convention}
-            if (
-                _agree(first_values, slip.scores(first.queries, options)[first.answered], tolerance).all()
-                and _agree(values, slip.scores(all_of, options), tolerance).all()
-            ):
-                found.append(Match(convention, tuple(each.name for each in slips)))
-            bar.update(1)
-    return found
-
-
-def _smallest_example(asker: Asker, form: str, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
+def _smallest_example(asker: Asker, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
     """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
-        value, expected = asker.value(query, form), float(query_scores([query], options)[0])
+        value, expected = asker.value(query), float(query_scores([query], options)[0])
         if math.isnan(value) or math.isnan(expected):
             return math.isnan(value) != math.isnan(expected)
         return abs(value - expected) > max(tolerance, VISIBLE)
 
     plain = [query for query in queries if differs(query)] or list(queries)
     query = min(plain, key=lambda each: len({*each.run, *each.qrels}))
-    while (simpler := next(filter(differs, _simpler(query, form)), None)) is not None:
+    while (simpler := next(filter(differs, _simpler(query, asker.call.form)), None)) is not None:
         query = simpler
-    return _example(query, asker.value(query, form), options)
+    return _example(query, asker.value(query), options)
 
 
 def _simpler(query: Query, form: str) -> Iterator[Query]:
@@ -8084,7 +8711,7 @@ def _simpler(query: Query, form: str) -> Iterator[Query]:
         yield from (query._replace(k=k) for k in (1, query.k - 1))
     for document, relevance in query.qrels.items():
         yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
-    if form not in WITHOUT_SCORES:
+    if form not in FORMS_WITHOUT_SCORES:
         levels = sorted(set(query.run.values()))
         run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
         if run != query.run:
@@ -15171,7 +15798,7 @@ def compare_reports(
         leave_out_alike(columns, options.names)
     contest = Contest(options, baseline, resampling, testing)
     slices = _same_slices(tables) if paired else None
-    return comparison_of(columns, slices, contest, signature=signature, notes=_notes(read, tables, paired))
+    return comparison_of(columns, slices, contest, signature=signature, notes=_statistics_comparing_reports_notes(read, tables, paired))
 
 
 def _report(name: str, report: Any) -> Report:
@@ -15263,7 +15890,7 @@ def _columns(table: pa.Table, options: Options) -> PerQuery:
     return {**saved_columns(table, options.names), "query": np.array(table["query"].to_pylist(), object)}
 
 
-def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
+def _statistics_comparing_reports_notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
     """Return the notes of reports, those that all have without their names, and notes on what differs."""
     notes: list[str] = []
     first, first_report = next(iter(tables.values())), next(iter(reports.values()))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..measure.ties import Floats, Mask
+from ..measure.ties import Floats
 from ..scores.queries import progress
 from .definitions import VISIBLE, Answers, expected_values, factors_of, usual_definitions
 from .questions import FLOAT32, NO_VALUE, Answer, Asker, Call, NDCGFunction, cutoff_parameters
@@ -29,14 +29,14 @@ class Asked(NamedTuple):
     Attributes:
         asker: asked the function, and knows its side effects.
         k: the cutoff.
-        count: the number of rankings that it was asked about.
+        cases: the number of rankings that it was asked about.
         refused: whether it gave no answer to most of the rankings, before it was asked again.
         answers: the answers; None if no score is among them.
     """
 
     asker: Asker
     k: int | None
-    count: int
+    cases: int
     refused: bool
     answers: Answers | None = None
 
@@ -53,8 +53,8 @@ def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int
 
     rows = list(ask_about(range(cases)))
     values = np.array([answer.value for _, _, answer in rows])
-    refused = [number for number, *each in rows if not _is_comparable(*each)]
-    of_kind = Counter(kinds[number % len(kinds)] for number, *each in rows if _is_comparable(*each))
+    refused = [number for number, query, answer in rows if not _is_comparable(query, answer)]
+    of_kind = Counter(kinds[number % len(kinds)] for number, query, answer in rows if _is_comparable(query, answer))
     few = [number for number in refused if of_kind[kinds[number % len(kinds)]] < LEAST_ANSWERS]
     if np.isfinite(values).any():
         for attempt in (1, 2, 3):
@@ -62,7 +62,7 @@ def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int
         if tolerance_of(values) > VISIBLE or 2 * len(refused) > cases:
             rows += ask_about(range(cases, cases * IF_LITTLE_SHOWS))
     asked = Asked(asker, k, len(rows), 2 * len(refused) > cases)
-    rows = [row for row in rows if _is_comparable(*row[1:])]
+    rows = [(number, query, answer) for number, query, answer in rows if _is_comparable(query, answer)]
     if not any(math.isfinite(answer.value) for _, _, answer in rows):
         return asked
     values = np.array([[answer.value, answer.again] for _, _, answer in rows]).T
@@ -109,7 +109,7 @@ def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], se
 
     Each comes with its answers for the first rankings without ties.
     """
-    found = []
+    found: list[tuple[tuple[int, ...], Call, Answers]] = []
     for count in FIRST_ASKED:
         found = []
         for cutoff, relevance_first, form in product(cutoff_parameters(function, k), (False, True), forms):
@@ -141,8 +141,8 @@ def _first_expected(numbers: tuple[int, ...], k: int | None, form: str, seed: in
 def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:
     """Return how well the definition that explains values best does so, as a tuple that is higher if it does better.
 
-    It has whether all values are explained, 2 if exactly and 1 if rounded; how many other than 0 and 1, which many definitions share; how many at all;
-    the number of slips, negative; and how many values there are.
+    It has whether all values are explained, 2 if exactly and 1 if rounded; how many other than 0 and 1, which many
+    definitions share; how many at all; the number of slips, negative; and how many values there are.
     """
     answered = np.isfinite(values)
     varied, flags = len(np.unique(values[answered])) > 1, {0.0, 1.0}.issuperset(values[answered])

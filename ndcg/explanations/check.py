@@ -20,7 +20,7 @@ from ..show.tables import Readable, Table, number_text
 from .asking import Asked, ask, decimals_of, likely_calls
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .properties import in_common, properties_of
-from .questions import FUNCTION_FORMS, WITHOUT_SCORES, Asker, NDCGFunction, arguments_text
+from .questions import FORMS_WITHOUT_SCORES, FUNCTION_FORMS, Asker, NDCGFunction, arguments_text
 from .slip_terms import Query, query_scores, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
@@ -63,8 +63,8 @@ class Check(Readable):
         wanted: the convention that the function should compute; empty for any.
         example: the smallest ranking on which the function and the nearest convention differ.
         notes: side effects of the function, and the common trait of the rankings that differ.
-        unordered: the number of answers for rankings with ties, if no order of tied documents explains them all and each
-            is the score of some order; else 0.
+        unordered: the number of answers for rankings with ties, if no order of tied documents explains them all, but
+            each is the score of some order; else 0.
         refused: whether it returned no score for most rankings.
     """
 
@@ -256,7 +256,7 @@ def check(
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     """Compare answers with every definition."""
-    result = Check("", asked.asker.call.form, asked.k, asked.count, 0, (), {}, wanted, notes=tuple(_notes(asked)))
+    result = Check("", asked.asker.call.form, asked.k, asked.cases, 0, (), {}, wanted, notes=tuple(_notes(asked)))
     if asked.answers is None:
         return result
     answers, queries = asked.answers, asked.answers.queries
@@ -283,7 +283,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         if not matches:
             properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
-    if result.form in WITHOUT_SCORES and asked.asker.counts_duplicates():
+    if result.form in FORMS_WITHOUT_SCORES and asked.asker.counts_duplicates():
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     result = replace(result, example=example, notes=notes)
     return replace(result, signature=_signature(result, answers)) if result.conventions else result
@@ -298,7 +298,7 @@ def _notes(asked: Asked) -> Iterator[str]:
         yield "It takes the relevance as its first argument, and was called so."
     for name, habit in asked.asker.habits.items():
         example = f", such as {habit.example}" if habit.example else ""
-        yield f"It {name}: {habit.times:,} of {asked.count:,} rankings{example}."
+        yield f"It {name}: {habit.times:,} of {asked.cases:,} rankings{example}."
 
 
 def _signature(result: Check, answers: Answers) -> str:
@@ -350,7 +350,7 @@ def _simpler(query: Query, form: str) -> Iterator[Query]:
         yield from (query._replace(k=k) for k in (1, query.k - 1))
     for document, relevance in query.qrels.items():
         yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
-    if form not in WITHOUT_SCORES:
+    if form not in FORMS_WITHOUT_SCORES:
         levels = sorted(set(query.run.values()))
         run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
         if run != query.run:

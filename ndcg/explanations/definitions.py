@@ -66,7 +66,9 @@ class Answers(NamedTuple):
 
     def agree(self, expected: Floats) -> Mask:
         """Return which answers agree with the values of a definition; both answers must."""
-        return np.isclose(self.values, expected, rtol=0, atol=self.tolerance, equal_nan=True).all(axis=0)
+        first, second = np.isclose(self.values, expected, rtol=0, atol=self.tolerance, equal_nan=True)
+        both: Mask = first & second
+        return both
 
 
 class Definition(NamedTuple):

@@ -25,8 +25,8 @@ FUNCTION_FORMS = {  # the arguments of each form
     "sets": "ids, {relevant ids}, k",
     "ids": "ids, [relevant ids], k",
 }
-WITH_IDS = ("mappings", "ranked", "sets", "ids")
-WITHOUT_SCORES = ("ranked", "sets", "ids")
+FORMS_WITH_IDS = ("mappings", "ranked", "sets", "ids")
+FORMS_WITHOUT_SCORES = ("ranked", "sets", "ids")
 CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
@@ -93,7 +93,7 @@ class Asker:
         form = self.call.form
         first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
         unlike = "gives another answer when it is asked twice"
-        if form in WITH_IDS and _same(first, second) and len(set(query.run.values())) == len(query.run):
+        if form in FORMS_WITH_IDS and _same(first, second) and len(set(query.run.values())) == len(query.run):
             second = self._ask(_arguments(_renamed(query), form), query.k, {})
             unlike = "gives another answer for other ids, of which sets have another order"
         if not _same(first, second):

@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..measure.ties import Floats
 from .slip_terms import Queries, Query, in_order, ranked
 
 PLAIN_KINDS = (  # without ties
@@ -24,7 +25,7 @@ PLAIN_KINDS = (  # without ties
     "nothing retrieved",
     "many relevant",  # more than the cutoff
 )
-KINDS = (*PLAIN_KINDS, "tied", "long tied", "close", "tied", "long tied", "close")
+ASKED_KINDS = (*PLAIN_KINDS, "tied", "long tied", "close", "tied", "long tied", "close")
 OF_LISTS = {  # in which all documents are judged and retrieved
     **dict.fromkeys(("deep", "unjudged", "mixed"), "whole"),
     **dict.fromkeys(("few retrieved", "nothing retrieved"), "short"),
@@ -38,8 +39,12 @@ TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are rele
 def kinds_of(form: str) -> tuple[str, ...]:
     """Return the kinds of the rankings that a form can express, as one after the other is asked."""
     if form in ("lists", "arrays"):
-        return tuple(OF_LISTS.get(kind, kind) for kind in KINDS)
-    return tuple(WITHOUT_SCORES.get(kind, kind) for kind in KINDS) if form in ("ranked", "sets", "ids") else KINDS
+        return tuple(OF_LISTS.get(kind, kind) for kind in ASKED_KINDS)
+    return (
+        tuple(WITHOUT_SCORES.get(kind, kind) for kind in ASKED_KINDS)
+        if form in ("ranked", "sets", "ids")
+        else ASKED_KINDS
+    )
 
 
 def random_rankings(numbers: Iterable[int], k: int | None, form: str, seed: int, attempt: int = 0) -> list[Query]:
@@ -57,7 +62,7 @@ def random_rankings(numbers: Iterable[int], k: int | None, form: str, seed: int,
 
 def is_plain(number: int) -> bool:
     """Return whether the ranking of a number has neither ties nor close scores, in any form."""
-    return number % len(KINDS) < len(PLAIN_KINDS)
+    return number % len(ASKED_KINDS) < len(PLAIN_KINDS)
 
 
 @lru_cache(maxsize=8)
@@ -67,7 +72,7 @@ def plain_rankings(numbers: tuple[int, ...], k: int | None, form: str, seed: int
 
 
 def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: str, number: int) -> Query:
-    cut, turn = k or 8, number // len(KINDS)
+    cut, turn = k or 8, number // len(ASKED_KINDS)
     if kind in ("tied", "long tied", "close"):
         return _with_ties(rng, cut, form, kind, 2 * turn + number % 2)._replace(k=k)
     low, high = {
@@ -107,9 +112,10 @@ def _with_ties(rng: "np.random.Generator", cut: int, form: str, kind: str, numbe
     """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
     size = int(rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6))))
     relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
-    scores, tied = np.sort(rng.permutation(2 * size)[:size])[::-1] / 8 + 0.5, np.zeros(size, bool)
+    tied = np.zeros(size, bool)
+    scores = np.array(sorted(rng.permutation(2 * size)[:size], reverse=True)) / 8 + 0.5
     if kind == "close":
-        scores = 0.05 + np.arange(size)[::-1] * 10.0 ** -CLOSE[number % len(CLOSE)]
+        scores[:] = 0.05 + np.arange(size)[::-1] * 10.0 ** -CLOSE[number % len(CLOSE)]
         groups = [(0, size, 2)]
     else:
         lengths = rng.integers(2, min(size, TIED_DOCUMENTS) + 1, 2)
@@ -138,7 +144,7 @@ def _with_ties(rng: "np.random.Generator", cut: int, form: str, kind: str, numbe
 def _query(
     rng: "np.random.Generator",
     form: str,
-    scores: NDArray[np.float64],
+    scores: Floats,
     relevance: NDArray[np.int64],
     retrieved: NDArray[np.bool_],
     judged: NDArray[np.bool_],

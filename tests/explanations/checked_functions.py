@@ -1,9 +1,8 @@
 """Functions of nDCG as the world writes them, each with what `check` should find.
 
 Each verdict is written as `verdict` in test_check.py writes it: the status, the form, the first definition, and whether
-the order of ties is fixed. `THREADS` are written from the words of public reports, not from the table of slips;
-`KINDS` are minimal functions of what public code does; `MUTANTS` are right functions with one change that no library and
-no known slip has.
+the order of ties is fixed. `THREADS` are written from the words of public reports, not from the table of slips. `KINDS`
+are minimal functions of what public code does. `MUTANTS` are right functions with one change that no library makes.
 """
 
 import math

@@ -36,9 +36,6 @@ Documents = Mapping[str, float]
 # in one process, since the scores of the first rankings by every definition are kept there
 pytestmark = pytest.mark.xdist_group("check")
 
-# in one process, since the scores of the first rankings by every definition are kept there
-pytestmark = pytest.mark.xdist_group("check")
-
 THREADS_OF = {slip: function for function, slip in THREADS.values()}
 TOP_K = THREADS_OF["ideal from the top k retrieved"]
 
@@ -85,7 +82,7 @@ def test_a_slip_is_named_in_every_form_that_shows_it(slip: str, form: str) -> No
     assert any(slip in match.slips for match in result.matches) if shown else result.conventions
 
 
-@pytest.mark.parametrize(("number", "name"), enumerate(MUTANTS))
+@pytest.mark.parametrize(("number", "name"), [*enumerate(MUTANTS)])
 def test_no_function_that_computes_something_else_is_called_right(number: int, name: str) -> None:
     result = check(MUTANTS[name], seed=number % 10)
     assert (result.status, result.matches) == (1, ())
