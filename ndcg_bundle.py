@@ -8152,10 +8152,11 @@ def _query(
     """Return a ranking with documents of random ids."""
     size = len(scores)
     documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
-    if form in ("sets", "ids"):
-        relevance = np.minimum(relevance, 1)
+    if form in ("sets", "ids"):  # which show relevant documents only
+        relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
     run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
+    order = range(size) if form in ("lists", "arrays") else rng.permutation(size)
+    qrels = {documents[at]: int(relevance[at]) for at in order if judged[at]}
     query = Query(run, qrels, None)
     return query._replace(run=in_order(ranked(query))) if form in ("ranked", "sets", "ids") else query
 
@@ -8620,8 +8621,12 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     result = Check("", asked.asker.call.form, asked.k, asked.cases, 0, (), {}, wanted, notes=tuple(_explanations_check_notes(asked)))
     if asked.answers is None:
         return result
-    answers, queries = asked.answers, asked.answers.queries
-    matches, unordered = explain_answers(answers, first)
+    for tolerance in (FLOAT32, asked.answers.tolerance):  # 0 and 1 are not rounded if a definition gives only these
+        answers = asked.answers._replace(tolerance=tolerance)
+        matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
+        if matches or asked.answers.tolerance == FLOAT32:
+            break
+    queries = answers.queries
     expected = {name: queries.scores({"convention": name}) for name in CONVENTIONS}
     agree = {name: answers.agree(each) for name, each in expected.items()}
     result = replace(

@@ -20,7 +20,7 @@ from ..show.tables import Readable, Table, number_text
 from .asking import Asked, ask, decimals_of, likely_calls
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .properties import in_common, properties_of
-from .questions import FORMS_WITHOUT_SCORES, FUNCTION_FORMS, Asker, NDCGFunction, arguments_text
+from .questions import FLOAT32, FORMS_WITHOUT_SCORES, FUNCTION_FORMS, Asker, NDCGFunction, arguments_text
 from .slip_terms import Query, query_scores, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
@@ -259,8 +259,12 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     result = Check("", asked.asker.call.form, asked.k, asked.cases, 0, (), {}, wanted, notes=tuple(_notes(asked)))
     if asked.answers is None:
         return result
-    answers, queries = asked.answers, asked.answers.queries
-    matches, unordered = explain_answers(answers, first)
+    for tolerance in (FLOAT32, asked.answers.tolerance):  # 0 and 1 are not rounded if a definition gives only these
+        answers = asked.answers._replace(tolerance=tolerance)
+        matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
+        if matches or asked.answers.tolerance == FLOAT32:
+            break
+    queries = answers.queries
     expected = {name: queries.scores({"convention": name}) for name in CONVENTIONS}
     agree = {name: answers.agree(each) for name, each in expected.items()}
     result = replace(

@@ -152,9 +152,10 @@ def _query(
     """Return a ranking with documents of random ids."""
     size = len(scores)
     documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
-    if form in ("sets", "ids"):
-        relevance = np.minimum(relevance, 1)
+    if form in ("sets", "ids"):  # which show relevant documents only
+        relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
     run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
+    order = range(size) if form in ("lists", "arrays") else rng.permutation(size)
+    qrels = {documents[at]: int(relevance[at]) for at in order if judged[at]}
     query = Query(run, qrels, None)
     return query._replace(run=in_order(ranked(query))) if form in ("ranked", "sets", "ids") else query

@@ -63,6 +63,7 @@ def test_a_slip_is_named(function: Function, slip: str) -> None:
     assert not slip or f"with a slip: {slip}: all 100 rankings agree" in str(result)
 
 
+OF_IDS_OR_SCORES = ("ties by ascending document id", "unretrieved documents with the score 0")
 OTHER_FORMS: dict[str, Callable[[Function], Function]] = {
     "sets": lambda function: lambda ids, relevant, k: function(in_order(ids), dict.fromkeys(relevant, 1), k),
     "lists": lambda function: (
@@ -72,14 +73,14 @@ OTHER_FORMS: dict[str, Callable[[Function], Function]] = {
 
 
 @pytest.mark.parametrize("form", OTHER_FORMS)
-@pytest.mark.parametrize("slip", [slip for slip in THREADS_OF if slip])
+@pytest.mark.parametrize("slip", [slip for slip in THREADS_OF if slip and slip not in OF_IDS_OR_SCORES])
 def test_a_slip_is_named_in_every_form_that_shows_it(slip: str, form: str) -> None:
     """Of sets of relevant ids, and of lists with the relevance first."""
-    queries = Queries(random_rankings(range(100), 10, form, 0))
-    how = {"convention": "ranx"}
-    shown = not np.allclose(slip_named(slip).scores(queries, how), queries.scores(how), equal_nan=True)
+    queries = Queries(query for query in random_rankings(range(100), 10, form, 0) if any(query.qrels.values()))
+    values = slip_named(slip).scores(queries, {"convention": "ranx"})
+    hidden = any(np.allclose(values, queries.scores({"convention": name}), equal_nan=True) for name in CONVENTIONS)
     result = check(OTHER_FORMS[form](THREADS_OF[slip]), cases=100)
-    assert any(slip in match.slips for match in result.matches) if shown else result.conventions
+    assert result.conventions if hidden else any(slip in match.slips for match in result.matches)
 
 
 @pytest.mark.parametrize(("number", "name"), [*enumerate(MUTANTS)])
@@ -109,15 +110,12 @@ def test_ties_in_no_fixed_order_are_told_on_every_processor(disabled: str) -> No
     assert set(printed.splitlines()) == {"0 ('sklearn', 'ranx', 'haystack') 60"}
 
 
-def test_a_function_with_ties_in_no_order_computes_a_convention_that_is_wanted_only_if_its_library_does_the_same() -> (
-    None
-):
+def test_ties_in_no_order_are_those_of_a_convention_if_its_library_leaves_them_so() -> None:
     function = UNSTABLE["np.argsort(-y)"]
     assert [check(function, convention=name).status for name in ("ranx", "sklearn")] == [0, 1]
     result = check(function)
-    assert "all 140 rankings without ties agree. Its order of tied documents is not fixed: no order explains" in str(
-        result
-    )
+    assert "all 140 rankings without ties agree." in str(result)
+    assert "Its order of tied documents is not fixed: no order explains its scores for the 60 rankings" in str(result)
     assert "ties" not in result.signature
 
 
@@ -146,7 +144,7 @@ def test_a_function_that_refuses_most_rankings_has_a_status_and_a_sentence_of_it
 def test_a_factor_is_explained() -> None:
     said = str(check(KINDS["ln in the DCG"][0]))
     assert "It computes 1.4427 times the nDCG of ranx, haystack: all 200 rankings agree." in said
-    assert "The logarithm has base e in the DCG and base 2 in the ideal." in said
+    assert "The logarithm has base e in the DCG and 2 in the ideal." in said
     assert "The scores are percentages." in str(check(KINDS["percent, top k"][0]))
 
 
@@ -316,7 +314,7 @@ def write(argument: Any, value: Any) -> None:
 @pytest.mark.parametrize("value", [math.nan, np.zeros(3), "argument"], ids=["number", "array", "itself"])
 @pytest.mark.parametrize("form", FUNCTION_FORMS)
 def test_a_function_may_write_anything_into_its_arguments(form: str, value: Any) -> None:
-    function = {"mappings": usual, "lists": in_lists, "arrays": in_arrays, "ranked": in_ranks, "sets": in_sets}[form]
+    function = {"mappings": usual, "lists": in_lists, "arrays": in_arrays, "ranked": in_ranks}.get(form, in_sets)
 
     def writing(first: Any, second: Any, k: int) -> float:
         result = function(first, second, k)
@@ -403,8 +401,8 @@ def test_an_error_has_the_smallest_ranking_on_which_it_is_raised() -> None:
     with pytest.raises(ValueError, match="empty") as error:  # in the words of this version of Python
         fails_if_empty({}, {"d1": 1}, 10)
     (note,) = check(fails_if_empty).notes
-    start = f"It raises ValueError: 11 of 200 rankings, such as {error.value} for run = {{}}, qrels = {{"
-    assert note.startswith(start)
+    assert f" rankings, such as {error.value} for run = {{}}, qrels = {{" in note
+    assert note.startswith("It raises ValueError: ")
     (note,) = check(leaves, form="lists", cases=20).notes
     assert note.startswith("It raises SystemExit: 20 of 20 rankings, such as 2 for scores = [")
 
@@ -419,8 +417,8 @@ def test_a_result_that_is_not_a_number_is_shown() -> None:
 def test_rankings_without_an_answer_are_not_held_against_a_function() -> None:
     result = check(dividing)
     assert "ranx" in result.conventions
-    assert result.answered < result.cases == 200
-    assert f"all {result.answered} rankings agree for which it returned a score, of 200" in str(result)
+    assert 150 < result.answered < result.cases
+    assert f"all {result.answered} rankings agree for which it returned a score, of {result.cases}" in str(result)
 
 
 def test_a_function_that_gives_no_score_could_not_be_asked() -> None:
@@ -507,7 +505,7 @@ def test_the_same_seed_asks_the_same() -> None:
 def test_a_result_is_json() -> None:
     result = check(TOP_K)
     saved = json.loads(json.dumps(result.to_dict()))
-    assert saved["matches"][0] == {"convention": "ranx", "slips": ["ideal from the top k retrieved"]}
+    assert saved["matches"][0] == {"convention": "ranx", "slips": ["ideal from the top k retrieved"], "factor": 1.0}
     assert saved["example"]["query"]["k"] == result.example.query.k if result.example else None
 
 
