@@ -228,7 +228,10 @@ def defined(statement: ast.stmt, path: Path) -> list[str]:
         fail(
             f"{path}:{statement.lineno}: at the top of a module only imports, functions, classes, assignments and calls"
         )
-    return [each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    loops = [each for each in ast.walk(statement) if isinstance(each, ast.comprehension)]
+    inner = {name for loop in loops for name in ast.walk(loop.target)}  # which only the comprehension sees
+    names = [each for each in ast.walk(statement) if isinstance(each, ast.Name) and each not in inner]
+    return [each.id for each in names if isinstance(each.ctx, ast.Store)]
 
 
 def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:

@@ -1,58 +1,31 @@
 """The definition that a function of nDCG computes: of which libraries, and with which slips.
 
-Its answers to some hundred small rankings are compared with every convention, with every slip on each, and with two
-slips at once. If it differs, the smallest ranking on which it differs shows why.
+Its answers to some hundred small rankings are compared with every definition. If it differs from the convention that is
+nearest, the smallest ranking on which it differs shows why.
 """
 
 import inspect
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..measure.arguments import OPTIONS
 from ..measure.conventions import CONVENTIONS
 from ..measure.messages import shown
 from ..measure.options import Options, choice, result_name, whole
-from ..measure.ties import Floats
-from ..scores.queries import progress
 from ..show.tables import Readable, Table, number_text
+from .asking import Asked, ask, decimals_of, likely_calls
+from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .properties import in_common, properties_of
-from .questions import (
-    FLOAT32,
-    FUNCTION_FORMS,
-    NO_VALUE,
-    WITHOUT_SCORES,
-    Answer,
-    Asker,
-    NDCGFunction,
-    arguments_text,
-    first_rankings,
-    random_rankings,
-)
-from .slip_terms import Queries, Query, Slip, query_scores, ranked
-from .slips import DUPLICATES_COUNTED, IN_ORDER_OF_INPUT, SLIPS, SWAPPED, slip_named
+from .questions import FLOAT32, FORMS_WITHOUT_SCORES, FUNCTION_FORMS, Asker, NDCGFunction, arguments_text
+from .slip_terms import Query, query_scores, ranked
+from .slips import DUPLICATES_COUNTED, slip_named
 
-MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
-FIRST_ASKED = 16  # rankings that rule out most definitions
-TRIED_IN_PAIRS = ("sklearn", "trec_eval", "lightgbm", "ranx")  # conventions on which two slips at once are tried
 NEAREST_SHOWN = 5  # conventions in the table
-VISIBLE = 1e-4  # the least difference in the smallest ranking
-
-
-class Match(NamedTuple):
-    """A definition with which all answers agree.
-
-    Attributes:
-        convention: its name.
-        slips: the names of the slips on it; empty for the convention itself.
-    """
-
-    convention: str
-    slips: tuple[str, ...] = ()
+WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")  # libraries that order ties of longer lists in no fixed way
 
 
 class Example(NamedTuple):
@@ -90,6 +63,9 @@ class Check(Readable):
         wanted: the convention that the function should compute; empty for any.
         example: the smallest ranking on which the function and the nearest convention differ.
         notes: side effects of the function, and the common trait of the rankings that differ.
+        unordered: the number of answers for rankings with ties, if no order of tied documents explains them all, but
+            each is the score of some order; else 0.
+        refused: whether it returned no score for most rankings.
     """
 
     signature: str
@@ -102,11 +78,13 @@ class Check(Readable):
     wanted: str = ""
     example: Example | None = None
     notes: tuple[str, ...] = ()
+    unordered: int = 0
+    refused: bool = False
 
     @property
     def conventions(self) -> tuple[str, ...]:
-        """The conventions that the function computes."""
-        return tuple(each.convention for each in self.matches if not each.slips)
+        """The conventions that the function computes, for rankings without ties if its order of these is not fixed."""
+        return tuple(each.convention for each in self.matches if not each.slips and each.factor == 1)
 
     @property
     def nearest(self) -> str:
@@ -119,10 +97,16 @@ class Check(Readable):
 
     @property
     def status(self) -> int:
-        """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score."""
+        """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score.
+
+        3 if it computes one, but gave no score for most rankings.
+        """
         if not self.answered:
             return 2
-        return 0 if (self.wanted in self.conventions if self.wanted else self.conventions) else 1
+        wanted = self.wanted in self.conventions and (not self.unordered or self.wanted in WITHOUT_ORDER)
+        if not (wanted if self.wanted else self.conventions):
+            return 1
+        return 3 if self.refused else 0
 
     def _tables(self) -> list[Table]:
         best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
@@ -147,11 +131,14 @@ class Check(Readable):
             yield f"The function returned no score for any of {self.cases:,} rankings."
             yield f"It was called with ({FUNCTION_FORMS[self.form]}), one query at a time."
             return
-        agree = f"all {self.answered:,} rankings agree"
-        if self.answered < self.cases:
-            agree = f"all {self.answered:,} rankings agree for which it returned a score, of {self.cases:,}"
+        of = f" for which it returned a score, of {self.cases:,}" if self.answered < self.cases else ""
+        agree = f"all {self.answered:,} rankings agree{of}"
+        if self.unordered:
+            agree = f"all {self.answered - self.unordered:,} rankings without ties agree{of}"
         if self.conventions:
             yield f"The function computes the nDCG of {', '.join(self.conventions)}: {agree}."
+        if self.refused:
+            yield "It returned no score for most rankings, so this is all that is known of it."
         if self.wanted and self.wanted not in self.conventions:
             count = self.agreeing[self.wanted]
             yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
@@ -159,15 +146,25 @@ class Check(Readable):
             count = self.agreeing[self.nearest]
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {count:,} of {self.answered:,} rankings agree."
-        on_conventions: dict[tuple[str, ...], list[str]] = {}
-        for each in self.matches:
-            if each.slips:
-                on_conventions.setdefault(each.slips, []).append(each.convention)
-        for at, (names, conventions) in enumerate(on_conventions.items()):
+        yield from self._slips(agree)
+        if self.unordered:
+            yield (
+                f"Its order of tied documents is not fixed: no order explains its scores for the {self.unordered:,} "
+                "rankings with ties, but each is the score of some order."
+            )
+
+    def _slips(self, agree: str) -> Iterator[str]:
+        """Yield in words the slips and the factor of the function."""
+        on_conventions: dict[tuple[Any, ...], list[str]] = {}
+        for match in self.matches:
+            if match.convention not in self.conventions:
+                on_conventions.setdefault(match[1:], []).append(match.convention)
+        for at, ((names, factor), conventions) in enumerate(on_conventions.items()):
             slips = [slip_named(name) for name in names]
-            slip = " and ".join(names)
-            found = f"{'Or it' if at else 'It'} computes the nDCG of {', '.join(conventions)} with a slip: {slip}"
-            yield f"{found}: {agree}."
+            times = "" if factor == 1 else f"{factor:.5g} times "
+            slip = f" with {'a slip' if len(names) == 1 else 'slips'}: {' and '.join(names)}" if names else ""
+            yield f"{'Or it' if at else 'It'} computes {times}the nDCG of {', '.join(conventions)}{slip}: {agree}."
+            yield from ([FACTORS[factor]] if factor in FACTORS else [])
             yield from (f"{slip.meaning}{slip.reported}" for slip in slips)
 
     def _difference(self) -> Iterator[str]:
@@ -211,8 +208,9 @@ def check(
         k: the cutoff; None for the whole list.
         form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
             (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
-            `{document: relevance}`, k) or "sets" (ids, the set of those that are relevant, k). By default, the form
-            that gives the most plausible answers, also with the relevance as the first argument.
+            `{document: relevance}`, k), "sets" (ids, the set of those that are relevant, k) or "ids" (the same with a
+            list). By default, the form in which some definition explains most answers. In each, the relevance may also
+            be the first argument.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
         seed: the random seed of the rankings.
@@ -248,205 +246,98 @@ def check(
     for name, value, words in (("form", form, tuple(FUNCTION_FORMS)), ("convention", convention, tuple(CONVENTIONS))):
         if value is not None:
             choice(name, value, words)
-    asker = Asker(function, k)
-    form = form or _form_of(asker, k, seed)
-    queries, answers = random_rankings(cases, k, form, seed), []
-    with progress(cases, "Asking", " rankings") as bar:
-        for query in queries:
-            answers.append(asker.answer(query, form))
-            bar.update(1)
-    values = np.array([answer.value for answer in answers])
-    answered = np.array([_is_comparable(*each) for each in zip(queries, answers, strict=True)])
-    habits = tuple(
-        f"It {name}: {habit.times:,} of {cases:,} rankings{habit.example and ', such as '}{habit.example}."
-        for name, habit in asker.habits.items()
-    )
-    if asker.relevance_first:
-        habits = ("It takes the relevance as its first argument, and was called so.", *habits)
-    if k is not None and not asker.takes_cutoff:
-        habits = (
-            f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings.",
-            *habits,
-        )
-    result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
-    if not np.isfinite(values).any():
+    results: list[Check] = []
+    for call, first in likely_calls(function, k, tuple(FUNCTION_FORMS) if form is None else (form,), seed):
+        results.append(_compared(ask(function, call, k, cases, seed), first, convention or ""))
+        if results[-1].conventions:
+            return results[-1]
+    return min(results, key=lambda result: min((len(match.slips) for match in result.matches), default=math.inf))
+
+
+def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
+    """Compare answers with every definition."""
+    result = Check("", asked.asker.call.form, asked.k, asked.cases, 0, (), {}, wanted, notes=tuple(_notes(asked)))
+    if asked.answers is None:
         return result
-    known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
-    first = _First(first_rankings(min(cases, FIRST_ASKED), k, form, seed), answered[:FIRST_ASKED])
-    return _compared(result, asker, known, values[answered], first)
-
-
-class _First(NamedTuple):
-    """The rankings that are compared first, since most definitions differ on one of them.
-
-    Attributes:
-        queries: the rankings.
-        answered: which of them the function answered.
-    """
-
-    queries: Queries
-    answered: NDArray[np.bool_]
-
-
-def _is_comparable(query: Query, answer: Answer) -> bool:
-    """Return whether an answer is a score, or no score for a query with retrieved documents.
-
-    Conventions may leave such a query out; a function may also leave out one without retrieved documents.
-    """
-    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
-
-
-def _form_of(asker: Asker, k: int | None, seed: int) -> str:
-    """Return the form in which the answers to plain rankings agree best with some definition."""
-    queries, sets = (first_rankings(FIRST_ASKED, k, form, seed, plain=True) for form in ("lists", "sets"))
-    conventions, of_sets = ([each.scores({"convention": name}) for name in CONVENTIONS] for each in (queries, sets))
-    # a function that takes ranked ids ranks mappings by the order of their documents
-    slips = [slip.scores(queries, {}) for slip in SLIPS if slip not in (IN_ORDER_OF_INPUT, SWAPPED)]
-    points = {}
-    for relevance_first, form in product((False, True), FUNCTION_FORMS):
-        asker.relevance_first = relevance_first
-        values = np.array([asker.value(query, form) for query in queries.changed(())])
-        tolerance = _tolerance(values)
-        answered = np.count_nonzero(np.isfinite(values))
-        expected = of_sets if form == "sets" else conventions if relevance_first else [*conventions, *slips]
-        agreeing = max(np.count_nonzero(_agree(values, each, tolerance)) for each in expected)
-        points[relevance_first, form] = agreeing if answered else 0, answered
-    asker.relevance_first, form = max(points, key=lambda each: points[each])
-    return form
-
-
-def _agree(values: Floats, expected: Floats, tolerance: float = FLOAT32) -> NDArray[np.bool_]:
-    return np.isclose(values, expected, rtol=0, atol=tolerance, equal_nan=True)
-
-
-def _decimals(values: Floats) -> int:
-    """Return the number of decimals to which values are rounded; 0 if they are not, or are all integers.
-
-    >>> _decimals(np.array([0.63, 0.5])), _decimals(np.float32([0.1, 1])), _decimals(np.array([1 / 3, 0]))
-    (2, 1, 0)
-    """
-    numbers = values[np.isfinite(values)]
-    rounded = (np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12) for each in range(MOST_DECIMALS + 1))
-    return next((decimals for decimals, same in enumerate(rounded) if same), 0)
-
-
-def _tolerance(values: Floats) -> float:
-    """Return how far a value may differ from the value that it was rounded from.
-
-    >>> _tolerance(np.array([0.63, 0.5])) > 0.005
-    True
-    """
-    decimals = _decimals(values)
-    return FLOAT32 + (0.5 * 10.0**-decimals if decimals else 0)
-
-
-def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Floats, first: _First) -> Check:
-    """Compare scores with every definition."""
-    tolerance = _tolerance(values)
-    expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
-    agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
-    names = [name for name, each in agree.items() if each.all()]
-    if result.form not in WITHOUT_SCORES:
-        names = _told_apart(asker, result.form, queries, names, tolerance)
-    matches = [Match(name) for name in names] or _slips_on(queries, values, first, expected, tolerance)
+    for tolerance in (FLOAT32, asked.answers.tolerance):  # 0 and 1 are not rounded if a definition gives only these
+        answers = asked.answers._replace(tolerance=tolerance)
+        matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
+        if matches or asked.answers.tolerance == FLOAT32:
+            break
+    queries = answers.queries
+    expected = {name: queries.scores({"convention": name}) for name in CONVENTIONS}
+    agree = {name: answers.agree(each) for name, each in expected.items()}
     result = replace(
         result,
-        answered=len(queries),
+        answered=len(answers.plain),
+        refused=asked.refused,
         matches=tuple(matches),
+        unordered=unordered,
         agreeing={name: int(np.count_nonzero(each)) for name, each in agree.items()},
     )
     differing = ~agree[result.nearest]
     notes, example = result.notes, None
-    if tolerance > VISIBLE:
-        decimals = _decimals(values)
-        rounds = f"It rounds to {decimals} decimal{'s' * (decimals > 1)}"
-        notes = (f"{rounds}, which hides differences below {0.5 * 10.0**-decimals:g}; ask for more cases.", *notes)
-    if differing.any():
-        own = [query for query, differs in zip(queries, differing, strict=True) if differs]
-        example = _smallest_example(asker, result.form, own, result.nearest, tolerance)
+    if answers.tolerance > VISIBLE:
+        decimals = decimals_of(answers.values)
+        rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
+        notes = (f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.", *notes)
+    if differing.any() and not (unordered and result.status == 0):
+        own = [query for query, differs in zip(queries.changed(()), differing, strict=True) if differs]
+        example = _smallest_example(asked.asker, own, result.nearest, answers.tolerance)
         if not matches:
-            properties = properties_of(Queries(queries).rankings(range(len(queries)), (), Options.parse()), result.k)
+            properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
-            parts = values / 100
-            in_percent = [name for name, each in expected.items() if _agree(parts, each, _tolerance(parts)).all()]
-            if in_percent:
-                notes = (f"Divided by 100, all of its scores equal the scores of {', '.join(in_percent)}.", *notes)
-    if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):
+    if result.form in FORMS_WITHOUT_SCORES and asked.asker.counts_duplicates():
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
-    if names:
-        endless = result.k is None and CONVENTIONS[names[0]].ideal == "full"
-        result = replace(result, signature=Options.parse(k=1 if endless else result.k, convention=names[0]).signature())
-    return replace(result, example=example, notes=notes)
+    result = replace(result, example=example, notes=notes)
+    return replace(result, signature=_signature(result, answers)) if result.conventions else result
 
 
-def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:
-    """Return the conventions that a function still computes if scores are equal in 32 bits; all of them if none."""
-    if len({CONVENTIONS[name].score_dtype for name in names}) < 2:
-        return names
-    close = [_with_close_scores(query) for query in queries[:FIRST_ASKED]]
-    values = np.array([asker.value(query, form) for query in close])
-    kept = [name for name in names if _agree(values, query_scores(close, {"convention": name}), tolerance).all()]
-    return kept or names
+def _notes(asked: Asked) -> Iterator[str]:
+    """Yield in words how a function was called, and its side effects."""
+    k, call = asked.k, asked.asker.call
+    if k is not None and call.cutoff is None:
+        yield f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings."
+    if call.relevance_first:
+        yield "It takes the relevance as its first argument, and was called so."
+    for name, habit in asked.asker.habits.items():
+        example = f", such as {habit.example}" if habit.example else ""
+        yield f"It {name}: {habit.times:,} of {asked.cases:,} rankings{example}."
 
 
-def _with_close_scores(query: Query) -> Query:
-    """Return a ranking of the same order, in which all scores are equal in 32 bits."""
-    ranks = {document: rank for rank, document in enumerate(ranked(query))}
-    return query._replace(run={document: 1 - 1e-12 * ranks[document] for document in query.run})
+def _signature(result: Check, answers: Answers) -> str:
+    """Return the options of the first convention that answers agree with, without those that no answer shows."""
+    name = result.conventions[0]
+    own, seen = CONVENTIONS[name].options, {"v", "log"}
+    rows = answers.plain if result.unordered else np.ones(len(answers.plain), bool)
+    values = {option: tuple(each.words) for option, each in OPTIONS.items() if option in own and each.words}
+    for option, others in {**values, "zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}.items():
+        chosen = own.get(option, False)
+        changed = [
+            answers.queries.scores({"convention": name, option: value}) for value in others if str(value) != str(chosen)
+        ]
+        if not any(answers.agree(each)[rows].all() for each in changed):
+            seen.add(OPTIONS[option].said_as)
+    endless = result.k is None and own["ideal"] == "full"
+    scores, *options = Options.parse(k=1 if endless else result.k, convention=name).signature().split("|")
+    return "|".join([scores, *(each for each in options if each.partition(":")[0] in seen)])
 
 
-def _slips_on(
-    queries: Sequence[Query], values: Floats, first: _First, expected: Mapping[str, Floats], tolerance: float
-) -> list[Match]:
-    """Return the slips on conventions with which all values agree, or pairs of slips if no single one does."""
-    distinct: dict[bytes, str] = {}
-    for name, each in expected.items():
-        distinct.setdefault(each.round(9).tobytes(), name)  # conventions that agree on all rankings are tried once
-    singles = [(name, (slip,)) for slip in SLIPS for name in distinct.values()]
-    found = _definitions_that_agree(queries, values, first, singles, tolerance)
-    if not found:
-        pairs = [(name, pair) for pair in combinations(SLIPS, 2) for name in TRIED_IN_PAIRS]
-        found = _definitions_that_agree(queries, values, first, pairs, tolerance)
-    return sorted(found, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
-
-
-def _definitions_that_agree(
-    queries: Sequence[Query],
-    values: Floats,
-    first: _First,
-    candidates: Sequence[tuple[str, tuple[Slip, ...]]],
-    tolerance: float,
-) -> list[Match]:
-    found, all_of = [], Queries(queries)
-    first_values = values[: np.count_nonzero(first.answered)]
-    with progress(len(candidates), "Comparing", " definitions") as bar:
-        for convention, slips in candidates:
-            slip = slips[0] if len(slips) == 1 else slips[1].over(slips[0])
-            options = {"convention": convention}
-            if (
-                _agree(first_values, slip.scores(first.queries, options)[first.answered], tolerance).all()
-                and _agree(values, slip.scores(all_of, options), tolerance).all()
-            ):
-                found.append(Match(convention, tuple(each.name for each in slips)))
-            bar.update(1)
-    return found
-
-
-def _smallest_example(asker: Asker, form: str, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
+def _smallest_example(asker: Asker, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
     """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
-        value, expected = asker.value(query, form), float(query_scores([query], options)[0])
+        value, expected = asker.value(query), float(query_scores([query], options)[0])
         if math.isnan(value) or math.isnan(expected):
             return math.isnan(value) != math.isnan(expected)
         return abs(value - expected) > max(tolerance, VISIBLE)
 
     plain = [query for query in queries if differs(query)] or list(queries)
     query = min(plain, key=lambda each: len({*each.run, *each.qrels}))
-    while (simpler := next(filter(differs, _simpler(query, form)), None)) is not None:
+    while (simpler := next(filter(differs, _simpler(query, asker.call.form)), None)) is not None:
         query = simpler
-    return _example(query, asker.value(query, form), options)
+    return _example(query, asker.value(query), options)
 
 
 def _simpler(query: Query, form: str) -> Iterator[Query]:
@@ -463,7 +354,7 @@ def _simpler(query: Query, form: str) -> Iterator[Query]:
         yield from (query._replace(k=k) for k in (1, query.k - 1))
     for document, relevance in query.qrels.items():
         yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
-    if form not in WITHOUT_SCORES:
+    if form not in FORMS_WITHOUT_SCORES:
         levels = sorted(set(query.run.values()))
         run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
         if run != query.run:

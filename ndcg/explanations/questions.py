@@ -1,4 +1,4 @@
-"""Asking a function of nDCG: small random rankings, the forms that functions accept, and their side effects."""
+"""Asking a function of nDCG: the forms that functions accept, and their side effects."""
 
 import inspect
 import io
@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from ..inputs.sources import ARROW, converted
 from ..measure.interrupts import interruptible
 from ..measure.messages import in_short, shown
-from .slip_terms import Queries, Query, in_order, ranked
+from .slip_terms import Query, ranked
 
 NDCGFunction = Callable[..., Any]
 
@@ -24,9 +23,11 @@ FUNCTION_FORMS = {  # the arguments of each form
     "arrays": "scores, relevance, k",
     "ranked": "ids, {document: relevance}, k",
     "sets": "ids, {relevant ids}, k",
+    "ids": "ids, [relevant ids], k",
 }
-WITHOUT_SCORES = ("ranked", "sets")
-CUTOFF_NAMES = ("k", "top_k", "topk", "at", "at_k", "cutoff", "n")  # of parameters that are given by keyword
+FORMS_WITH_IDS = ("mappings", "ranked", "sets", "ids")
+FORMS_WITHOUT_SCORES = ("ranked", "sets", "ids")
+CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 
@@ -38,11 +39,13 @@ class Answer(NamedTuple):
         value: the score; nan if there is none.
         problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
         returned: the value that is not a score, or the words of the error, as text.
+        again: the score when it is asked once more, with other ids where these must not matter.
     """
 
     value: float
     problem: str = ""
     returned: str = ""
+    again: float = math.nan
 
 
 class Habit(NamedTuple):
@@ -59,68 +62,81 @@ class Habit(NamedTuple):
     example: str
 
 
+class Call(NamedTuple):
+    """How a function is called.
+
+    Attributes:
+        form: the form of the ranking.
+        cutoff: the position or the name of the cutoff, None if the function takes none.
+        relevance_first: whether the relevance comes before the scores or ids.
+    """
+
+    form: str
+    cutoff: int | str | None = 2
+    relevance_first: bool = False
+
+
 class Asker:
     """Asks a function, and records its side effects.
 
     Attributes:
         habits: the side effects, in words.
-        relevance_first: whether it takes the relevance before the scores or ids.
     """
 
-    def __init__(self, function: NDCGFunction, k: int | None) -> None:
-        self.function = function
+    def __init__(self, function: NDCGFunction, call: Call) -> None:
+        self.function, self.call = function, call
         self.habits: dict[str, Habit] = {}
-        self.relevance_first = False
-        self._cutoff = _cutoff_parameter(function, k)
 
-    @property
-    def takes_cutoff(self) -> bool:
-        """Whether it takes a cutoff, rather than only a ranking."""
-        return self._cutoff is not None
-
-    def answer(self, query: Query, form: str) -> Answer:
+    def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
-        habits: set[str] = set()
+        habits: dict[str, str] = {}
+        form = self.call.form
         first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
-        if not np.array_equal([first.value], [second.value], equal_nan=True):
-            habits.add("gives another answer when it is asked twice")
+        unlike = "gives another answer when it is asked twice"
+        if form in FORMS_WITH_IDS and _same(first, second) and len(set(query.run.values())) == len(query.run):
+            second = self._ask(_arguments(_renamed(query), form), query.k, {})
+            unlike = "gives another answer for other ids, of which sets have another order"
+        if not _same(first, second):
+            habits[unlike] = f"{_shown_value(first)} and {_shown_value(second)} for {arguments_text(query, form)}"
         if first.value > 1 + FLOAT32:
-            habits.add("returns a value above 1")
+            habits["returns a value above 1"] = ""
         if first.value < -FLOAT32:
-            habits.add("returns a value below 0")
+            habits["returns a value below 0"] = ""
         size = len({*query.run, *query.qrels})
         for habit in sorted(habits):
-            self._count(habit, size, "")
+            self._count(habit, size, habits[habit])
         if first.problem:
             raised = first.problem.startswith("raises")
             ranking = "" if first.returned and not raised else arguments_text(query, form)
             self._count(first.problem, size, " for ".join(filter(None, (first.returned, ranking))))
-        return first
+        return first._replace(again=second.value)
 
     def _count(self, habit: str, size: int, example: str) -> None:
         known = self.habits.get(habit, Habit(0, size, example))
         smallest = known if known.size <= size else Habit(0, size, example)
         self.habits[habit] = smallest._replace(times=known.times + 1)
 
-    def value(self, query: Query, form: str) -> float:
+    def value(self, query: Query) -> float:
         """Return the score that it gives a ranking, without counting habits; nan if there is none."""
-        return self._ask(_arguments(query, form), query.k, set()).value
+        return self._ask(_arguments(query, self.call.form), query.k, {}).value
 
-    def counts_duplicates(self, form: str) -> bool:
+    def counts_duplicates(self) -> bool:
         """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
         query = Query({}, {"d1": 1, "d2": 0}, 3)
         lists = ["d1", "d2"], ["d1", "d1", "d2"]
-        once, twice = (self._ask((ids, _arguments(query, form)[1]), 3, set()) for ids in lists)
+        once, twice = (self._ask((ids, _arguments(query, self.call.form)[1]), 3, {}) for ids in lists)
         return twice.value > once.value + FLOAT32
 
     def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
         """Return the function's result."""
-        first, second = reversed(arguments) if self.relevance_first else arguments
-        if not self.takes_cutoff:
-            return self.function(first, second)
-        return self.function(first, second, **{self._cutoff: k}) if self._cutoff else self.function(first, second, k)
+        ordered: list[Any] = [*arguments[::-1]] if self.call.relevance_first else [*arguments]
+        if isinstance(self.call.cutoff, str):
+            return self.function(*ordered, **{self.call.cutoff: k})
+        if self.call.cutoff is not None:
+            ordered.insert(self.call.cutoff, k)
+        return self.function(*ordered)
 
-    def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: set[str]) -> Answer:
+    def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: dict[str, str]) -> Answer:
         before, printed = [_as_text(each) for each in arguments], _Printed()
         with (
             interruptible(),
@@ -135,12 +151,11 @@ class Asker:
             except BaseException as error:  # noqa: BLE001  # an error is also an answer, and SystemExit too
                 answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
         if printed.getvalue():
-            habits.add("prints")
-        habits.update(
-            f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})" for each in warned
-        )
+            habits["prints"] = ""
+        for each in warned:
+            habits[f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})"] = ""
         if [_as_text(each) for each in arguments] != before:
-            habits.add("changes its arguments")
+            habits["changes its arguments"] = ""
         return answer
 
 
@@ -156,17 +171,45 @@ def _text_stream(printed: _Printed) -> io.TextIOWrapper:
     return io.TextIOWrapper(printed, "utf-8", "replace", write_through=True)
 
 
-def _cutoff_parameter(function: NDCGFunction, k: int | None) -> str | None:
-    """Return the keyword by which a function takes the cutoff, "" for the third place, or None if it takes none."""
-    with suppress(ValueError, TypeError):  # of a built-in function nothing is known
-        signature = inspect.signature(function)
-        for arguments, name in [((None,) * 3, ""), *(((None,) * 2, name) for name in CUTOFF_NAMES)]:
-            with suppress(TypeError):
-                signature.bind(*arguments, **({name: k} if name else {}))
-                return name
-        signature.bind(None, None)
-        return None
-    return None if k is None else ""
+def _same(one: Answer, other: Answer) -> bool:
+    return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
+
+
+def _shown_value(answer: Answer) -> str:
+    return "no score" if math.isnan(answer.value) else f"{answer.value:.6g}"
+
+
+def _renamed(query: Query) -> Query:
+    """Return a ranking with other ids, of which sets have another order."""
+    return query._replace(
+        run={f"e{each}": score for each, score in query.run.items()},
+        qrels={f"e{each}": relevance for each, relevance in query.qrels.items()},
+    )
+
+
+def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str | None]:
+    """Return where a function may take the cutoff: a position, a keyword, or None for nowhere.
+
+    >>> cutoff_parameters(lambda scores, relevance, base=2, k=10: 0, 5)
+    ['k']
+    """
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (ValueError, TypeError):  # of a built-in function nothing is known
+        return [None if k is None else 2]
+    kinds = {each.kind for each in parameters}
+    positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    for each in parameters:
+        if each.name.lower() in CUTOFF_NAMES and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            return [positional.index(each) if each in positional[:3] else each.name]
+    if len(positional) > 2:
+        default = positional[2].default
+        if default is inspect.Parameter.empty:
+            return [2]
+        return [2, None] if default is None or type(default) is int else [None]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return [2]
+    return ["k" if inspect.Parameter.VAR_KEYWORD in kinds else None]
 
 
 def _arguments(query: Query, form: str) -> tuple[Any, Any]:
@@ -175,8 +218,9 @@ def _arguments(query: Query, form: str) -> tuple[Any, Any]:
         return dict(query.run), dict(query.qrels)
     if form == "ranked":
         return ranked(query), dict(query.qrels)
-    if form == "sets":
-        return ranked(query), {document for document, relevance in query.qrels.items() if relevance > 0}
+    if form in ("sets", "ids"):
+        relevant = [document for document, relevance in query.qrels.items() if relevance > 0]
+        return ranked(query), set(relevant) if form == "sets" else relevant
     sides = [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
     return (np.array(sides[0]), np.array(sides[1])) if form == "arrays" else sides
 
@@ -187,7 +231,11 @@ def arguments_text(query: Query, form: str) -> str:
     >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
     'scores = [2.0], relevance = [1], k = 3'
     """
-    names = {"mappings": ("run", "qrels"), "ranked": ("ids", "relevance"), "sets": ("ids", "relevant")}
+    names = {
+        "mappings": ("run", "qrels"),
+        "ranked": ("ids", "relevance"),
+        **dict.fromkeys(("sets", "ids"), ("ids", "relevant")),
+    }
     one, other = names.get(form, ("scores", "relevance"))
     first, second = _arguments(query, "lists" if form == "arrays" else form)
     if form == "sets":
@@ -235,50 +283,3 @@ def _only_value(returned: Any) -> Any:
         if isinstance(array, (np.ndarray, *ARROW)) and (array := np.ma.asanyarray(array)).size == 1:
             return array.reshape(-1).tolist()[0]
     return returned
-
-
-def random_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> list[Query]:
-    """Return small random rankings that a form can express.
-
-    Some have ties, documents that were not judged or not retrieved, graded relevance, no relevant documents, or more or
-    fewer documents than the cutoff; plain ones have only distinct scores and judged documents.
-
-    >>> random_rankings(1, 2, "lists", 0) == random_rankings(1, 2, "lists", 0)
-    True
-    """
-    rng = np.random.default_rng(seed)
-    return [_random_ranking(rng, k, form, plain) for _ in range(count)]
-
-
-@lru_cache(maxsize=8)
-def first_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> Queries:
-    """Return the first random rankings, which keep their scores by each definition for the next function."""
-    return Queries(random_rankings(count, k, form, seed, plain=plain))
-
-
-def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain: bool) -> Query:
-    size = int(rng.integers(2, (k or 8) + 6))
-    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
-    relevance = rng.integers(0, rng.integers(2, 6), size) * (rng.random(size) < rng.uniform(0.3, 1))
-    scores = np.round(rng.normal(0, 2, size), 3)
-    retrieved, judged = np.ones((2, size), bool)
-    if not plain:
-        if rng.random() < 0.08:
-            relevance[:] = 0
-        if rng.random() < 0.3:
-            scores = np.floor(scores)
-        elif rng.random() < 0.2:  # close, but not so close that they are equal in 32 bits
-            scores = 0.05 + rng.integers(0, 9, size) * 10.0 ** -rng.integers(3, 8)
-        if rng.random() < 0.4:
-            retrieved = rng.random(size) < rng.choice([0.0, 0.3, 0.7, 0.9], p=[0.1, 0.3, 0.3, 0.3])
-        if rng.random() < 0.4:
-            judged = rng.random(size) < rng.uniform(0.3, 0.9)
-        judged[rng.integers(size)] = True
-    if form in ("lists", "arrays"):
-        retrieved, judged = np.ones((2, size), bool)
-    if form == "sets":
-        relevance = np.minimum(relevance, 1)
-    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
-    query = Query(run, qrels, k)
-    return query._replace(run=in_order(ranked(query))) if form in WITHOUT_SCORES else query

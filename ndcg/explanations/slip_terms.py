@@ -14,7 +14,7 @@ from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.options import Options
-from ..measure.ties import Floats
+from ..measure.ties import Floats, Mask
 from ..scores.queries import UserTerms, score_part
 
 Documents = Mapping[Any, float]
@@ -133,12 +133,20 @@ class Queries:
         self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
         self._read: dict[tuple[Any, ...], Rankings] = {}
         self._scores: dict[tuple[Any, ...], Floats] = {}
+        self._tied: dict[tuple[Change, ...], Mask] = {}
 
     def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
         """Apply changes to the queries, one after the other."""
         if changes not in self._changed:
             self._changed[changes] = [changes[-1](query) for query in self.changed(changes[:-1])]
         return self._changed[changes]
+
+    def tied(self, changes: tuple[Change, ...]) -> Mask:
+        """Return which queries have documents with equal scores after changes."""
+        if changes not in self._tied:
+            runs = [query.run.values() for query in self.changed(changes)]
+            self._tied[changes] = np.array([len(set(run)) < len(run) for run in runs], bool)
+        return self._tied[changes]
 
     def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
         """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""

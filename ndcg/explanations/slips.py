@@ -22,7 +22,25 @@ def _cut(query: Query) -> Query:
 
 def _judged_of_top(query: Query) -> Query:
     top = ranked(query)[: query.k]
-    return query._replace(qrels={each: query.qrels[each] for each in top if each in query.qrels})
+    return query._replace(qrels={each: query.qrels.get(each, 0) for each in top})
+
+
+def _unjudged_as_0(query: Query) -> Query:
+    return query._replace(qrels={**dict.fromkeys(query.run, 0), **query.qrels})
+
+
+def _first_relevant(query: Query) -> Query:
+    """Keep only the judgment of the first relevant document of the run, or of one that it misses."""
+    relevant = [document for document in (*ranked(query), *query.qrels) if query.qrels.get(document, 0) > 0]
+    return query._replace(qrels={each: query.qrels[each] for each in relevant[:1]})
+
+
+def _without_zeros(query: Query) -> Query:
+    return query._replace(run={document: score for document, score in query.run.items() if score != 0})
+
+
+def _by_ascending_id(query: Query) -> Query:
+    return query._replace(run={document: query.run[document] for document in sorted(query.run)})
 
 
 def _whole(query: Query) -> Query:
@@ -321,6 +339,11 @@ SLIPS = (
         both=Term(options={"ties": "last"}),
     ),
     Slip(
+        "ties by ascending document id",
+        "Documents with equal scores are ordered by their ids, the lowest first, so the names of documents decide.",
+        both=Term((_by_ascending_id,), {"ties": "first"}),
+    ),
+    Slip(
         "ties in the model's favor",
         "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
         "perfect.",
@@ -385,6 +408,11 @@ SLIPS = (
         both=Term((_with_zeros,)),
     ),
     Slip(
+        "documents with the score 0 not retrieved",
+        "A score of 0 is read as no score, so such documents have no rank.",
+        both=Term((_without_zeros,)),
+    ),
+    Slip(
         "unretrieved documents ranked last",
         "Judged documents that were not retrieved take ranks at the end of the list.",
         both=Term((_with_last,)),
@@ -440,6 +468,12 @@ SLIPS = (
         both=_with_gain(np.exp2),
     ),
     Slip(
+        "gain 2^r, also of unjudged documents",
+        "The gain is 2^r without the - 1, and documents without a judgment have the relevance 0, so they count 1.",
+        both=_with_gain(np.exp2),
+        dcg=Term((_unjudged_as_0,)),
+    ),
+    Slip(
         "gain r^2",
         "The gain is the square of the relevance.",
         both=_with_gain(np.square),
@@ -463,6 +497,16 @@ SLIPS = (
         "Only the first k documents are kept; the ideal, and everything else that depends on the retrieved documents, "
         "is computed from them.",
         both=Term((_cut,)),
+    ),
+    Slip(
+        "only the first relevant document",
+        "The score is the discount of the first relevant document that was retrieved; all others count nothing.",
+        both=Term((_first_relevant,)),
+    ),
+    Slip(
+        "DCG of the first relevant document only",
+        "The DCG ends with the first relevant document, the ideal counts all of them.",
+        dcg=Term((_first_relevant,)),
     ),
     Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
     Slip(

@@ -5,109 +5,118 @@ import functools
 import io
 import json
 import math
+import os
 import signal
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from threads_functions import UNKNOWN, WRITTEN, discount_table_of_12
+from checked_functions import KINDS, MUTANTS, SETS, THREADS, UNSTABLE, Function, best, dcg, grades, ratio, usual
+from conftest import ROOT
 
-from ndcg.explanations.check import check
+from ndcg.explanations.check import Check, check
 from ndcg.explanations.questions import FUNCTION_FORMS
-from ndcg.explanations.slip_terms import Query, query_scores
+from ndcg.explanations.random_rankings import random_rankings
+from ndcg.explanations.slip_terms import Queries, Query, in_order, query_scores
+from ndcg.explanations.slips import slip_named
 from ndcg.measure.conventions import CONVENTIONS
+from ndcg.measure.options import __version__
+
+Documents = Mapping[str, float]
 
 # in one process, since the scores of the first rankings by every definition are kept there
 pytestmark = pytest.mark.xdist_group("check")
 
-Documents = Mapping[str, float]
+THREADS_OF = {slip: function for function, slip in THREADS.values()}
+TOP_K = THREADS_OF["ideal from the top k retrieved"]
 
 
-def dcg(gains: Sequence[float]) -> float:
-    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
+def verdict(result: Check) -> str:
+    """The status, the form and the first definition: "1 sets: sklearn, ideal not cut at k"."""
+    definition = "unknown"
+    if result.matches:
+        convention, slips, factor = result.matches[0]
+        definition = ", ".join([f"{factor:.5g} " * (factor != 1) + convention, *slips])
+    return f"{result.status} {result.form}: {definition}" + ", ties in no order" * bool(result.unordered)
 
 
-def by_score(run: Documents) -> list[str]:
-    return sorted(run, key=lambda document: -run[document])
+@pytest.mark.parametrize("name", KINDS)
+def test_the_definition_of_a_function_is_found(name: str) -> None:
+    function, found = KINDS[name]
+    assert verdict(check(function)) == found
 
 
-def ratio(gains: Sequence[float], ideal: Sequence[float]) -> float:
-    return dcg(gains) / dcg(ideal) if any(ideal) else 0.0
+@pytest.mark.parametrize(("function", "slip"), THREADS.values(), ids=THREADS)
+def test_a_slip_is_named(function: Function, slip: str) -> None:
+    result = check(function, form="mappings", cases=100)
+    assert (slip,) in [match.slips for match in result.matches] or (not slip and result.conventions)
+    assert result.status == bool(slip)
+    assert not slip or f"with a slip: {slip}: all 100 rankings agree" in str(result)
 
 
-def best(values: Any) -> list[float]:
-    return sorted(values, reverse=True)
-
-
-def grades(run: Documents, qrels: Documents) -> list[float]:
-    return [qrels.get(document, 0) for document in by_score(run)]
-
-
-# A function for each slip, written from the words of the threads.
-WRONG: dict[str, Callable[[Documents, Documents, int], float]] = {
-    "ideal from the top k retrieved": lambda run, qrels, k: ratio(grades(run, qrels)[:k], best(grades(run, qrels)[:k])),
-    "ideal from all that was retrieved": lambda run, qrels, k: ratio(
-        grades(run, qrels)[:k], best(grades(run, qrels))[:k]
-    ),
-    "ideal not cut at k": lambda run, qrels, k: ratio(grades(run, qrels)[:k], best(qrels.values())),
-    "ideal cut at the length of the result list": lambda run, qrels, k: ratio(
-        grades(run, qrels)[:k], best(qrels.values())[: min(k, len(run))]
-    ),
-    "unretrieved documents ranked last": lambda run, qrels, k: ratio(
-        [*grades(run, qrels), *(grade for document, grade in qrels.items() if document not in run)][:k],
-        best(qrels.values())[:k],
-    ),
-    "unjudged documents removed": lambda run, qrels, k: ratio(
-        [qrels[document] for document in by_score(run) if document in qrels][:k], best(qrels.values())[:k]
-    ),
-    "ascending order": lambda run, qrels, k: ratio(
-        [qrels.get(document, 0) for document in sorted(run, key=lambda each: run[each])][:k], best(qrels.values())[:k]
-    ),
-    "documents in the order of the input": lambda run, qrels, k: ratio(
-        [qrels.get(document, 0) for document in run][:k], best(qrels.values())[:k]
-    ),
-    "DCG not cut at k": lambda run, qrels, k: ratio(grades(run, qrels), best(qrels.values())[:k]),
-    "nothing cut at k": lambda run, qrels, k: ratio(grades(run, qrels), best(qrels.values())),
-    "cutoff one rank too deep": lambda run, qrels, k: ratio(grades(run, qrels)[: k + 1], best(qrels.values())[: k + 1]),
-    "ideal in the order of the qrels": lambda run, qrels, k: ratio(grades(run, qrels)[:k], list(qrels.values())[:k]),
-    "DCG called nDCG": lambda run, qrels, k: dcg(grades(run, qrels)[:k]),
-    "0 until k documents are judged": lambda run, qrels, k: (
-        0.0 if len(qrels) < k else ratio(grades(run, qrels)[:k], best(qrels.values())[:k])
-    ),
-    "DCG one rank too deep": lambda run, qrels, k: ratio([0, *grades(run, qrels)[:k]], best(qrels.values())[:k]),
-    "judgments counted twice in the ideal": lambda run, qrels, k: ratio(
-        grades(run, qrels)[:k], best([*qrels.values(), *qrels.values()])[:k]
-    ),
-    "no discount": lambda run, qrels, k: (
-        sum(grades(run, qrels)[:k]) / sum(best(qrels.values())[:k]) if any(qrels.values()) else 0.0
-    ),
-    "gain r^2": lambda run, qrels, k: ratio(
-        [grade**2 for grade in grades(run, qrels)[:k]], [grade**2 for grade in best(qrels.values())[:k]]
-    ),
-    "DCG with binary gain, ideal with graded gain": lambda run, qrels, k: ratio(
-        [min(grade, 1) for grade in grades(run, qrels)[:k]], best(qrels.values())[:k]
+OF_IDS_OR_SCORES = ("ties by ascending document id", "unretrieved documents with the score 0")
+OTHER_FORMS: dict[str, Callable[[Function], Function]] = {
+    "sets": lambda function: lambda ids, relevant, k: function(in_order(ids), dict.fromkeys(relevant, 1), k),
+    "lists": lambda function: (
+        lambda relevance, scores, k: function(dict(enumerate(scores)), dict(enumerate(relevance)), k)
     ),
 }
 
 
-def usual(run: Documents, qrels: Documents, k: int) -> float:
-    return ratio(grades(run, qrels)[:k], best(qrels.values())[:k])
+@pytest.mark.parametrize("form", OTHER_FORMS)
+@pytest.mark.parametrize("slip", [slip for slip in THREADS_OF if slip and slip not in OF_IDS_OR_SCORES])
+def test_a_slip_is_named_in_every_form_that_shows_it(slip: str, form: str) -> None:
+    """Of sets of relevant ids, and of lists with the relevance first."""
+    queries = Queries(query for query in random_rankings(range(100), 10, form, 0) if any(query.qrels.values()))
+    values = slip_named(slip).scores(queries, {"convention": "ranx"})
+    hidden = any(np.allclose(values, queries.scores({"convention": name}), equal_nan=True) for name in CONVENTIONS)
+    result = check(OTHER_FORMS[form](THREADS_OF[slip]), cases=100)
+    assert result.conventions if hidden else any(slip in match.slips for match in result.matches)
 
 
-@pytest.mark.parametrize("slip", WRONG)
-def test_a_slip_is_named(slip: str) -> None:
-    result = check(WRONG[slip], form="mappings")
-    assert slip in result.matches[0].slips
-    assert len(result.matches[0].slips) == 1
-    assert result.status == 1
-    assert f"with a slip: {slip}: all 200 rankings agree" in str(result)
+@pytest.mark.parametrize(("number", "name"), [*enumerate(MUTANTS)])
+def test_no_function_that_computes_something_else_is_called_right(number: int, name: str) -> None:
+    result = check(MUTANTS[name], seed=number % 10)
+    assert (result.status, result.matches) == (1, ())
+    assert "No convention and no known slip explains it." in str(result)
+    assert f"The smallest ranking on which it differs from {result.nearest} has " in str(result)
+
+
+PROCESSORS = {"AVX-512": "", "AVX2": "X86_V4 AVX512_ICL", "none": "X86_V3 X86_V4 AVX512_ICL"}
+PRINT_VERDICTS = """
+from checked_functions import UNSTABLE
+from ndcg import check
+for seed, function in enumerate(UNSTABLE.values()):
+    result = check(function, seed=seed)
+    print(result.status, result.conventions, result.unordered)
+"""
+
+
+@pytest.mark.parametrize("disabled", PROCESSORS.values(), ids=PROCESSORS)
+def test_ties_in_no_fixed_order_are_told_on_every_processor(disabled: str) -> None:
+    """NumPy sorts with other instructions on each, so that equal scores end in another order."""
+    environment = {**os.environ, "NPY_DISABLE_CPU_FEATURES": disabled, "PYTHONPATH": f"{Path(__file__).parent}:{ROOT}"}
+    command = [sys.executable, "-W", "ignore", "-c", PRINT_VERDICTS]
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert set(printed.splitlines()) == {"0 ('sklearn', 'ranx', 'haystack') 60"}
+
+
+def test_ties_in_no_order_are_those_of_a_convention_if_its_library_leaves_them_so() -> None:
+    function = UNSTABLE["np.argsort(-y)"]
+    assert [check(function, convention=name).status for name in ("ranx", "sklearn")] == [0, 1]
+    result = check(function)
+    assert "all 140 rankings without ties agree." in str(result)
+    assert "Its order of tied documents is not fixed: no order explains its scores for the 60 rankings" in str(result)
+    assert "ties" not in result.signature
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
@@ -119,29 +128,24 @@ def test_a_convention_is_named(name: str) -> None:
     assert result.example is None
 
 
-def test_two_slips_at_once_are_named() -> None:
-    def both(run: Documents, qrels: Documents, k: int) -> float:
-        first = [grade**2 for grade in grades(run, qrels)[:k]]
-        return ratio(first, best(first))
-
-    result = check(both)
-    assert {"gain r^2", "ideal from the top k retrieved"} in [set(match.slips) for match in result.matches]
+def test_the_signature_has_only_what_the_rankings_showed() -> None:
+    assert check(usual).signature == f"nDCG@10|gain:linear|log:2|ties:first|empty:0|unjudged:0|v:{__version__}"
+    of_sets = check(SETS["right"][0]).signature
+    assert of_sets == f"nDCG@10|log:2|empty:0|unjudged:0|v:{__version__}"
 
 
-FAULTS: dict[str, Callable[[Documents, Documents, int], float]] = {
-    "clipped": lambda run, qrels, k: min(usual(run, qrels, k), 0.9),
-    "halved": lambda run, qrels, k: usual(run, qrels, k) / 2,
-    "bonus": lambda run, qrels, k: usual(run, qrels, k) + 0.01 * len(run),
-}
+def test_a_function_that_refuses_most_rankings_has_a_status_and_a_sentence_of_its_own() -> None:
+    result = check(SETS["raises below 2k"][0])
+    assert (result.status, result.refused) == (3, True)
+    assert result.answered < result.cases / 2
+    assert "It returned no score for most rankings, so this is all that is known of it." in str(result)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_that_is_not_in_the_table_is_called_unknown(fault: str) -> None:
-    result = check(FAULTS[fault], cases=100)
-    assert result.matches == ()
-    assert result.status == 1
-    assert "No convention and no known slip explains it." in str(result)
-    assert result.example is not None
+def test_a_factor_is_explained() -> None:
+    said = str(check(KINDS["ln in the DCG"][0]))
+    assert "It computes 1.4427 times the nDCG of ranx, haystack: all 200 rankings agree." in said
+    assert "The logarithm has base e in the DCG and 2 in the ideal." in said
+    assert "The scores are percentages." in str(check(KINDS["percent, top k"][0]))
 
 
 def test_the_smallest_ranking_keeps_a_judgment() -> None:
@@ -152,7 +156,7 @@ def test_the_smallest_ranking_keeps_a_judgment() -> None:
 
 
 def test_the_smallest_ranking_loses_no_document_and_shows_both_sums() -> None:
-    result = check(WRONG["ideal from the top k retrieved"])
+    result = check(TOP_K)
     example = result.example
     assert example is not None
     assert len(example.query.run) == 1
@@ -171,54 +175,25 @@ def test_the_common_trait_of_rankings_that_differ_is_named() -> None:
 
 # The forms of functions
 
-
-def in_lists(scores: Sequence[float], relevance: Sequence[float], k: int) -> float:
-    order = sorted(range(len(scores)), key=lambda at: -scores[at])
-    return ratio([relevance[at] for at in order][:k], best(relevance)[:k])
-
-
-def in_arrays(scores: Any, relevance: Any, k: int) -> float:
-    order = (-scores).argsort(kind="stable")
-    return ratio(relevance[order][:k].tolist(), best(relevance.tolist())[:k])
-
-
-def in_ranks(ids: Sequence[str], relevance: Documents, k: int) -> float:
-    return round(ratio([relevance.get(each, 0) for each in dict.fromkeys(ids)][:k], best(relevance.values())[:k]), 4)
+in_lists, in_ranks, in_sets = (KINDS[name][0] for name in ("lists", "ranked", "sets: right"))
+in_arrays = KINDS["arrays"][0]
 
 
 @pytest.mark.parametrize(
     ("form", "function"), [("mappings", usual), ("lists", in_lists), ("arrays", in_arrays), ("ranked", in_ranks)]
 )
-def test_the_form_is_found_out(form: str, function: Callable[..., float]) -> None:
-    result = check(function)
-    assert result.form == form
-    assert "ranx" in result.conventions
-    assert check(function, form=form, seed=1).conventions == result.conventions
+def test_a_form_may_be_named(form: str, function: Callable[..., float]) -> None:
+    first = check(function, form=form, seed=1)
+    assert first.form == form
+    assert "ranx" in first.conventions
+    turned = check(lambda one, other, k: function(other, one, k), form=form)
+    assert turned.conventions == first.conventions
+    assert "It takes the relevance as its first argument, and was called so." in turned.notes
 
 
-def in_sets(ids: Sequence[str], relevant: set[str], k: int) -> float:
-    return ratio([float(each in relevant) for each in ids][:k], [1.0] * min(k, len(relevant)))
-
-
-def test_a_set_of_relevant_ids_has_no_grades() -> None:
-    result = check(in_sets, cases=60)
-    assert result.form == "sets"
-    assert {"sklearn", "ranx", "ranx_burges", "spark"} <= set(result.conventions)
-
-
-def test_the_relevance_may_be_the_first_argument() -> None:
-    def relevance_first(relevance: Sequence[float], scores: Sequence[float], k: int) -> float:
-        return in_lists(scores, relevance, k)
-
-    result = check(relevance_first)
-    assert (result.form, "ranx" in result.conventions) == ("lists", True)
-    assert "It takes the relevance as its first argument, and was called so." in result.notes
-    assert check(in_lists).notes == ()
-
-
-def test_a_form_that_is_given_has_the_relevance_as_the_second_argument() -> None:
-    result = check(lambda qrels, run, k: usual(run, qrels, k), form="mappings", cases=40)
-    assert result.conventions == ()
+def test_a_form_that_is_named_has_slips_and_the_relevance_first_as_any_other() -> None:
+    assert check(in_lists, form="mappings", cases=40).conventions == ()
+    assert verdict(check(SETS["relevant first"][0], form="sets")) == SETS["relevant first"][1]
 
 
 def keyword_only(run: Documents, qrels: Documents, *, top_k: int) -> float:
@@ -248,7 +223,11 @@ def test_a_document_counted_twice_is_reported() -> None:
 
     said = "A document that is listed twice counts twice"
     assert any(note.startswith(said) for note in check(twice, form="ranked").notes)
-    assert not any(note.startswith(said) for note in check(in_ranks, form="ranked").notes)
+
+    def once(ids: Sequence[str], relevance: Documents, k: int) -> float:
+        return twice([*dict.fromkeys(ids)], relevance, k)
+
+    assert not any(note.startswith(said) for note in check(once, form="ranked").notes)
 
 
 # Side effects of functions
@@ -281,7 +260,7 @@ def counting() -> Callable[..., float]:
         (printing, "It prints: 200 of 200 rankings."),
         (dividing, "It raises ZeroDivisionError: "),
         (counting(), "It gives another answer when it is asked twice: "),
-        (WRONG["DCG called nDCG"], "It returns a value above 1: "),
+        (THREADS_OF["DCG called nDCG"], "It returns a value above 1: "),
         (lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else math.nan, "It returns nan: "),
         (lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else None, "It returns None: "),
         (lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else "none", "It returns text: "),
@@ -335,7 +314,7 @@ def write(argument: Any, value: Any) -> None:
 @pytest.mark.parametrize("value", [math.nan, np.zeros(3), "argument"], ids=["number", "array", "itself"])
 @pytest.mark.parametrize("form", FUNCTION_FORMS)
 def test_a_function_may_write_anything_into_its_arguments(form: str, value: Any) -> None:
-    function = {"mappings": usual, "lists": in_lists, "arrays": in_arrays, "ranked": in_ranks, "sets": in_sets}[form]
+    function = {"mappings": usual, "lists": in_lists, "arrays": in_arrays, "ranked": in_ranks}.get(form, in_sets)
 
     def writing(first: Any, second: Any, k: int) -> float:
         result = function(first, second, k)
@@ -422,8 +401,8 @@ def test_an_error_has_the_smallest_ranking_on_which_it_is_raised() -> None:
     with pytest.raises(ValueError, match="empty") as error:  # in the words of this version of Python
         fails_if_empty({}, {"d1": 1}, 10)
     (note,) = check(fails_if_empty).notes
-    start = f"It raises ValueError: 11 of 200 rankings, such as {error.value} for run = {{}}, qrels = {{"
-    assert note.startswith(start)
+    assert f" rankings, such as {error.value} for run = {{}}, qrels = {{" in note
+    assert note.startswith("It raises ValueError: ")
     (note,) = check(leaves, form="lists", cases=20).notes
     assert note.startswith("It raises SystemExit: 20 of 20 rankings, such as 2 for scores = [")
 
@@ -435,18 +414,11 @@ def test_a_result_that_is_not_a_number_is_shown() -> None:
     assert note == "It returns a value of type bool, which is not a number: 20 of 20 rankings, such as True."
 
 
-def test_percentages_are_recognized() -> None:
-    notes = check(lambda run, qrels, k: 100 * usual(run, qrels, k), form="mappings", cases=40).notes
-    assert notes[0] == "Divided by 100, all of its scores equal the scores of ranx, haystack."
-    rounded = check(lambda run, qrels, k: round(100 * usual(run, qrels, k), 1), form="mappings", cases=40).notes
-    assert notes[0] == rounded[0]
-
-
 def test_rankings_without_an_answer_are_not_held_against_a_function() -> None:
     result = check(dividing)
     assert "ranx" in result.conventions
-    assert result.answered < result.cases == 200
-    assert f"all {result.answered} rankings agree for which it returned a score, of 200" in str(result)
+    assert 150 < result.answered < result.cases
+    assert f"all {result.answered} rankings agree for which it returned a score, of {result.cases}" in str(result)
 
 
 def test_a_function_that_gives_no_score_could_not_be_asked() -> None:
@@ -526,14 +498,14 @@ def test_the_convention_that_is_wanted_decides_the_status() -> None:
 
 
 def test_the_same_seed_asks_the_same() -> None:
-    first, again, other = (check(WRONG["no discount"], cases=30, seed=seed).to_dict() for seed in (1, 1, 2))
+    first, again, other = (check(THREADS_OF["no discount"], cases=30, seed=seed).to_dict() for seed in (1, 1, 2))
     assert first == again != other
 
 
 def test_a_result_is_json() -> None:
-    result = check(WRONG["ideal from the top k retrieved"])
+    result = check(TOP_K)
     saved = json.loads(json.dumps(result.to_dict()))
-    assert saved["matches"][0] == {"convention": "ranx", "slips": ["ideal from the top k retrieved"]}
+    assert saved["matches"][0] == {"convention": "ranx", "slips": ["ideal from the top k retrieved"], "factor": 1.0}
     assert saved["example"]["query"]["k"] == result.example.query.k if result.example else None
 
 
@@ -561,26 +533,3 @@ def test_an_object_that_cannot_be_called_is_rejected() -> None:
         check(asynchronous)
     with pytest.raises(TypeError, match=r"^function must be a function; got 'ndcg'$"):
         check("ndcg")  # type: ignore[arg-type]
-
-
-# Functions written from the words of public reports
-
-
-@pytest.mark.parametrize("function", WRITTEN, ids=lambda function: function.__name__)
-def test_a_function_that_a_thread_describes_is_named(function: Callable[..., float]) -> None:
-    result = check(function, k=5, form="mappings", cases=80)
-    slips = WRITTEN[function]
-    assert slips in [each.slips for each in result.matches] or (not slips and result.conventions)
-
-
-@pytest.mark.parametrize("function", UNKNOWN, ids=lambda function: function.__name__)
-def test_a_fault_that_no_slip_describes_is_called_unknown(
-    function: Callable[..., float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ndcg.explanations.check.TRIED_IN_PAIRS", ("sklearn",))  # which takes a quarter of the time
-    result = check(function, k=20 if function is discount_table_of_12 else 10, form="mappings", cases=80)
-    assert result.matches == ()
-    assert result.status == 1
-    assert "No convention and no known slip explains it." in str(result)
-    assert result.example is not None
-    assert f"The smallest ranking on which it differs from {result.nearest} has " in str(result)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from ndcg.explanations.questions import random_rankings
+from ndcg.explanations.random_rankings import random_rankings
 from ndcg.explanations.slip_terms import Queries, Query, Slip, in_order, query_scores
 from ndcg.explanations.slips import SLIPS, slip_named
 from ndcg.measure.conventions import CONVENTIONS
@@ -19,7 +19,7 @@ LOG = [1 / math.log2(rank + 1) for rank in range(1, 30)]
 
 @pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.name)
 def test_a_slip_has_another_score_than_some_convention(slip: Slip) -> None:
-    queries = random_rankings(300, 5, "mappings", 1)
+    queries = random_rankings(range(300), 5, "mappings", 1)
     queries = [
         query._replace(qrels={document: grade - 1 if at % 9 == 0 else grade for document, grade in query.qrels.items()})
         for at, query in enumerate(queries)
@@ -66,9 +66,9 @@ def query_of(ranking: str) -> Query:
     for level, group in enumerate(retrieved.split()):
         for grade in re.split("[=≈]", group):
             document = f"d{len(run) + 1}"
-            run[document] = 100 - level - 1e-9 * ("≈" in group) * len(run)
+            run[document] = 0 if "*" in grade else 100 - level - 1e-9 * ("≈" in group) * len(run)
             if grade != "?":
-                qrels[document] = int(grade)
+                qrels[document] = int(grade.strip("*"))
     qrels |= {f"unretrieved {at}": int(grade) for at, grade in enumerate(unretrieved.split())}
     return Query(run, qrels, 3)
 
@@ -130,7 +130,7 @@ def test_the_test_to_paste_fails_for_every_two_slips(pasted: dict[str, Any]) -> 
 def test_no_two_rankings_show_all_slips() -> None:
     """As the page says: no ranking shows two of these three."""
     names = "no relevant documents scored 1", "0 if lists are shorter than k", "DCG not cut at k"
-    queries = [query for k in (1, 2, 3, 5, 10, None) for query in random_rankings(500, k, "mappings", 2)]
+    queries = [query for k in (1, 2, 3, 5, 10, None) for query in random_rankings(range(500), k, "mappings", 2)]
     right = query_scores(queries, {})
     shown = np.array([~np.isclose(slip_named(name).scores(Queries(queries), {}), right) for name in names])
     assert shown.any(axis=1).all()

@@ -1,0 +1,161 @@
+"""Asking a function about random rankings, in the form in which definitions explain most of its answers."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice, product
+from typing import NamedTuple
+
+import numpy as np
+
+from ..measure.ties import Floats
+from ..scores.queries import progress
+from .definitions import VISIBLE, Answers, expected_values, factors_of, usual_definitions
+from .questions import FLOAT32, NO_VALUE, Answer, Asker, Call, NDCGFunction, cutoff_parameters
+from .random_rankings import is_plain, kinds_of, plain_rankings, random_rankings
+from .slip_terms import Queries, Query
+
+MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
+FIRST_ASKED = (16, 64)  # rankings that tell the form and rule out most definitions; more if few are answered
+LEAST_ANSWERS = 6  # of these, and for each kind of rankings
+MOST_CALLS = 3
+IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
+
+
+class Asked(NamedTuple):
+    """The answers of a function to random rankings.
+
+    Attributes:
+        asker: asked the function, and knows its side effects.
+        k: the cutoff.
+        cases: the number of rankings that it was asked about.
+        refused: whether it gave no answer to most of the rankings, before it was asked again.
+        answers: the answers; None if no score is among them.
+    """
+
+    asker: Asker
+    k: int | None
+    cases: int
+    refused: bool
+    answers: Answers | None = None
+
+
+def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int) -> Asked:
+    """Ask about rankings, again about kinds with few answers, and about many more if these answers show little."""
+    asker, kinds = Asker(function, call), kinds_of(call.form)
+
+    def ask_about(numbers: Sequence[int], attempt: int = 0) -> Iterator[tuple[int, Query, Answer]]:
+        with progress(len(numbers), "Asking", " rankings") as bar:
+            for number, query in zip(numbers, random_rankings(numbers, k, call.form, seed, attempt), strict=True):
+                yield number, query, asker.answer(query)
+                bar.update(1)
+
+    rows = list(ask_about(range(cases)))
+    values = np.array([answer.value for _, _, answer in rows])
+    refused = [number for number, query, answer in rows if not _is_comparable(query, answer)]
+    of_kind = Counter(kinds[number % len(kinds)] for number, query, answer in rows if _is_comparable(query, answer))
+    few = [number for number in refused if of_kind[kinds[number % len(kinds)]] < LEAST_ANSWERS]
+    if np.isfinite(values).any():
+        for attempt in (1, 2, 3):
+            rows += ask_about(few, attempt)
+        if tolerance_of(values) > VISIBLE or 2 * len(refused) > cases:
+            rows += ask_about(range(cases, cases * IF_LITTLE_SHOWS))
+    asked = Asked(asker, k, len(rows), 2 * len(refused) > cases)
+    rows = [(number, query, answer) for number, query, answer in rows if _is_comparable(query, answer)]
+    if not any(math.isfinite(answer.value) for _, _, answer in rows):
+        return asked
+    values = np.array([[answer.value, answer.again] for _, _, answer in rows]).T
+    plain = np.array([is_plain(number) for number, _, _ in rows])
+    close = np.array([kinds[number % len(kinds)] == "close" for number, _, _ in rows])
+    queries = Queries(query for _, query, _ in rows)
+    return asked._replace(answers=Answers(queries, values, plain, close, tolerance_of(values)))
+
+
+def _is_comparable(query: Query, answer: Answer) -> bool:
+    """Return whether an answer is a score, or no score for a query with retrieved documents.
+
+    Conventions may leave such a query out; a function may also leave out one without retrieved documents.
+    """
+    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
+
+
+def decimals_of(values: Floats) -> int | None:
+    """Return the number of decimals to which values are rounded; None if they are not.
+
+    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1])), decimals_of(np.array([1 / 3, 0]))
+    (2, 1, None)
+    """
+    numbers = values[np.isfinite(values)]
+    rounded = (np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12) for each in range(MOST_DECIMALS + 1))
+    return next((decimals for decimals, same in enumerate(rounded) if same), None)
+
+
+def tolerance_of(values: Floats) -> float:
+    """Return how far a value may differ from the value that it was rounded from.
+
+    >>> tolerance_of(np.array([0.63, 0.5])) > 0.005
+    True
+    """
+    decimals = decimals_of(values)
+    return FLOAT32 + (0 if decimals is None else 0.5 * 10.0**-decimals)
+
+
+# The call
+
+
+def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], seed: int) -> list[tuple[Call, Answers]]:
+    """Return the call of which some definition explains most answers, and others of which one explains all.
+
+    Each comes with its answers for the first rankings without ties.
+    """
+    found: list[tuple[tuple[int, ...], Call, Answers]] = []
+    for count in FIRST_ASKED:
+        found = []
+        for cutoff, relevance_first, form in product(cutoff_parameters(function, k), (False, True), forms):
+            call, numbers = Call(form, cutoff, relevance_first), _first_numbers(count)
+            queries, asker = plain_rankings(numbers, k, form, seed), Asker(function, call)
+            values = np.array([asker.value(query) for query in queries.changed(())])
+            answered = np.isfinite(values)
+            explained = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0,)
+            first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
+            found.append((explained, call, first))
+        if max(np.count_nonzero(first.plain) for _, _, first in found) >= LEAST_ANSWERS:
+            break
+    found.sort(key=lambda each: each[0], reverse=True)  # which keeps the order of equal ones
+    best = found[0][0][:1]
+    return [each[1:] for each in found if each[0][:1] == best][: MOST_CALLS if best[0] else 1]
+
+
+def _first_numbers(count: int) -> tuple[int, ...]:
+    """Return the numbers of the first rankings without ties."""
+    return tuple(islice(filter(is_plain, range(10**5)), count))
+
+
+@lru_cache(maxsize=8)
+def _first_expected(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Floats:
+    """Return the values of the first rankings by the usual definitions."""
+    return expected_values(usual_definitions(), plain_rankings(numbers, k, form, seed))
+
+
+def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:
+    """Return how well the definition that explains values best does so, as a tuple that is higher if it does better.
+
+    It has whether all values are explained, 2 if exactly and 1 if rounded; how many other than 0 and 1, which many
+    definitions share; how many at all; the number of slips, negative; and how many values there are.
+    """
+    answered = np.isfinite(values)
+    varied, flags = len(np.unique(values[answered])) > 1, {0.0, 1.0}.issuperset(values[answered])
+    known = np.isfinite(expected) & answered
+    telling = known & (expected != 0) & (expected != 1)
+    slips = np.array([len(definition.slips) for definition in usual_definitions()])
+    best: list[tuple[int, ...]] = []
+    for tolerance, scaled in product({FLOAT32, tolerance_of(values)}, (False, True)):
+        factors = factors_of(values, expected, tolerance) if scaled else np.ones(len(expected))
+        agree = known & (np.abs(values - factors[:, None] * expected) <= tolerance)
+        some = 0 if flags and tolerance > FLOAT32 else (agree & telling).sum(axis=1) - scaled
+        complete = varied & (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
+        complete = complete * (1 + (tolerance == FLOAT32))
+        columns = complete, some + np.zeros(len(slips), int), agree.sum(axis=1), -slips - scaled
+        best.append(max(zip(*(column.tolist() for column in columns), strict=True)))
+    return (*max(best), int(np.count_nonzero(answered)))

@@ -1,0 +1,161 @@
+"""Small random rankings to ask a function of nDCG about, of kinds that show how definitions differ."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..measure.ties import Floats
+from .slip_terms import Queries, Query, in_order, ranked
+
+PLAIN_KINDS = (  # without ties
+    "whole",  # all documents are judged and retrieved
+    "deep",  # at least as many retrieved as the cutoff, and relevant ones that were not retrieved
+    "short",  # fewer documents than the cutoff
+    "unjudged",  # deep, and some documents were not judged
+    "mixed",  # any documents may lack a judgment or a score
+    "nothing relevant",
+    "deep",
+    "whole",
+    "mixed",
+    "long",  # more than 16 documents
+    "few retrieved",  # fewer than the cutoff, and relevant ones that were not retrieved
+    "unjudged",
+    "nothing retrieved",
+    "many relevant",  # more than the cutoff
+)
+ASKED_KINDS = (*PLAIN_KINDS, "tied", "long tied", "close", "tied", "long tied", "close")
+OF_LISTS = {  # in which all documents are judged and retrieved
+    **dict.fromkeys(("deep", "unjudged", "mixed"), "whole"),
+    **dict.fromkeys(("few retrieved", "nothing retrieved"), "short"),
+}
+WITHOUT_SCORES = {"tied": "deep", "long tied": "long", "close": "unjudged"}
+LONG = (17, 65)  # sorts of many libraries are stable for fewer documents
+CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
+TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are relevant, so that all orders can be tried
+
+
+def kinds_of(form: str) -> tuple[str, ...]:
+    """Return the kinds of the rankings that a form can express, as one after the other is asked."""
+    if form in ("lists", "arrays"):
+        return tuple(OF_LISTS.get(kind, kind) for kind in ASKED_KINDS)
+    return (
+        tuple(WITHOUT_SCORES.get(kind, kind) for kind in ASKED_KINDS)
+        if form in ("ranked", "sets", "ids")
+        else ASKED_KINDS
+    )
+
+
+def random_rankings(numbers: Iterable[int], k: int | None, form: str, seed: int, attempt: int = 0) -> list[Query]:
+    """Return small random rankings that a form can express, one for each number, which determines its kind.
+
+    >>> random_rankings([3], 2, "lists", 0) == random_rankings([2, 3], 2, "lists", 0)[1:]
+    True
+    """
+    kinds = kinds_of(form)
+    return [
+        _random_ranking(np.random.default_rng((seed, number, attempt)), k, form, kinds[number % len(kinds)], number)
+        for number in numbers
+    ]
+
+
+def is_plain(number: int) -> bool:
+    """Return whether the ranking of a number has neither ties nor close scores, in any form."""
+    return number % len(ASKED_KINDS) < len(PLAIN_KINDS)
+
+
+@lru_cache(maxsize=8)
+def plain_rankings(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Queries:
+    """Return random rankings, which keep their scores by each definition for the next function."""
+    return Queries(random_rankings(numbers, k, form, seed))
+
+
+def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: str, number: int) -> Query:
+    cut, turn = k or 8, number // len(ASKED_KINDS)
+    if kind in ("tied", "long tied", "close"):
+        return _with_ties(rng, cut, form, kind, 2 * turn + number % 2)._replace(k=k)
+    low, high = {
+        "short": (2, max(cut, 3)),
+        "long": LONG,
+        "many relevant": (cut + 1, 2 * cut + 3),
+        **dict.fromkeys(("deep", "unjudged"), (cut + 2, cut + 8)),
+    }.get(kind, LONG if kind == "nothing relevant" and turn % 3 == 2 else (2, cut + 6))
+    size = int(rng.integers(low, high))
+    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
+        relevance[:] = 0
+    if kind == "many relevant":
+        relevance = np.maximum(relevance, 1)
+    retrieved, judged = np.ones((2, size), bool)
+    if form not in ("lists", "arrays"):
+        if kind in ("deep", "unjudged"):
+            retrieved[: rng.integers(1, size - cut + 1)] = False
+            relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
+        if kind == "few retrieved":
+            retrieved[rng.integers(1, size // 2 + 1) :] = False
+            relevance = np.maximum(relevance, rng.random(size) < 0.7)
+        if kind == "mixed" or (kind == "long" and turn % 2):
+            retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
+        if kind in ("unjudged", "mixed", "few retrieved") or (kind == "long" and turn % 2):
+            judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
+        retrieved &= kind != "nothing retrieved"
+        judged[rng.integers(size)] = True
+    scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
+    if retrieved.all() and turn % 2 == 0:
+        scores -= scores[rng.integers(size)]  # so that one is 0
+    order = rng.permutation(size)
+    return _query(rng, form, scores[order], relevance[order], retrieved[order], judged[order])._replace(k=k)
+
+
+def _with_ties(rng: "np.random.Generator", cut: int, form: str, kind: str, number: int) -> Query:
+    """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
+    size = int(rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6))))
+    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    tied = np.zeros(size, bool)
+    scores = np.array(sorted(rng.permutation(2 * size)[:size], reverse=True)) / 8 + 0.5
+    if kind == "close":
+        scores[:] = 0.05 + np.arange(size)[::-1] * 10.0 ** -CLOSE[number % len(CLOSE)]
+        groups = [(0, size, 2)]
+    else:
+        lengths = rng.integers(2, min(size, TIED_DOCUMENTS) + 1, 2)
+        first = int(rng.integers(0, max(1, min(cut, size - lengths[0] + 1))))
+        second = first + int(lengths[0])
+        groups = [(first, lengths[0], 1 + number % 2)]
+        if number % 2 == 0 and second < size - 1:
+            groups.append((second, min(lengths[1], size - second), 1))
+    for start, length, relevant in groups:
+        group = slice(start, start + length)
+        tied[group], relevance[group] = True, 0
+        if kind != "close":
+            scores[group] = scores[start]
+        relevance[start + rng.permutation(length)[:relevant]] = rng.permutation(5)[:relevant] + 1
+    retrieved, judged = np.ones((2, size), bool)
+    if form == "mappings":
+        judged = ~tied | (relevance > 0) | (rng.random() < 0.7)
+        extra = int(rng.integers(0, 4))  # that were not retrieved
+        relevance, scores = np.append(relevance, rng.integers(1, 4, extra)), np.append(scores, np.zeros(extra))
+        retrieved, judged = np.append(retrieved, np.zeros(extra, bool)), np.append(judged, np.ones(extra, bool))
+        judged |= not (relevance * judged).any()
+    order = rng.permutation(len(scores))
+    return _query(rng, form, scores[order], relevance[order], retrieved[order], judged[order])
+
+
+def _query(
+    rng: "np.random.Generator",
+    form: str,
+    scores: Floats,
+    relevance: NDArray[np.int64],
+    retrieved: NDArray[np.bool_],
+    judged: NDArray[np.bool_],
+) -> Query:
+    """Return a ranking with documents of random ids."""
+    size = len(scores)
+    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
+    if form in ("sets", "ids"):  # which show relevant documents only
+        relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
+    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
+    order = range(size) if form in ("lists", "arrays") else rng.permutation(size)
+    qrels = {documents[at]: int(relevance[at]) for at in order if judged[at]}
+    query = Query(run, qrels, None)
+    return query._replace(run=in_order(ranked(query))) if form in ("ranked", "sets", "ids") else query

@@ -1,0 +1,421 @@
+"""Functions of nDCG as the world writes them, each with what `check` should find.
+
+Each verdict is written as `verdict` in test_check.py writes it: the status, the form, the first definition, and whether
+the order of ties is fixed. `THREADS` are written from the words of public reports, not from the table of slips. `KINDS`
+are minimal functions of what public code does. `MUTANTS` are right functions with one change that no library makes.
+"""
+
+import math
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import log2
+from typing import Any
+
+import numpy as np
+
+Function = Callable[..., float]
+Documents = Mapping[str, float]
+
+
+def by_score(run: Documents) -> list[str]:
+    return sorted(run, key=lambda document: -run[document])
+
+
+def grades(run: Documents, qrels: Documents) -> list[float]:
+    return [qrels.get(document, 0) for document in by_score(run)]
+
+
+def hits(ids: Sequence[str], relevant: Iterable[str]) -> list[float]:
+    return [float(document in relevant) for document in ids]
+
+
+def ordered(scores: Sequence[float], relevance: Sequence[float]) -> list[float]:
+    return [relevance[at] for at in sorted(range(len(scores)), key=lambda at: -scores[at])]
+
+
+def best(gains: Iterable[float]) -> list[float]:
+    return sorted(gains, reverse=True)
+
+
+def log_discount(rank: int) -> float:
+    return 1 / log2(rank + 1)
+
+
+def dcg(gains: Iterable[float], discount: Callable[[int], float] = log_discount) -> float:
+    return sum(gain * discount(rank) for rank, gain in enumerate(gains, 1))
+
+
+def over(one: float, other: float, empty: float = 0.0) -> float:
+    return one / other if other > 0 else empty
+
+
+def ratio(gains: Iterable[float], ideal: Iterable[float], empty: float = 0.0) -> float:
+    return over(dcg(gains), dcg(ideal), empty)
+
+
+def usual(run: Documents, qrels: Documents, k: int | None) -> float:
+    return ratio(grades(run, qrels)[:k], best(qrels.values())[:k])
+
+
+def of_mappings(
+    gains: Callable[[Documents, Documents, int], Iterable[float]],
+    ideal: Callable[[Documents, Documents, int], Iterable[float]] = lambda run, qrels, k: best(qrels.values())[:k],
+    discount: Callable[[int], float] = log_discount,
+) -> Function:
+    return lambda run, qrels, k: over(dcg(gains(run, qrels, k), discount), dcg(ideal(run, qrels, k), discount))
+
+
+def of_gain(gain: Callable[[float], float]) -> Function:
+    """The usual nDCG with another gain."""
+    return of_mappings(
+        lambda run, qrels, k: map(gain, grades(run, qrels)[:k]),
+        lambda run, qrels, k: best(map(gain, qrels.values()))[:k],
+    )
+
+
+def of_order(order: Callable[[Documents], Iterable[str]]) -> Function:
+    """The usual nDCG with another order of the documents."""
+    return of_mappings(lambda run, qrels, k: [qrels.get(document, 0) for document in order(run)][:k])
+
+
+def of_discount(discount: Callable[[int], float]) -> Function:
+    return of_mappings(lambda run, qrels, k: grades(run, qrels)[:k], discount=discount)
+
+
+def of_ideal(ideal: Callable[[Documents, Documents, int], Iterable[float]]) -> Function:
+    return of_mappings(lambda run, qrels, k: grades(run, qrels)[:k], ideal)
+
+
+def of_ranks(ranks: Callable[[Sequence[float], int], Any]) -> Function:
+    """The usual nDCG of two arrays, with positions of documents by rank."""
+
+    def function(scores: Any, relevance: Any, k: int) -> float:
+        scores, relevance = np.asarray(scores), np.asarray(relevance)
+        return ratio(relevance[ranks(scores, k)][:k].tolist(), best(relevance.tolist())[:k])
+
+    return function
+
+
+# --- By the words of public reports: mappings, with the thread and the slip ---
+
+CUT: Function = lambda run, qrels, k: grades(run, qrels)[:k]  # noqa: E731
+THREADS: dict[str, tuple[Function, str]] = {
+    "the ideal sorts the labels that are in the top k: karlhigley/ranking-metrics-torch#1": (
+        of_ideal(lambda run, qrels, k: best(grades(run, qrels)[:k])),
+        "ideal from the top k retrieved",
+    ),
+    "the ideal is over the candidate list only: NTMC-Community/MatchZoo#598": (
+        of_ideal(lambda run, qrels, k: best(grades(run, qrels))[:k]),
+        "ideal from all that was retrieved",
+    ),
+    "IDCG over all test ratings of the user: lenskit/lenskit#869": (
+        of_ideal(lambda run, qrels, k: best(qrels.values())),
+        "ideal not cut at k",
+    ),
+    "divided by the discounts of k documents of the top grade: ireval/cwl#20": (
+        of_ideal(lambda run, qrels, k: [max(qrels.values())] * k),
+        "ideal of k relevant documents",
+    ),
+    "log2 of the rank from the second on: lenskit/lkpy#417": (
+        of_discount(lambda rank: 1 / max(1, log2(rank))),
+        "equal weights at ranks 1 and 2",
+    ),
+    "the ideal has min(k, number of retrieved) documents: mlflow/mlflow#24541": (
+        of_ideal(lambda run, qrels, k: best(qrels.values())[: min(k, len(run))]),
+        "ideal cut at the length of the result list",
+    ),
+    "relevance is whether a document is in the set of relevant ones: apache/spark#36843": (
+        of_gain(lambda grade: float(grade > 0)),
+        "",
+    ),
+    "documents without a rating are ignored: alphagov/search-api#2195": (
+        of_mappings(lambda run, qrels, k: [qrels[each] for each in by_score(run) if each in qrels][:k]),
+        "unjudged documents removed",
+    ),
+    "iterates the keys of a map without sorting them: spiceai/spiceai#12191": (
+        of_order(lambda run: run),
+        "documents in the order of the input",
+    ),
+    "documents with equal scores are ordered by relevance: elixir-nx/scholar#360": (
+        of_mappings(
+            lambda run, qrels, k: [-grade for _, grade in sorted((-run[each], -qrels.get(each, 0)) for each in run)][:k]
+        ),
+        "ties in the model's favor",
+    ),
+    "the discount of a hit is that of its place in the true items: THUDM/ComiRec#6": (
+        of_mappings(
+            lambda run, qrels, k: [
+                qrels[each] * (each in by_score(run)[:k]) for each in [each for each in qrels if qrels[each]][:k]
+            ]
+        ),
+        "discount from the place in the truth",
+    ),
+    "gains of 0 and 1 over an ideal of grades: RapidFireAI/rapidfireai#261": (
+        of_mappings(lambda run, qrels, k: [min(grade, 1) for grade in CUT(run, qrels, k)]),
+        "DCG with binary gain, ideal with graded gain",
+    ),
+    "the ideal has 1 for each relevant document: SeaseLtd/rated-ranking-evaluator#71": (
+        of_ideal(lambda run, qrels, k: best(min(grade, 1) for grade in qrels.values())[:k]),
+        "ideal with binary gain, DCG with graded gain",
+    ),
+    "the ideal is in the order of the run: maciejkula/rustlearn#52": (of_ideal(CUT), "ideal in the order of the run"),
+    "the labels are not sorted for the ideal: xuehaiping/CSCE670_NCF#20": (
+        of_ideal(lambda run, qrels, k: [*qrels.values()][:k]),
+        "ideal in the order of the qrels",
+    ),
+    "duplicate rows of the qrels take a rank of the ideal: joaopalotti/trectools#52": (
+        of_ideal(lambda run, qrels, k: best([*qrels.values()] * 2)[:k]),
+        "judgments counted twice in the ideal",
+    ),
+    "2 is added to ranks from 1: yihong-chen/neural-collaborative-filtering#2": (
+        of_mappings(lambda run, qrels, k: [0, *CUT(run, qrels, k)]),
+        "DCG one rank too deep",
+    ),
+    "each hit has the first one's discount: RUCAIBox/RecBole#120": (of_discount(lambda rank: 1), "no discount"),
+    "positions are looked up before the list is cut: lenskit/lkpy#309": (
+        of_mappings(lambda run, qrels, k: grades(run, qrels)),
+        "DCG not cut at k",
+    ),
+    "top_k made no difference: Lightning-AI/torchmetrics#1952": (
+        lambda run, qrels, k: usual(run, qrels, None),
+        "nothing cut at k",
+    ),
+    "lists shorter than k score 0: jongwook/spark-ranking-metrics#2": (
+        lambda run, qrels, k: usual(run, qrels, k) * (max(len(run), len(qrels)) >= k),
+        "0 if lists are shorter than k",
+    ),
+    "0 until k documents are rated: o19s/quepid#234": (
+        lambda run, qrels, k: usual(run, qrels, k) * (len(qrels) >= k),
+        "0 until k documents are judged",
+    ),
+    "judged documents that were not retrieved get the score 0: mlflow/mlflow#24553": (
+        lambda run, qrels, k: usual({**run, **{each: 0.0 for each in qrels if each not in run}}, qrels, k),
+        "unretrieved documents with the score 0",
+    ),
+    "a query with no relevant documents is perfect: allegro/allRank#25": (
+        lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else 1.0,
+        "no relevant documents scored 1",
+    ),
+    # of no thread
+    "unretrieved last": (
+        of_mappings(
+            lambda run, qrels, k: [*grades(run, qrels), *(qrels[each] for each in qrels if each not in run)][:k]
+        ),
+        "unretrieved documents ranked last",
+    ),
+    "lowest first": (of_order(lambda run: sorted(run, key=lambda each: run[each])), "ascending order"),
+    "k + 1": (lambda run, qrels, k: usual(run, qrels, k + 1), "cutoff one rank too deep"),
+    "DCG": (lambda run, qrels, k: dcg(CUT(run, qrels, k)), "DCG called nDCG"),
+    "r^2": (of_gain(lambda grade: grade**2), "gain r^2"),
+    "by ascending id": (
+        of_order(lambda run: sorted(run, key=lambda each: (-run[each], each))),
+        "ties by ascending document id",
+    ),
+    "a score of 0 is false": (
+        lambda run, qrels, k: usual({each: score for each, score in run.items() if score}, qrels, k),
+        "documents with the score 0 not retrieved",
+    ),
+    "2^r of all": (
+        of_mappings(
+            lambda run, qrels, k: [2**grade for grade in CUT(run, qrels, k)],
+            lambda run, qrels, k: [2**grade for grade in best(qrels.values())[:k]],
+        ),
+        "gain 2^r, also of unjudged documents",
+    ),
+}
+
+
+# --- Kinds of functions: every form, and what else public code does ---
+
+
+def first_hit(ids: Sequence[str], relevant: Iterable[str], k: int) -> float:
+    return next((log_discount(rank) for rank, hit in enumerate(hits(ids, relevant)[:k], 1) if hit), 0.0)
+
+
+def as_one_array(gains: Sequence[float], k: int) -> float:
+    return float(np.dot(gains[:k], [log_discount(rank) for rank in range(1, k + 1)]))  # raises on fewer than k
+
+
+def in_place_of_k(scores: Sequence[float], relevance: Sequence[float], log_base: int = 2, k: int = 10) -> float:
+    gains = ordered(scores, relevance)
+    return over(*(dcg(each[:k], lambda rank: math.log(log_base, rank + 1)) for each in (gains, best(gains))))
+
+
+def with_a_flag(scores: Sequence[float], relevance: Sequence[float], exponential: bool = False) -> float:
+    gains = [2**grade - 1 if exponential else grade for grade in ordered(scores, relevance)]
+    return ratio(gains, best(gains))
+
+
+def argpartition(scores: Any, k: int) -> Any:
+    top = np.argpartition(-scores, min(k, len(scores)) - 1)[:k]
+    return top[np.argsort(-scores[top])]
+
+
+def shuffled(scores: Any, k: int) -> Any:
+    order = np.random.permutation(len(scores))
+    return order[np.argsort(-scores[order], kind="stable")]
+
+
+UNSTABLE = {
+    "np.argsort(y)[::-1]": of_ranks(lambda scores, k: np.argsort(scores)[::-1]),
+    "np.argsort(-y)": of_ranks(lambda scores, k: np.argsort(-scores)),
+    "np.argpartition": of_ranks(argpartition),
+    "shuffled": of_ranks(shuffled),
+}
+SETS: dict[str, tuple[Function, str]] = {
+    "right": (
+        lambda ids, relevant, k: ratio(hits(ids, relevant)[:k], [1] * min(k, len(relevant))),
+        "0 sets: sklearn",
+    ),
+    "top k": (
+        lambda ids, relevant, k: ratio(hits(ids, relevant)[:k], best(hits(ids, relevant)[:k])),
+        "1 sets: sklearn, ideal from the top k retrieved",
+    ),
+    "not cut": (
+        lambda ids, relevant, k: ratio(hits(ids, relevant)[:k], [1] * len(relevant)),
+        "1 sets: sklearn, ideal not cut at k",
+    ),
+    "relevant first": (
+        lambda relevant, ids, k: ratio([0, *hits(ids, relevant)[:k]], [1] * min(k, len(relevant))),
+        "1 sets: sklearn, DCG one rank too deep",
+    ),
+    "place in the truth": (
+        lambda ids, relevant, k: ratio(hits(relevant[:k], ids[:k]), [1] * min(k, len(relevant))),
+        "1 ids: sklearn, discount from the place in the truth",
+    ),
+    "first hit": (first_hit, "1 sets: sklearn, only the first relevant document"),
+    "first hit, whole ideal": (
+        lambda ids, relevant, k: over(first_hit(ids, relevant, k), dcg([1] * min(k, len(relevant)))),
+        "1 sets: sklearn, DCG of the first relevant document only",
+    ),
+    "hit rate": (
+        lambda ids, relevant, k: float(any(hits(ids, relevant)[:k])),
+        "1 sets: sklearn, ideal in the order of the run",
+    ),
+    "raises below k": (
+        lambda ids, relevant, k: over(as_one_array(hits(ids, relevant), k), as_one_array(best(hits(ids, relevant)), k)),
+        "1 sets: sklearn, ideal from all that was retrieved",
+    ),
+    "raises below 2k": (
+        lambda ids, relevant, k: ratio([ids[at] in relevant for at in range(2 * k)][:k], [1] * min(k, len(relevant))),
+        "3 sets: sklearn",
+    ),
+}
+KINDS: dict[str, tuple[Function, str]] = {
+    "mappings": (usual, "0 mappings: ranx"),
+    "lists": (
+        lambda scores, relevance, k: ratio(ordered(scores, relevance)[:k], best(relevance)[:k]),
+        "0 lists: ranx",
+    ),
+    "arrays": (of_ranks(lambda scores, k: (-scores).argsort(kind="stable")), "0 lists: ranx"),
+    "ranked": (
+        lambda ids, qrels, k: ratio([qrels.get(each, 0) for each in ids[:k]], best(qrels.values())[:k]),
+        "0 ranked: sklearn",
+    ),
+    "relevance first": (
+        lambda relevance, scores, k: ratio(ordered(scores, relevance)[:k], best(ordered(scores, relevance)[:k])),
+        "1 lists: ranx, ideal from the top k retrieved",
+    ),
+    "k first": (lambda k, run, qrels: usual(run, qrels, k), "0 mappings: ranx"),
+    "log_base before k": (in_place_of_k, "0 lists: ranx"),
+    "ideal of the top k in one array": (
+        lambda run, qrels, k: over(as_one_array(grades(run, qrels), k), as_one_array(best(grades(run, qrels)), k)),
+        "1 mappings: ranx, ideal from all that was retrieved",
+    ),
+    **{name: (function, "0 lists: sklearn, ties in no order") for name, function in UNSTABLE.items()},
+    "np.argsort, ideal of the top k": (
+        lambda scores, relevance, k: (lambda top: ratio(top, best(top)))(
+            [relevance[at] for at in np.argsort(scores)[::-1][:k]]
+        ),
+        "1 lists: sklearn, ideal from the top k retrieved, ties in no order",
+    ),
+    "ln in the DCG": (lambda run, qrels, k: usual(run, qrels, k) / math.log(2), "1 mappings: 1.4427 ranx"),
+    "ln in the ideal": (lambda run, qrels, k: usual(run, qrels, k) * math.log(2), "1 mappings: 0.69315 ranx"),
+    "half": (lambda run, qrels, k: usual(run, qrels, k) / 2, "1 mappings: 0.5 ranx"),
+    "percent, top k": (
+        lambda run, qrels, k: 100 * ratio(CUT(run, qrels, k), best(CUT(run, qrels, k))),
+        "1 mappings: 100 ranx, ideal from the top k retrieved",
+    ),
+    "percent, no decimals": (lambda run, qrels, k: round(100 * usual(run, qrels, k)), "1 mappings: 100 ranx"),
+    "two slips and nan": (
+        lambda run, qrels, k: (lambda top: ratio(top, best(top), math.nan))([g**2 for g in CUT(run, qrels, k)]),
+        "1 mappings: ignite, ideal from the top k retrieved, gain r^2",
+    ),
+    "no decimals": (lambda run, qrels, k: round(usual(run, qrels, k)), "0 mappings: ranx"),
+    "not cut, one decimal": (
+        lambda run, qrels, k: round(ratio(CUT(run, qrels, k), best(qrels.values())), 1),
+        "1 mappings: ranx, ideal not cut at k",
+    ),
+    "noise": (lambda run, qrels, k: usual(run, qrels, k) + random.random() / 100, "1 mappings: unknown"),
+    **{f"sets: {name}": each for name, each in SETS.items()},
+}
+
+
+# --- Right functions with one change ---
+
+
+def of_positions(ranks: Callable[[Any], Any]) -> Function:
+    """The DCG of documents at ranks that are computed from an array of scores."""
+    return lambda scores, relevance, k: over(
+        sum(
+            grade * log_discount(rank)
+            for grade, rank in zip(relevance, ranks(np.array(scores)), strict=True)
+            if rank <= k
+        ),
+        dcg(best(relevance)[:k]),
+    )
+
+
+def swapped(documents: list[str], longer_than: int) -> list[str]:
+    return documents if len(documents) <= longer_than else [documents[1], documents[0], *documents[2:]]
+
+
+MUTANTS: dict[str, Function] = {
+    "r^3": of_gain(lambda grade: grade**3),
+    "sqrt(r)": of_gain(math.sqrt),
+    "ln(1 + r)": of_gain(math.log1p),
+    "3^r - 1": of_gain(lambda grade: 3**grade - 1),
+    "at most 3": of_gain(lambda grade: min(grade, 3)),
+    "at most 4": of_gain(lambda grade: min(grade, 4)),
+    "relevant from 2 on": of_gain(lambda grade: grade >= 2),
+    "graded from 2 on": of_gain(lambda grade: grade * (grade >= 2)),
+    "exponential from 3 on": of_gain(lambda grade: 2**grade - 1 if grade > 2 else grade),
+    "discounts of 8 ranks": of_discount(lambda rank: log_discount(rank) * (rank <= 8)),
+    "ln from rank 4 on": of_discount(lambda rank: log_discount(rank) if rank < 4 else 1 / (2 * math.log(rank + 1))),
+    "1 / sqrt(rank)": of_discount(lambda rank: rank**-0.5),
+    "0.85^rank": of_discount(lambda rank: 0.85**rank),
+    "rounded discounts": of_discount(lambda rank: round(log_discount(rank), 4)),
+    "empty 0.5": lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else 0.5,
+    "empty -1": lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else -1.0,
+    "k - 2": lambda run, qrels, k: usual(run, qrels, max(k - 2, 1)),
+    "2k": lambda run, qrels, k: usual(run, qrels, 2 * k),
+    "DCG of k + 1": of_mappings(lambda run, qrels, k: grades(run, qrels)[: k + 1]),
+    "ideal of k - 1": of_ideal(lambda run, qrels, k: best(qrels.values())[: k - 1]),
+    "ideal of k + 1": of_ideal(lambda run, qrels, k: best(qrels.values())[: k + 1]),
+    "ideal of 2k retrieved": of_ideal(lambda run, qrels, k: best(grades(run, qrels)[: 2 * k])[:k]),
+    "ideal without the best": of_ideal(lambda run, qrels, k: best(qrels.values())[1 : k + 1]),
+    "30 documents": of_order(lambda run: by_score(dict([*run.items()][:30]))),
+    "swapped above 8": of_order(lambda run: swapped(by_score(run), 8)),
+    "swapped above 16": of_order(lambda run: swapped(by_score(run), 16)),
+    "last two swapped": of_order(lambda run: swapped(by_score(run)[::-1], 1)[::-1]),
+    "positive scores": of_order(lambda run: by_score({each: score for each, score in run.items() if score >= 0})),
+    "absolute scores": of_order(lambda run: by_score({each: abs(score) for each, score in run.items()})),
+    "integer scores": of_order(lambda run: by_score({each: int(score) for each, score in run.items()})),
+    "scores to 1 decimal": of_order(lambda run: by_score({each: round(score, 1) for each, score in run.items()})),
+    "scores up to 3": of_order(lambda run: by_score({each: min(score, 3) for each, score in run.items()})),
+    "one of each tie": of_order(lambda run: {run[each]: each for each in by_score(run)}.values()),
+    "unjudged count 1": of_mappings(lambda run, qrels, k: [qrels.get(each, 1) for each in by_score(run)][:k]),
+    "at most 0.95": lambda run, qrels, k: min(usual(run, qrels, k), 0.95),
+    "a bonus": lambda run, qrels, k: usual(run, qrels, k) + 0.001 * len(run),
+    "root": lambda run, qrels, k: usual(run, qrels, k) ** 0.5,
+    "0 below 3": lambda run, qrels, k: usual(run, qrels, k) * (len(run) >= 3),
+    "0 if the first is unjudged": lambda run, qrels, k: usual(run, qrels, k) * ({*by_score(run)[:1]} <= {*qrels}),
+    "dense ranks": of_positions(lambda scores: [len({*scores[scores > each]}) + 1 for each in scores]),
+    "best rank of ties": of_positions(lambda scores: [(scores > each).sum() + 1 for each in scores]),
+    "worst rank of ties": of_positions(lambda scores: [(scores >= each).sum() for each in scores]),
+    "exponential over linear": lambda ids, qrels, k: ratio(
+        [2 ** qrels.get(each, 0) - 1 for each in ids[:k]], best(qrels.values())[:k]
+    ),
+    "no first hit": lambda ids, relevant, k: ratio([0, *hits(ids, relevant)[1:k]], [1] * min(k, len(relevant))),
+    "ideal of 5": lambda ids, relevant, k: ratio(hits(ids, relevant)[:k], [1] * min(k, len(relevant), 5)),
+}
