@@ -1,9 +1,9 @@
 """Read rankings in any format as aligned arrays of relevance and score.
 
-Rankings come by position, as nested lists, arrays, tensors or columns of lists; flat,
-one row per document with the id of its query; or by the ids of queries and documents. ``read``
-converts each format to :class:`Rankings`: the values of all queries one after the other, the start of
-each query, and two masks of the documents that were judged and that were retrieved.
+Rankings may be matched by position, as nested lists, arrays, tensors or columns of lists; they may be flat, one row per
+document with the id of its query; or they may be matched by the ids of queries and documents. ``read`` converts each
+format to :class:`Rankings`: the values of all queries, one query after the other, the start of each query, and two
+masks that mark the judged and the retrieved documents.
 """
 
 from collections.abc import Iterator, Mapping
@@ -54,7 +54,7 @@ class Inputs(NamedTuple):
 
     @property
     def rankings(self) -> dict[str, Any]:
-        """All but weights and slices, which are values of queries: the arguments of `read`."""
+        """The arguments of `read`: all except weights and slices, which belong to queries."""
         return {name: getattr(self, name) for name in Inputs._fields[:5]}
 
     def settled(self) -> "Inputs":
@@ -124,7 +124,7 @@ def _align(
     score_dtype: str = "given",
     first_query: int = 0,
 ) -> Rankings:
-    """Align predictions and references that are settled, as `read` does."""
+    """Align predictions and references that were converted to arrays, as `read` does."""
     rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
     if rankings.place is not None:
         rankings = rankings.matched()
@@ -142,14 +142,14 @@ def _align(
 
 
 def _join(inputs: Inputs, **how: Any) -> Rankings:
-    """Bring both sides into the same order of queries and documents, according to their format."""
+    """Put predictions and references into the same order of queries and documents, according to their format."""
     predictions, references, query_ids, document_ids, exclude = inputs.rankings.values()
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
         kind = {"predictions": "run", "references": "qrels"}[argument]
         if (records := table_records(side, NAMES[kind])) is not None:
-            raise table_error(argument, records[0])  # else its rows or its columns would be queries
+            raise table_error(argument, records[0])  # otherwise its rows or columns would be taken for queries
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
@@ -169,10 +169,10 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
 
 
 def _are_by_id(predictions: Any, references: Any) -> bool:
-    """Return whether both sides are mappings or files.
+    """Return whether predictions and references are mappings or files.
 
     Raises:
-        ValueError: only one side is, or a key of a mapping is not an id.
+        ValueError: only one of them is, or a key of a mapping is not an id.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if not isinstance(side, Mapping):
@@ -189,7 +189,7 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
 
 
 def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -> Rankings:
-    """Return rankings in which each query is a list, with the same documents on both sides."""
+    """Return rankings from lists, one per query, with the same documents in predictions and references."""
     score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if (score.offsets != relevance.offsets).any():
@@ -205,10 +205,11 @@ def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -
 
 
 def _refuse_triples(score: Column, relevance: Column) -> None:
-    """Raise an error for rows of a user, an item and a value on both sides: each would be a query of three documents.
+    """Raise an error for rows of user, item and value in both arguments: each would be a query of three documents.
 
-    Users and items are whole numbers, the same pair on both sides and another one in each row. Scores and relevances
-    of three documents may be like that in a few queries of small numbers, hardly in five queries or with a 10.
+    Users and items are whole numbers, the same pair in both arguments and a different one in each row. Scores and
+    relevances of three documents may look like that in a few queries of small numbers, but hardly in five queries or
+    with a 10.
     """
     if len(score.offsets) < 3 or (np.diff(score.offsets) != 3).any():
         return
@@ -238,14 +239,14 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
         try:
             rankings = _align(piece, **how)
         except ValueError:
-            if piece is not whole:  # raise the error with the index among all queries
+            if piece is not whole:  # let the error count all queries
                 _align(whole, **how)
             raise
         yield rankings
 
 
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
-    """Cut both sides into pieces of about PART documents if they are copied, so that the copies are small."""
+    """Cut inputs that are copied into pieces of about PART documents, so that the copies are small."""
     predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
@@ -255,7 +256,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)
     elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
-        with suppress(TypeError):  # a row is not a list: reading them all raises the error
+        with suppress(TypeError):  # a row is not a list; reading all rows raises the error
             lengths = np.fromiter(map(len, predictions), np.int64)
     documents = lengths.cumsum()
     if len(documents) < 2 or documents[-1] < PART or len(predictions) != len(references):
