@@ -1,11 +1,11 @@
-"""Tables of rows: the names that their columns may have, and the shapes in which pandas writes them."""
+"""Recognize tables of rows: the names that their columns may have, and the layouts that pandas writes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
 
-# The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
+# The first name that is present is used. Ids come before columns that may be text, judgments before possible scores.
 ID_NAMES = {
     "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
     "document": (
@@ -21,7 +21,7 @@ ID_NAMES = {
         "item",
     ),
 }
-MOST_COLUMNS = 100  # of a table in JSON: more names than that are queries or documents
+MOST_COLUMNS = 100  # the most columns of a JSON table: more names are queries or documents
 NAMES = {
     "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
     "qrels": {**ID_NAMES, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
@@ -30,7 +30,7 @@ NAMES = {
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a column as it is spelled in `NAMES`."""
+    """Return the name of a column in the spelling of `NAMES`."""
     return name.strip().lower().replace("-", "_")
 
 
@@ -41,7 +41,7 @@ def are_columns(names: Iterable[Any], possible: Possible) -> bool:
 
 
 def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
-    """Return the records of a table as `to_json` and `to_dict` of pandas write it; None for any other value.
+    """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
 
     Args:
         value: records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
@@ -61,7 +61,7 @@ def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
 
 
 def _is_record(row: Any, possible: Possible) -> bool:
-    """Return whether a value is a row of a table, and no scores of documents that have the names of columns."""
+    """Return whether a value is a row of a table, and not scores of documents whose ids look like names of columns."""
     if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS or not are_columns(row, possible):
         return False
     known = {name for column in ID_NAMES for name in possible[column]}
