@@ -1340,7 +1340,7 @@ def _gains_at_ranks(
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
-    Gains that no measure needs are returned without ranks.
+    If no measure needs the gains as scored, or the ideal, they are returned with 0 ranks.
 
     Args:
         block: the queries.
@@ -2057,11 +2057,11 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
 
 
-# ndcg/inputs/tables.py: Tables of rows: the names that their columns may have, and the shapes in which pandas writes them.
+# ndcg/inputs/tables.py: Recognize tables of rows: the names that their columns may have, and the layouts that pandas writes.
 
 Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
 
-# The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
+# The first name that is present is used. Ids come before columns that may be text, judgments before possible scores.
 ID_NAMES = {
     "query": ("query_id", "qid", "user_id", "userid", "uid", "query", "user", "topic"),
     "document": (
@@ -2077,7 +2077,7 @@ ID_NAMES = {
         "item",
     ),
 }
-MOST_COLUMNS = 100  # of a table in JSON: more names than that are queries or documents
+MOST_COLUMNS = 100  # the most columns of a JSON table: more names are queries or documents
 NAMES = {
     "run": {**ID_NAMES, "score": ("score", "prediction", "sim")},
     "qrels": {**ID_NAMES, "relevance": ("relevance", "rel", "reference", "label", "grade", "rating", "score")},
@@ -2086,7 +2086,7 @@ NAMES = {
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a column as it is spelled in `NAMES`."""
+    """Return the name of a column in the spelling of `NAMES`."""
     return name.strip().lower().replace("-", "_")
 
 
@@ -2097,7 +2097,7 @@ def are_columns(names: Iterable[Any], possible: Possible) -> bool:
 
 
 def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
-    """Return the records of a table as `to_json` and `to_dict` of pandas write it; None for any other value.
+    """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
 
     Args:
         value: records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
@@ -2117,7 +2117,7 @@ def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
 
 
 def _is_record(row: Any, possible: Possible) -> bool:
-    """Return whether a value is a row of a table, and no scores of documents that have the names of columns."""
+    """Return whether a value is a row of a table, and not scores of documents whose ids look like names of columns."""
     if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS or not are_columns(row, possible):
         return False
     known = {name for column in ID_NAMES for name in possible[column]}
@@ -2140,13 +2140,13 @@ def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
     return [{name: cells[row] for name, cells in zip(columns, by_row, strict=True)} for row in by_row[0]]
 
 
-# ndcg/files/content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
+# ndcg/files/content.py: Read the content of files: decompressed and counted bytes, names of columns, rows in parts, and JSON.
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
-COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by their first bytes
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
@@ -2183,7 +2183,7 @@ NO_LIMITS = Limits()
 
 
 class FileError(OSError, ValueError):
-    """A file cannot be read: an OSError, as from `open`, and a ValueError, as for all other errors in an argument.
+    """A file cannot be read: an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
 
     Attributes:
         argument: the argument that names the file, with a colon; empty in functions that read one file.
@@ -2195,7 +2195,7 @@ class FileError(OSError, ValueError):
     argument = ""
 
     def __str__(self) -> str:
-        path = self.filename  # long if someone gave the content of a file
+        path = self.filename  # long if somebody passed the content of a file
         name = visible(path) if len(path) <= 500 else shown_cell(path)
         return f"{self.argument}{name}: {self.strerror}"
 
@@ -2205,7 +2205,7 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class SavedResultError(ValueError):
-    """A file contains the result of `to_dict`, for one run or several, and no rankings.
+    """A file contains results of `to_dict`, for one run or several, instead of rankings.
 
     Attributes:
         value: the content of the file.
@@ -2217,7 +2217,7 @@ class SavedResultError(ValueError):
 
 
 class UnknownColumnError(ValueError):
-    """A table has no column with a known name for something that is needed.
+    """A table lacks a column that is needed, under any known name.
 
     Attributes:
         column: the missing column: "query", "document", "score" or "relevance".
@@ -2229,7 +2229,7 @@ class UnknownColumnError(ValueError):
 
 
 class ReadRequest(NamedTuple):
-    """How a file is to be read.
+    """How to read a file.
 
     Attributes:
         kind: the kind of file, as in `read_columns`.
@@ -2243,13 +2243,13 @@ class ReadRequest(NamedTuple):
 
 
 class FilePart(NamedTuple):
-    """Rows that follow each other in a file.
+    """Consecutive rows of a file.
 
     Attributes:
         table: the columns query, document and value.
         span: the number of lines, rows or records of the file in this part.
         numbers: the number of each row among these lines, and of the next line; None if every line is a row.
-        problem: the error in the row after these; empty if there is none.
+        problem: the error in the next row; empty if there is none.
     """
 
     table: pa.Table
@@ -2273,7 +2273,7 @@ def naming_file(path: str) -> Iterator[None]:
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
         raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
-    except RecursionError:  # from values that JSON's own parser accepts
+    except RecursionError:  # raised for values that JSON's parser accepts
         raise ValueError(f"{path}: nests objects too deep") from None
     except (SavedResultError, UnknownColumnError) as error:
         error.args = (f"{path}: {error}",)
@@ -2283,7 +2283,7 @@ def naming_file(path: str) -> Iterator[None]:
 
 
 class ByteStream(io.RawIOBase):
-    """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
+    """The bytes of a file, up to a limit; `peek` shows the next ones before they are read."""
 
     def __init__(self, file: Any, limits: Limits, unit: str) -> None:
         self.file, self.unit, self.limits = file, unit, limits
@@ -2324,7 +2324,7 @@ def read_content(path: str) -> bytes:
 
 
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
-    """Return the bytes of a file, decompressed if they are compressed, and whether they are."""
+    """Return the decompressed bytes of a file, and whether it was compressed."""
     packed = ByteStream(file, limits, "bytes")
     compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
     content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
@@ -2332,7 +2332,7 @@ def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
 
 
 def check_encoding(start: bytes) -> None:
-    r"""Raise an error for text in UTF-16, by its first bytes.
+    r"""Raise an error if the first bytes are text in UTF-16.
 
     >>> check_encoding("q1".encode("utf-16"))
     Traceback (most recent call last):
@@ -2349,7 +2349,7 @@ def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
     while data := stream.read(CHUNK):
         data = rest + data
         end = data.rfind(b"\n") + 1
-        if len(data) - end > longest + 1:  # and a carriage return
+        if len(data) - end > longest + 1:  # including a carriage return
             end = len(data)
         rest = data[end:]
         if end:
@@ -2375,7 +2375,7 @@ def parts_in_threads(
 
 
 def delimiter_of(header: str) -> str:
-    """Return the delimiter of a header: a tab if it has one, else commas or semicolons, whichever are more.
+    """Return the delimiter of a header: a tab if there is one, else a comma or a semicolon, whichever is more frequent.
 
     >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
     (';', ',')
@@ -2405,7 +2405,7 @@ def chosen_columns(names: Sequence[str], request: ReadRequest) -> list[int]:
 
 def check_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
-    request.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
+    request.limits.check("columns", len(names))  # checked first, so that no message lists thousands of columns
     known = set(chain.from_iterable(request.names.values()))
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
         header = ",".join(possible[0] for possible in request.names.values())
@@ -2417,7 +2417,7 @@ def check_header(names: Sequence[str], request: ReadRequest) -> None:
 
 
 def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
-    """Return rows as a table; the value of each is 1 if none are given."""
+    """Return rows as a table, with value 1 if there are no values."""
     return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
 
 
@@ -2485,7 +2485,7 @@ def _long_integer(text: bytes) -> ValueError:
 
 
 def brief(names: Iterable[str], separator: str) -> str:
-    """Join names, as many as a message has room for."""
+    """Join names, as many as fit into a message."""
     names = list(names)
     return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
 
@@ -2500,7 +2500,7 @@ def shown_cell(cell: Any) -> str:
     return repr(text if len(text) <= 100 else text[:99] + "…")
 
 
-# ndcg/inputs/sources.py: Convert the values of any library to lists, and to NumPy and Arrow arrays.
+# ndcg/inputs/sources.py: Convert values from any library to lists, and to NumPy and Arrow arrays.
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
@@ -2514,7 +2514,7 @@ HINT = (
 
 
 def settled(**arguments: Any) -> list[Any]:
-    """Convert tensors and columns of other libraries, each once, as ``plain`` does.
+    """Convert tensors and columns of other libraries with ``plain``, each only once.
 
     Raises:
         ValueError: an argument cannot be converted, two are database queries, or pandas columns have different
@@ -2547,24 +2547,24 @@ def settled(**arguments: Any) -> list[Any]:
 
 
 def _is_plain(values: Any) -> bool:
-    """Return whether it is a list, a dict, None or a NumPy array, which need no conversion."""
+    """Return whether a value is a list, a dict, None or a NumPy array, which need no conversion."""
     kind = type(values)
     return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
 
 
 def is_database_query(values: Any) -> bool:
-    """Return whether reading it runs a query, or consumes the rest of one: its rows have no fixed order."""
+    """Return whether reading a value runs or consumes a query, so that its rows have no fixed order."""
     runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
     return runs or isinstance(values, pa.RecordBatchReader)
 
 
 def _library(values: Any) -> str:
-    """Return the name of the library that defines its type."""
+    """Return the name of the library that defines the type of a value."""
     return type(values).__module__.partition(".")[0]
 
 
 def _has_index(values: Any) -> bool:
-    """Return whether its rows have an index, as in pandas."""
+    """Return whether the rows of a value have an index, as in pandas."""
     return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
 
 
@@ -2581,7 +2581,7 @@ def plain(argument: str, values: Any) -> Any:
         return values
     try:
         array = converted(values)
-    except BaseException as error:  # whatever its library raises gives the reason
+    except BaseException as error:  # any error of its library gives the reason
         raise_unless_of_values(error)
         problem = in_short(error)
         raise ValueError(
@@ -2596,7 +2596,7 @@ def plain(argument: str, values: Any) -> Any:
 
 
 def table_error(argument: str, names: Collection[Any]) -> ValueError:
-    """Return the error for a table in place of a column or of rankings, with the names of its columns."""
+    """Return the error for a table that was passed as a column or as rankings; it names the table's columns."""
     return ValueError(
         f"{argument}: must be one column; got a table of columns {shown(list(names))}. If each row is a document, join "
         "both sides into one table by query and document and give its columns: predictions, references, "
@@ -2618,7 +2618,7 @@ def plain_in_order(argument: str, values: Any) -> Any:
 
 
 def converted(values: Any) -> Any:
-    """Return the values as an array, in the first way that their library offers, without importing a library."""
+    """Return values as an array, by the first method that their library has, without importing a library."""
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
     if _library(values) == "torch" and hasattr(values, "detach"):
@@ -2642,7 +2642,7 @@ def converted(values: Any) -> Any:
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
     if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
-        return pa.array(values, from_pandas=True)  # as in newer pandas, NaN is a missing value
+        return pa.array(values, from_pandas=True)  # NaN is a missing value, as in newer pandas
     if hasattr(values, "__array__"):
         return np.asarray(values)
     if hasattr(values, "__dlpack__"):
@@ -2660,7 +2660,7 @@ def _from_torch(tensor: Any) -> Any:
 
 
 class Widened(np.ndarray[Any, Any]):
-    """Values of a float type that NumPy does not have, in float32, with a function that rounds to that type."""
+    """Values of a float type that NumPy lacks, as float32, with a function that rounds to the original type."""
 
     rounded: Callable[[float], float] = float
 
@@ -2669,7 +2669,7 @@ class Widened(np.ndarray[Any, Any]):
 
 
 def _masked_rows(values: Any) -> list[Any] | None:
-    """Return the rows of a column of objects, such as in pandas, if some are masked arrays: Arrow drops masks."""
+    """Return the rows of a column of objects, if some are masked arrays, because Arrow ignores masks."""
     if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
         values = values.iloc[:, 0]
     if str(getattr(values, "dtype", None)).lower() != "object":
@@ -2701,7 +2701,7 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with the columns of a DataFrame in place of their names.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame.
 
     Args:
         data: the DataFrame; None if there is none: then arguments are returned unchanged.
@@ -2735,7 +2735,7 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
 
 
 def is_spark(data: Any) -> bool:
-    """Return whether it is a Spark DataFrame, classic or Connect."""
+    """Return whether a value is a Spark DataFrame, classic or Connect."""
     return _library(data) == "pyspark" and hasattr(data, "mapInArrow")
 
 
@@ -2770,7 +2770,7 @@ def _column_names(frame: Any) -> list[Any]:
 
 
 def _listed(columns: list[Any]) -> str:
-    """Return the first names of columns, as many as a message has room for."""
+    """Return the first names of columns, as many as fit into a message."""
     return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
 
 
@@ -2779,9 +2779,9 @@ def _listed(columns: list[Any]) -> str:
 NO_ID = "is neither text nor an integer, as ids must be"
 TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
 MAY_BE_FLOAT = re.compile(r"'-?[0-9]+(\.0+)?'$")
-FEW_IDS = 1 << 9  # rows; ids of fewer are numbered faster one by one than by Arrow
-PROBE = 1 << 10  # rows that show whether equal ids follow each other, or whether ids of both sides meet
-THREADED = 1 << 20  # rows; with more, several threads each take a part
+FEW_IDS = 1 << 9  # with fewer rows, numbering ids one by one is faster than Arrow
+PROBE = 1 << 10  # rows sampled to see whether equal ids are adjacent, or whether inputs share ids
+THREADED = 1 << 20  # with more rows, several threads share the work
 RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
 
@@ -2790,7 +2790,7 @@ Order = slice | RowNumbers
 
 
 def id_kind(kind: "type | pa.DataType") -> str:
-    """Return the kind of ids that values of a Python or Arrow type are; an empty string if they are not ids.
+    """Return the kind of ids that a Python or Arrow type represents; an empty string if its values are not ids.
 
     Ids of the same kind can be equal, whatever their width or unit; ids of two kinds are never equal.
 
@@ -2801,7 +2801,9 @@ def id_kind(kind: "type | pa.DataType") -> str:
         return ARROW_IDS.get(kind.id, "")
     if kind in USUAL:
         return USUAL[kind]
-    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # for Python, integers and a time
+    if (
+        issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType"
+    ):  # Python counts these as integers and times
         return ""
     for name, kinds in PYTHON_IDS.items():
         if issubclass(kind, kinds):
@@ -2814,7 +2816,7 @@ PYTHON_IDS: dict[str, type] = {
     "text": str,
     "integers": Integral,
     "bytes": bytes,
-    "times": datetime.datetime,  # before dates, since Python counts each as a date
+    "times": datetime.datetime,  # checked before dates, because Python counts a datetime as a date
     "dates": datetime.date,
 }
 ARROW_IDS = {
@@ -2832,7 +2834,7 @@ ARROW_IDS = {
 
 
 def types_of_no_ids(values: Iterable[Any]) -> set[type]:
-    """Return the types of values that are not types of ids.
+    """Return the types of those values that are not ids.
 
     >>> types_of_no_ids(["a", 7, None])
     {<class 'NoneType'>}
@@ -2841,7 +2843,7 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
 
 
 def float_hint(one: str, other: str) -> str:
-    """Return the hint for two texts that end in ids: whole numbers as text, one of them with a fraction of 0.
+    """Return the hint for two ids that are the same whole number, but one of them ends in .0.
 
     >>> float_hint("document '101.0'", "document '7'"), float_hint("document '101'", "document '7'")
     ("; convert ids that are whole numbers to integers, before they become text: '101.0' was a float", '')
@@ -2852,13 +2854,13 @@ def float_hint(one: str, other: str) -> str:
 
 
 def _other_way(value: Any) -> str:
-    """Return what to give in place of a value that is not an id."""
+    """Return advice on what to pass instead of a value that is not an id."""
     is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     return f"give {int(value)}" if is_whole else "give others as text"
 
 
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
-    """Raise an error for a query of a mapping that is not an id, or, if the mapping is nested, for such a document.
+    """Raise an error for a key of a mapping, or of a nested mapping, that is not an id.
 
     >>> check_ids("references", {"q": {"d": 1, None: 0}})
     Traceback (most recent call last):
@@ -2879,12 +2881,12 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
 
 
 class Ids(NamedTuple):
-    """The ids of rows, one for each stretch of rows of the same id.
+    """The ids of rows, stored once for each run of rows with the same id.
 
     Attributes:
         distinct: the distinct ids, in the order of their first rows.
-        code: the id of each stretch, as an index into these.
-        starts: the first row of each stretch, and the number of rows; None if each row counts as one.
+        code: the id of each run, as an index into these.
+        starts: the first row of each run, and the number of rows; None if every row is a run.
     """
 
     distinct: pa.Array
@@ -2919,7 +2921,7 @@ def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
     if (code[1:] >= code[:-1]).all():
         return slice(None), offsets
     bits = len(code).bit_length()
-    if groups.bit_length() + bits < 64:  # numbers sort faster than indices
+    if groups.bit_length() + bits < 64:  # sorting numbers is faster than sorting indices
         packed = code << bits
         packed |= np.arange(len(code))
         packed.sort()
@@ -2959,7 +2961,7 @@ def read_ids(argument: str, values: Any) -> Ids:
         _refuse_hidden(argument, ids)
     return _encoded(
         ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
-    )  # Arrow 21 compares no views
+    )  # Arrow 21 cannot compare views
 
 
 def _few(values: Sequence[Any]) -> Ids | None:
@@ -2970,12 +2972,12 @@ def _few(values: Sequence[Any]) -> Ids | None:
     code = [index.setdefault(each, len(index)) for each in values]
     try:
         return Ids(pa.array(list(index)), np.array(code))
-    except (OverflowError, UnicodeError):  # integers beyond int64, or text that UTF-8 cannot encode
+    except (OverflowError, UnicodeError):  # raised for integers beyond int64, or text that UTF-8 cannot encode
         return None
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
-    """Encode ids: every row, or, if equal ids follow each other, only the first row of each stretch."""
+    """Encode the ids of all rows or, if equal ids are adjacent, only of the first row of each run."""
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
@@ -2986,8 +2988,8 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
 
 
 def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return the first row of each stretch of equal ids."""
-    if len(ids) < 2:  # nothing to compare, and Arrow 21 would crash
+    """Return the first row of each run of equal ids."""
+    if len(ids) < 2:  # there is nothing to compare, and Arrow 21 would crash
         return np.zeros(len(ids), np.int64)
 
     def changes(after: Any, before: Any) -> RowNumbers:
@@ -2999,7 +3001,7 @@ def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
 
 
 def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
-    """Return the rows in one part, or in one for each thread if there are many."""
+    """Return the rows in a single part, or if there are many, in one part for each thread."""
     step = -(-len(rows) // pa.cpu_count()) if len(rows) > THREADED else max(len(rows), 1)
     return [rows[start : start + step] for start in range(0, len(rows), step)] or [rows]
 
@@ -3019,7 +3021,7 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         if ids.ndim != 1:
             raise ValueError(f"{argument} must be flat, an id for each row; got {ids.ndim}-D")
         if ids.dtype.kind == "T":
-            ids = ids.astype(object)  # not every pyarrow reads NumPy's own strings
+            ids = ids.astype(object)  # some versions of pyarrow cannot read NumPy's string type
         elif ids.dtype.kind in "iu":
             ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
     elif not isinstance(ids, (list, tuple)):
@@ -3031,7 +3033,7 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         except OverflowError:
             return pa.array(ids, pa.uint64())
         if id_kind(given.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
-            _refuse_mixed(argument, ids)  # Arrow converts these to one type, in which different ids may be equal
+            _refuse_mixed(argument, ids)  # in Arrow's common type, different ids may be equal
         return given
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
         first: dict[type, str] = {}
@@ -3066,11 +3068,11 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
         raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
 
 
-# Ids of two sides
+# Ids of predictions and references
 
 
 def family(kind: pa.DataType) -> str:
-    """Return the kind of ids of a type, with the zone for times: ids of two families are never equal."""
+    """Return the kind of ids of a type, for times with their zone; ids of two families are never equal."""
     name = id_kind(kind)
     return f"{name} of {kind.tz}" if name == "times" else name
 
@@ -3087,9 +3089,9 @@ def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
     if pa.types.is_timestamp(among.type):
         try:
             values = ids.cast(among.type)
-        except pa.ArrowInvalid:  # more precise than the others, so none can be equal
+        except pa.ArrowInvalid:  # these have more precision than the others, so none can be equal
             own = among.cast(ids.type)
-    else:  # as bytes, whatever their width
+    else:  # compared as bytes of any width
         through = pa.large_binary() if id_kind(ids.type) == "bytes" else pa.large_string()
         values, own = (each.cast(through).cast(pa.large_binary()) for each in (ids, among))
     return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
@@ -3106,12 +3108,12 @@ def ascending(ids: Iterable[Any]) -> list[Any]:
     """
     ids = list(ids)
     if all(id_kind(kind) != "bytes" for kind in set(map(type, ids))):
-        return sorted(ids, key=str)  # code points have the order of their bytes in UTF-8
+        return sorted(ids, key=str)  # code points sort like their bytes in UTF-8
     return sorted(ids, key=lambda each: each if isinstance(each, bytes) else str(each).encode("utf-8", "surrogatepass"))
 
 
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return the rank of each id in the order of `ascending`."""
+    """Return the position of each id in the order of `ascending`."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
     return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))
@@ -3242,14 +3244,14 @@ def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
 
 SAMPLE = 100  # lines
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
-NUMBER = re.compile(  # as Arrow's parser accepts it, finite or not
+NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
 RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
-CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with its end
+CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 NO_TEXT = {  # characters that no line may contain, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
@@ -3258,7 +3260,7 @@ NO_TEXT = {  # characters that no line may contain, and why
 
 
 class _Layout(NamedTuple):
-    """How the lines of a TREC, CSV or TSV file are split, and which columns are read: query, document, any value."""
+    """How to split the lines of a TREC, CSV or TSV file, and which columns to read."""
 
     kind: str
     names: Sequence[str]
@@ -3267,7 +3269,7 @@ class _Layout(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The contents of a line, in words."""
+        """A description of the contents of a line."""
         who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
         who = who if self.delimiter == " " else "the header has"
         return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
@@ -3278,7 +3280,7 @@ class _Layout(NamedTuple):
 
     def is_row(self, cells: Sequence[bytes]) -> bool:
         """Return whether a line that begins with ``#`` is a row and not a comment."""
-        if len(self.at) == 2:  # ids alone, which have no number; a space after the # tells a comment
+        if len(self.at) == 2:  # lines of ids have no number; a space after the # marks a comment
             return self.fits(cells) and cells[0] != b"#"
         return self.fits(cells) and NUMBER.fullmatch(cells[self.at[2]]) is not None
 
@@ -3292,7 +3294,7 @@ RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (
 QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
 PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
 PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
-OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # by the columns of a line
+OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # layouts by the number of columns
 LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 
 
@@ -3304,10 +3306,10 @@ def _cells_of_trec(line: bytes) -> list[bytes]:
 def from_lines(
     stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of a TREC, CSV or TSV file; the first line that is not empty or a comment decides which.
+    """Return the rows of a TREC, CSV or TSV file, in the format of the first line that is not empty or a comment.
 
-    A line that begins with ``#`` is a comment unless it is a row of TREC. It decides only if no other line does: a
-    comment may happen to have the columns of another layout.
+    A line that begins with ``#`` is a comment unless it is a row of TREC. It determines the format only if no other
+    line does, because a comment may look like a row of another format.
     """
     chunks = line_chunks(stream, LINE)
     head, layouts, before = b"", LAYOUTS[request.kind], 1  # lines are counted from 1
@@ -3325,7 +3327,7 @@ def from_lines(
         cells = list(map(_cells_of_trec, lines))
         rows = [sum(map(each.is_row, cells)) for each in layouts]
         layout = layouts[rows.index(max(rows))]
-        # comments must also be text in lines that are not too long; parsing raises the error
+        # comments must also be text, in lines of limited length; parsing raises the error
         if any(mark in line for mark in NO_TEXT for line in lines) or max(map(len, lines)) > LINE:
             break
         if not any(rows):
@@ -3342,7 +3344,7 @@ def from_lines(
 def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
     """Return the layout of a file with this first line."""
     kind = request.kind
-    if any(mark in line for mark in NO_TEXT):  # then the line itself is rejected, not its columns
+    if any(mark in line for mark in NO_TEXT):  # the line itself is rejected later, not its columns
         return LAYOUTS[kind][0]
     cells = _cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
@@ -3366,7 +3368,7 @@ def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
 def _refuse_times(lines: Sequence[bytes], layout: _Layout) -> None:
     """Raise an error for ratings (user, item, rating, time) or clicks (user, item, time) that look like qrels.
 
-    All relevances of the lines are then times, and the second column has ids, not only the iterations 0 and Q0.
+    In these, all relevances are times, and the second column has ids rather than only the iterations 0 and Q0.
     """
     rows = [cells for cells in map(_cells_of_trec, lines) if layout in (QRELS, PLAIN_QRELS) and layout.is_row(cells)]
     if {cells[1] for cells in rows} <= {b"0", b"Q0"} or not all(TIME.fullmatch(cells[-1]) for cells in rows):
@@ -3431,7 +3433,7 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
             while b"  " in text:
                 text = text.replace(b"  ", b" ")
             text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-    empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # two bytes are slow to find
+    empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # searching for two bytes is slow
     marked = spaced and b"#" in text and (text.startswith(b"#") or b"\n#" in text) and not _are_rows(text, layout)
     if empty or marked:
         lines = text.removesuffix(b"\n").split(b"\n")
@@ -3452,10 +3454,10 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
     if not text:
         return ROWS.empty_table()
     if text.startswith(BYTE_ORDER_MARK):
-        text = BYTE_ORDER_MARK + text  # Arrow removes one, also in the middle of a file
+        text = BYTE_ORDER_MARK + text  # Arrow removes a byte order mark, even in the middle of a file
     is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
     if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
-        # Arrow reads quotes as text unless the cell begins with one
+        # Arrow reads a quote as text unless the cell begins with one
         text = re.sub(CELL.format(layout.delimiter, layout.padding).encode(), rb"\1\2\3", text)
     columns = list(map(str, range(len(layout.names))))
     read = [columns[at] for at in layout.at]
@@ -3482,7 +3484,7 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
 
 
 def _are_rows(text: bytes, layout: _Layout) -> bool:
-    """Return whether all lines parse as rows with a value: a check of each line takes ten times as long."""
+    """Return whether all lines parse as rows with a value. Checking each line would take ten times as long."""
     try:
         return len(layout.at) > 2 and len(_parse_rows(text, layout)) > 0
     except pa.ArrowInvalid:
@@ -3532,7 +3534,7 @@ def _problem(row: bytes, layout: _Layout) -> str:
 
 # ndcg/files/tables.py: Read rows from objects and tables: JSON, JSONL, Parquet and Arrow.
 
-FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
+FILE_IDS = ("text", "integers", "bytes")  # ids that have only one spelling as text, unlike dates
 NUMBER_TYPES = (
     pa.types.is_integer,
     pa.types.is_floating,
@@ -3549,7 +3551,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
     line = head.lstrip().split(b"\n", 1)[0]
     try:
         first = json.loads(line) if line.startswith(b"{") else None
-    except (ValueError, RecursionError):  # the value continues on the next lines
+    except (ValueError, RecursionError):  # the JSON value continues on the next lines
         first = None
     if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
         parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
@@ -3579,7 +3581,7 @@ def _is_saved(value: Any) -> bool:
 
 
 class _JsonReader:
-    """Reads JSON objects: as records, with the names of the first one, or else as mappings."""
+    """Read JSON objects: as records, with the names of the first one, or else as mappings."""
 
     def __init__(self, first: Any, request: ReadRequest) -> None:
         self.kind, self.names = request.kind, None
@@ -3613,7 +3615,7 @@ class _JsonReader:
 
 
 def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
-    """Return the only ``{query: {document: value}}`` in nested mappings, such as MTEB's by subset and split."""
+    """Return the only ``{query: {document: value}}`` in nested mappings, such as MTEB's, by subset and split."""
     rankings = list(rankings_in({name: value for name, value in objects.items() if name != "mteb_model_meta"}))
     if len(rankings) == 1:
         return rankings[0][1]
@@ -3636,7 +3638,7 @@ def rankings_in(
 
 
 def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
-    """Return the rows of lines of JSON; Arrow reads plain records."""
+    """Return the rows of JSON Lines; Arrow reads plain records."""
     lines = text.removesuffix(b"\n").split(b"\n")
     if reading.names:
         from pyarrow import json as arrow_json  # only when it is needed
@@ -3671,7 +3673,7 @@ def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
 def _json_part(
     values: list[tuple[int, Any]], span: int, reading: _JsonReader, number: int = 0, problem: str = ""
 ) -> FilePart:
-    """Return the rows of values with their numbers, and the error, if any, in the value after them."""
+    """Return the rows of values with their numbers, and the error in the next value, if any."""
     queries: list[Any] = []
     documents: list[Any] = []
     cells: list[Any] = []
@@ -3735,11 +3737,11 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
     if form == "parquet":
         from pyarrow import parquet as arrow_parquet  # only when it is needed, since the import takes long
 
-        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
+        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # columns and row groups
         parquet = arrow_parquet.ParquetFile(file, **how)
         chosen = _chosen_fields(parquet.schema_arrow, request)
         limits.check("rows", parquet.metadata.num_rows)
-        if bounded:  # a text that is stored once may belong to many rows, so it is unpacked once
+        if bounded:  # text that is stored once may belong to many rows, so it is unpacked only once
             _check_packed(parquet.metadata, chosen, limits)
             parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
         batches = parquet.iter_batches(1 << 16, columns=chosen)
@@ -3760,7 +3762,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 
 
 def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str]:
-    """Return the names of a table's columns of queries, documents and values, if they hold ids and numbers."""
+    """Return the names of a table's columns of queries, documents and values, if they contain ids and numbers."""
     fields = [schema.field(at) for at in chosen_columns(schema.names, request)]
     for field in fields[:2]:
         kind = _value_type(field.type)
@@ -3814,7 +3816,7 @@ def _number_column(column: pa.Array) -> pa.DoubleArray:
 
 
 def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -> FilePart:
-    """Return the rows before the first faulty one, and the error in it, from its cells."""
+    """Return the rows before the first faulty one, and the error in that row's cells."""
     faults = faulty_rows(part.table)
     if not faults.any():
         return part
@@ -3837,9 +3839,9 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -
     return part._replace(table=part.table[:row], problem=problem)
 
 
-# ndcg/files/reader.py: Read files of rankings as columns and mappings, with the format detected from the content.
+# ndcg/files/reader.py: Read files of rankings as columns and mappings; the format is detected from the content.
 
-JSON_BYTES = 5  # how many times as much memory as its text JSON takes as Python objects
+JSON_BYTES = 5  # JSON takes this many times more memory as Python objects than as text
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
 ZIP = b"PK\x03\x04"
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]{])')
@@ -3866,7 +3868,7 @@ def read_columns(
     given = {column: (plain_name(name),) for column, name in (names or {}).items()}
     request = ReadRequest(kind, NAMES[kind] | given, limits)
     parts: list[FilePart] = []
-    # the pool is closed here, not by a generator, since a generator left by an error may be closed in any thread
+    # the pool is closed here and not by a generator, because after an error, a generator may be closed in any thread
     with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
         rows = 0
@@ -3942,15 +3944,15 @@ def _joined(parts: list[FilePart], pool: ThreadPoolExecutor) -> Columns:
 
 def _no_rows() -> Columns:
     """Return the columns of an empty file."""
-    none = pa.array([], pa.string())  # made only when it is needed, since making an array imports pandas
+    none = pa.array([], pa.string())  # made only when needed, because making an array imports pandas
     return Columns(np.empty(0, np.int64), none, pa.chunked_array([none]), np.empty(0), np.empty(0, np.uint64))
 
 
 def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
-    """Return a function from a row, or the one after the last, to the words for its place."""
+    """Return a function that describes the place of a row, or of the row after the last."""
     first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
     first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
-    numbers_of_parts = [part.numbers for part in parts]  # without the tables, which are large
+    numbers_of_parts = [part.numbers for part in parts]  # without keeping the tables, which are large
 
     def place(row: int) -> str:
         at = bisect_right(first_rows, row) - 1
@@ -3962,7 +3964,7 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
 
 
 def _repeated(columns: Columns) -> tuple[int, int] | None:
-    """Return the first row with the query and document of an earlier row, and that earlier row."""
+    """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
     first, again = same_rows(columns)
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
@@ -3970,7 +3972,7 @@ def _repeated(columns: Columns) -> tuple[int, int] | None:
 def _file_parts(
     file: BinaryIO, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
-    """Detect the format from the first bytes; return the words for a place in the file, and its parts."""
+    """Detect the format from the first bytes; return what to call a place in the file, and the file's parts."""
     limits = request.limits
     stream, is_packed = unpacked_stream(file, limits)
     for mark, form in TABLES.items():
@@ -5035,7 +5037,7 @@ def join_rows(
     if exclude is None or documents is None:
         return rankings
     kept = ~excluded_rows(exclude, queries, documents)[order]
-    given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # also padding
+    given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # padding too
     had, has = given.counts(), given.only(kept).counts()
     counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
     return rankings.only(kept)._replace(excluded=counts)
@@ -5067,7 +5069,7 @@ def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, i
 
 
 def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
-    """Raise an error if the order of flat rows with equal scores matters, since they have no document ids."""
+    """Raise an error if the order of equal scores in flat rows matters, since the rows have no document ids."""
     if rankings.place is None:
         return
     begins = rankings.offsets
@@ -5080,7 +5082,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     first, second = rows[:-1], rows[1:]
     together = (query[first] == query[second]) & (rankings.score[first] == rankings.score[second])
     unlike = (judged[first] != judged[second]) | (relevance[first] < relevance[second])
-    unlike |= relevance[first] > relevance[second]  # NaN is neither, and is rejected elsewhere
+    unlike |= relevance[first] > relevance[second]  # NaN is neither above nor equal; it is rejected elsewhere
     if (open_ties := together & unlike).any():
         at = int(open_ties.argmax())
         places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
@@ -5104,7 +5106,7 @@ def join_by_id(
     score_dtype: str = "given",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Join mappings or files: for each query of the references its retrieved documents, then those only judged.
+    """Join mappings or files: for each query of the references, first the retrieved documents, then the others.
 
     Raises:
         ValueError: a value is not a number, or the ids have nothing in common. Names the query and document.
@@ -5174,14 +5176,14 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
-    """Return the error for sides without a query in common."""
+    """Return the error for predictions and references without a query in common."""
     ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
     hint = float_hint(shown(predicted), shown(referred))
     return ValueError(f"predictions: no query is in the references; ids are such as {ids}{hint}")
 
 
 def _id_types(*sides: Side) -> list[str] | None:
-    """Return the types of the ids of documents, if the sides have none in common."""
+    """Return the types of document ids, if predictions and references share none."""
     types = [{type(document) for documents in side.values() for document in documents} for side in sides]
     if not all(types) or types[0] & types[1]:
         return None
@@ -5189,14 +5191,14 @@ def _id_types(*sides: Side) -> list[str] | None:
 
 
 def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -> Columns:
-    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type."""
+    """Return predictions or references as columns, with padding as ``ignore_index`` in float64."""
     if isinstance(side, Columns):
         return side
     queries = _strings(argument, "query ids", list(side))
     lengths = [len(documents) for documents in side.values()]
     try:
         documents = _strings(argument, "document ids", list(chain.from_iterable(side.values())))
-    except ValueError:  # name the query
+    except ValueError:  # this error names the query
         for query, of_query in side.items():
             _strings(f"{argument}: query {shown(query)}", "document ids", list(of_query))
         raise
@@ -5217,7 +5219,7 @@ def _side_columns(argument: str, side: Any, ignore_index: float | None = None) -
     if column.padding is not None:
         values[column.padding] = ignore_index
     documents = pa.chunked_array(getattr(documents, "chunks", [documents]))
-    if column.present is not None and argument == "predictions":  # a row shows that its query is not an empty list
+    if column.present is not None and argument == "predictions":  # a query with a row is not an empty list
         values[~column.present] = -np.inf
     columns = Columns(query, queries, documents, values, hashes_of(documents))
     return columns if column.present is None or argument == "predictions" else columns.only(column.present)
@@ -5244,7 +5246,7 @@ def _join_columns(
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
     if (known != np.arange(len(known))).any():
         run = run._replace(query=known[run.query])
-    if (known < 0).any():  # queries without judgments are skipped
+    if (known < 0).any():  # skip queries without judgments
         run = run.only(run.query >= 0)
     first, second = same_rows(run, qrels)
     second -= len(run.query)
@@ -5281,7 +5283,7 @@ def _join_columns(
     judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
     answered = np.zeros(len(qrels.query_ids), bool)
     answered[known[known >= 0]] = True
-    answered &= until[1:] == until[:-1]  # with an empty list
+    answered &= until[1:] == until[:-1]  # queries with an empty list
     padding = is_padding(relevance, ignore_index)
     references = Column(relevance, offsets, padding=padding).only(judged)
     of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
@@ -5297,7 +5299,7 @@ def _sort_ties(
     score: NDArray[Any],
     ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
 ) -> Order:
-    """Return an order by query in which tied rows are in ascending order of their documents' ordinals."""
+    """Return an order by query in which tied rows are sorted by their documents' ordinals, ascending."""
     at = tied_rows(query[order], score[order])
     if not len(at):
         return order
@@ -5537,7 +5539,7 @@ class Inputs(NamedTuple):
 
     @property
     def rankings(self) -> dict[str, Any]:
-        """All but weights and slices, which are values of queries: the arguments of `read`."""
+        """The arguments of `read`: all except weights and slices, which belong to queries."""
         return {name: getattr(self, name) for name in Inputs._fields[:5]}
 
     def settled(self) -> "Inputs":
@@ -5607,7 +5609,7 @@ def _align(
     score_dtype: str = "given",
     first_query: int = 0,
 ) -> Rankings:
-    """Align predictions and references that are settled, as `read` does."""
+    """Align predictions and references that were converted to arrays, as `read` does."""
     rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, score_dtype=score_dtype)
     if rankings.place is not None:
         rankings = rankings.matched()
@@ -5625,14 +5627,14 @@ def _align(
 
 
 def _join(inputs: Inputs, **how: Any) -> Rankings:
-    """Bring both sides into the same order of queries and documents, according to their format."""
+    """Put predictions and references into the same order of queries and documents, according to their format."""
     predictions, references, query_ids, document_ids, exclude = inputs.rankings.values()
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
         kind = {"predictions": "run", "references": "qrels"}[argument]
         if (records := table_records(side, NAMES[kind])) is not None:
-            raise table_error(argument, records[0])  # else its rows or its columns would be queries
+            raise table_error(argument, records[0])  # otherwise its rows or columns would be taken for queries
     if query_ids is None and (ranked := by_ranked_ids(predictions, references)) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
@@ -5652,10 +5654,10 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
 
 
 def _are_by_id(predictions: Any, references: Any) -> bool:
-    """Return whether both sides are mappings or files.
+    """Return whether predictions and references are mappings or files.
 
     Raises:
-        ValueError: only one side is, or a key of a mapping is not an id.
+        ValueError: only one of them is, or a key of a mapping is not an id.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if not isinstance(side, Mapping):
@@ -5672,7 +5674,7 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
 
 
 def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -> Rankings:
-    """Return rankings in which each query is a list, with the same documents on both sides."""
+    """Return rankings from lists, one per query, with the same documents in predictions and references."""
     score, relevance = read_column("predictions", predictions), read_column("references", references, ignore_index)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if (score.offsets != relevance.offsets).any():
@@ -5688,10 +5690,11 @@ def _join_lists(predictions: Any, references: Any, ignore_index: float | None) -
 
 
 def _refuse_triples(score: Column, relevance: Column) -> None:
-    """Raise an error for rows of a user, an item and a value on both sides: each would be a query of three documents.
+    """Raise an error for rows of user, item and value in both arguments: each would be a query of three documents.
 
-    Users and items are whole numbers, the same pair on both sides and another one in each row. Scores and relevances
-    of three documents may be like that in a few queries of small numbers, hardly in five queries or with a 10.
+    Users and items are whole numbers, the same pair in both arguments and a different one in each row. Scores and
+    relevances of three documents may look like that in a few queries of small numbers, but hardly in five queries or
+    with a 10.
     """
     if len(score.offsets) < 3 or (np.diff(score.offsets) != 3).any():
         return
@@ -5721,14 +5724,14 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
         try:
             rankings = _align(piece, **how)
         except ValueError:
-            if piece is not whole:  # raise the error with the index among all queries
+            if piece is not whole:  # let the error count all queries
                 _align(whole, **how)
             raise
         yield rankings
 
 
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
-    """Cut both sides into pieces of about PART documents if they are copied, so that the copies are small."""
+    """Cut inputs that are copied into pieces of about PART documents, so that the copies are small."""
     predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
@@ -5738,7 +5741,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)
     elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
-        with suppress(TypeError):  # a row is not a list: reading them all raises the error
+        with suppress(TypeError):  # a row is not a list; reading all rows raises the error
             lengths = np.fromiter(map(len, predictions), np.int64)
     documents = lengths.cumsum()
     if len(documents) < 2 or documents[-1] < PART or len(predictions) != len(references):
@@ -5765,13 +5768,13 @@ def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
 # ndcg/inputs/slices.py: Slices: the queries with the same value of `by`, such as a language, a segment or a length.
 
 Value = str | int | bool | None
-# The Arrow types that values may have, and the types as which they are read.
+# The Arrow types that values may have, and the types that they are converted to.
 TYPES = {
     pa.types.is_string: pa.large_string(),
     pa.types.is_large_string: pa.large_string(),
     pa.types.is_string_view: pa.large_string(),
     pa.types.is_integer: pa.int64(),
-    pa.types.is_floating: pa.int64(),  # whole numbers, which pandas stores as floats if some are missing
+    pa.types.is_floating: pa.int64(),  # pandas stores whole numbers as floats if some are missing
     pa.types.is_boolean: pa.bool_(),
     pa.types.is_null: pa.null(),
 }
@@ -5822,7 +5825,7 @@ def read_slices(values: Any) -> Slices:
 
 
 def slice_name(value: Value) -> str:
-    """Return the value of a slice as tables show it, in one line.
+    """Return the value of a slice as tables show it, on one line.
 
     >>> slice_name("en"), slice_name(None), slice_name("")
     ('en', '(none)', "''")
@@ -8721,7 +8724,7 @@ def _scored_choices(
 ) -> Iterator[_Scored]:
     """Yield the values of queries under each choice of the options that they depend on, at the cutoffs of each ideal.
 
-    The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
+    The DCG does not depend on the ideal, and the ideal DCG does not depend on ties, so each is summed only once.
     """
     every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
     *outer, orders = (reading.grid[name] for name in OF_DCG)
@@ -14391,7 +14394,7 @@ def plot_means(
     Args:
         axes: the Matplotlib Axes.
         scores: the scores of the systems, in the order of the rows.
-        pairs: the pairs of the reference, by the name of the other system.
+        pairs: the pairs that include the reference, by the name of the other system.
         measure: the name of the scores.
         testing: the hypotheses of the tests.
     """
