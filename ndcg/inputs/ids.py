@@ -41,7 +41,7 @@ def id_kind(kind: "type | pa.DataType") -> str:
         return ARROW_IDS.get(kind.id, "")
     if kind in USUAL:
         return USUAL[kind]
-    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # Python counts two as integers
+    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # would pass for integers and times
         return ""
     for name, kinds in PYTHON_IDS.items():
         if issubclass(kind, kinds):
