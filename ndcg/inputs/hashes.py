@@ -17,7 +17,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Columns(NamedTuple):
-    """One side with ids, one row per document, as read from a file.
+    """Predictions or references with ids, one row per document, as read from a file.
 
     Attributes:
         query: the query of each row, as an index into ``query_ids``.
@@ -42,7 +42,7 @@ class Columns(NamedTuple):
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
-    """Return pairs of rows with the same query and document: each row with the next one, counted over all sides."""
+    """Return pairs of rows with the same query and document: each row with the next one, numbered over all inputs."""
     queries = max(int(side.query.max(initial=-1)) for side in sides) + 1
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
@@ -96,7 +96,7 @@ def _rows_of_one_hash(
 
 
 def digest_of(columns: Columns) -> str:
-    """Return a digest of the rows of one side that does not depend on their order: a sum over their hashes."""
+    """Return a digest of rows that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
     mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value + 0.0).view(np.uint64)  # turns -0.0 into 0.0
     for _ in range(2):
