@@ -32,9 +32,9 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache, partial, reduce
 from importlib import import_module
-from itertools import chain, combinations, count, islice, pairwise, product, repeat
+from itertools import chain, combinations, count, groupby, islice, pairwise, permutations, product, repeat
 from numbers import Integral, Real
 from numpy.typing import NDArray
 from operator import attrgetter
@@ -390,101 +390,6 @@ def convention_notes() -> str:
     )
 
 
-# ndcg/measure/messages.py: Format values, and the errors of other libraries, for error messages.
-
-_BRIEF = reprlib.Repr()
-_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 102  # 100 characters in quotes
-
-
-def shown(value: Any) -> str:
-    """Return a value as error messages show it: on one line, and shortened if it is long.
-
-    >>> shown("d1"), shown([*range(9)])
-    ("'d1'", '[0, 1, 2, 3, 4, 5, ...]')
-    """
-    try:
-        text = _BRIEF.repr(value)
-    except ValueError:  # Python refuses to print integers with too many digits
-        text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
-    return " ".join(text.splitlines())
-
-
-def brief(names: Iterable[str], separator: str) -> str:
-    """Join names, as many as a message has room for."""
-    names = list(names)
-    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
-
-
-def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
-    """Return an error message with the names that an entry point uses for arguments and options.
-
-    Args:
-        names: the entry point's name for each argument and option.
-        problem: the error.
-        setting: how the entry point writes an option with its value.
-
-    >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
-    '-k must be positive; --ties last needs k'
-    """
-    known = rf"(?<![-\w])({'|'.join(map(re.escape, names))})"
-    problem = re.sub(rf'{known}=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
-    return re.sub(rf"{known}(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
-
-
-def visible(text: str) -> str:
-    r"""Return text with nonprinting characters escaped, so that no id can move a terminal's cursor.
-
-    >>> visible("naïve"), visible("a\x1b[31m\n")
-    ('naïve', 'a\\x1b[31m\\n')
-    """
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that resembles a wrong one, or the only one that begins with it; else an empty string.
-
-    >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
-    ('measures', 'exponential')
-    """
-    by_name = {each.lower(): each for each in known}
-    wrong = name[:100].lower()
-    longer = [each for each in by_name if len(wrong) > 2 and each.startswith(wrong)]
-    near = difflib.get_close_matches(wrong, by_name, 1) or longer
-    return by_name[near[0]] if len(near) == 1 else ""
-
-
-def missing_library(feature: str, library: str, packages: str) -> ImportError:
-    """Return the error for a missing library that a feature needs, with the packages to install.
-
-    >>> missing_library("plot", "Matplotlib", "matplotlib")
-    ImportError('plot needs Matplotlib: pip install matplotlib')
-    """
-    return ImportError(f"{feature} needs {library}: pip install {packages}")
-
-
-def warn(problem: str) -> None:
-    """Warn about rankings, and point at the line that called this package, directly or through evaluate."""
-    own = {__name__.partition(".")[0], "evaluate"}
-    level, frame = 2, sys._getframe(1)
-    while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(problem, stacklevel=level)
-
-
-def in_short(error: BaseException) -> str:
-    """Return the message of a library's error, on one line of at most 200 characters."""
-    return " ".join(str(error).split())[:200].rstrip(".")
-
-
-def raise_unless_of_values(error: BaseException) -> None:
-    """Re-raise an error unless it concerns values; a panic in a Rust library is not an Exception."""
-    of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
-    if isinstance(error, MemoryError) or not of_values:
-        raise error
-
-
 # ndcg/measure/arguments.py: Every argument and option of the public functions, described once.
 
 Described = TypeVar("Described", bound=Callable[..., Any])
@@ -757,6 +662,101 @@ def describes_arguments(function: Described) -> Described:
 
     function.__doc__ = re.sub(r"^( *)(\w+): \{\2\}$", text, function.__doc__ or "", flags=re.MULTILINE)
     return function
+
+
+# ndcg/measure/messages.py: Format values, and the errors of other libraries, for error messages.
+
+_BRIEF = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 102  # 100 characters in quotes
+
+
+def shown(value: Any) -> str:
+    """Return a value as error messages show it: on one line, and shortened if it is long.
+
+    >>> shown("d1"), shown([*range(9)])
+    ("'d1'", '[0, 1, 2, 3, 4, 5, ...]')
+    """
+    try:
+        text = _BRIEF.repr(value)
+    except ValueError:  # Python refuses to print integers with too many digits
+        text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+    return " ".join(text.splitlines())
+
+
+def brief(names: Iterable[str], separator: str) -> str:
+    """Join names, as many as a message has room for."""
+    names = list(names)
+    return separator.join(names[:9]) + (f"{separator}…" if len(names) > 9 else "")
+
+
+def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
+    """Return an error message with the names that an entry point uses for arguments and options.
+
+    Args:
+        names: the entry point's name for each argument and option.
+        problem: the error.
+        setting: how the entry point writes an option with its value.
+
+    >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
+    '-k must be positive; --ties last needs k'
+    """
+    known = rf"(?<![-\w])({'|'.join(map(re.escape, names))})"
+    problem = re.sub(rf'{known}=("?)([\w.]+)\2', lambda found: setting.format(names[found[1]], found[3]), problem)
+    return re.sub(rf"{known}(?=: (?:query|row) |\[| must | removes )", lambda found: names[found[1]], problem)
+
+
+def visible(text: str) -> str:
+    r"""Return text with nonprinting characters escaped, so that no id can move a terminal's cursor.
+
+    >>> visible("naïve"), visible("a\x1b[31m\n")
+    ('naïve', 'a\\x1b[31m\\n')
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that resembles a wrong one, or the only one that begins with it; else an empty string.
+
+    >>> nearest("Measure", ["measures", "k"]), nearest("exp", ["linear", "exponential"])
+    ('measures', 'exponential')
+    """
+    by_name = {each.lower(): each for each in known}
+    wrong = name[:100].lower()
+    longer = [each for each in by_name if len(wrong) > 2 and each.startswith(wrong)]
+    near = difflib.get_close_matches(wrong, by_name, 1) or longer
+    return by_name[near[0]] if len(near) == 1 else ""
+
+
+def missing_library(feature: str, library: str, packages: str) -> ImportError:
+    """Return the error for a missing library that a feature needs, with the packages to install.
+
+    >>> missing_library("plot", "Matplotlib", "matplotlib")
+    ImportError('plot needs Matplotlib: pip install matplotlib')
+    """
+    return ImportError(f"{feature} needs {library}: pip install {packages}")
+
+
+def warn(problem: str) -> None:
+    """Warn about rankings, and point at the line that called this package, directly or through evaluate."""
+    own = {__name__.partition(".")[0], "evaluate"}
+    level, frame = 2, sys._getframe(1)
+    while frame.f_globals.get("__name__", "").partition(".")[0] in own and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(problem, stacklevel=level)
+
+
+def in_short(error: BaseException) -> str:
+    """Return the message of a library's error, on one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200].rstrip(".")
+
+
+def raise_unless_of_values(error: BaseException) -> None:
+    """Re-raise an error unless it concerns values; a panic in a Rust library is not an Exception."""
+    of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
+    if isinstance(error, MemoryError) or not of_values:
+        raise error
 
 
 # ndcg/measure/ties.py: Compute the gains at the first ranks of every query, exactly for ties, from arrays of float scores and gains.
@@ -1357,7 +1357,7 @@ def _gains_at_ranks(
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
-    Gains that no measure needs are returned without ranks.
+    If no measure needs the gains as scored, or the ideal, they are returned with 0 ranks.
 
     Args:
         block: the queries.
@@ -2076,11 +2076,264 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
 
 
-# ndcg/inputs/tables.py: Tables of rows: the names that their columns may have, and the shapes in which pandas writes them.
+# ndcg/show/tables.py: Format tables, remarks and a signature for people, as text, Markdown, HTML, LaTeX or in a terminal, and as TSV.
+
+LARGE = 1e15  # larger numbers are shown by their first digits: float64 does not hold all digits before the point
+CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
+TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
+LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+
+Table = list[list[str]]  # the header first
+
+
+FOLDED = 8  # the least width of a terminal table's first column, in characters
+RICH_PADDING = 3  # padding of a Rich column, in characters
+
+
+class Readable:
+    """Tables, remarks and the signature of a result, if it has one, in readable formats."""
+
+    signature: str
+
+    def tables(self) -> list[Table]:
+        """Return tables of text, the header first; the first column holds names.
+
+        Characters that do not print, which ids may have, are escaped.
+        """
+        return [[list(map(visible, row)) for row in table] for table in self._tables()]
+
+    def remarks(self) -> list[str]:
+        """Return the sentences below the tables; characters that do not print are escaped."""
+        return list(map(visible, self._remarks()))
+
+    def _tables(self) -> list[Table]:
+        raise NotImplementedError
+
+    def _remarks(self) -> Sequence[str]:
+        raise NotImplementedError
+
+    def to_markdown(self) -> str:
+        """Return tables and notes as Markdown."""
+        tables = []
+        for table in self.tables():
+            header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
+            tables.append("\n".join([header, "|---" + "|---:" * (len(table[0]) - 1) + "|", *rows]))
+        remarks = map(markdown_text, self.remarks())
+        signature = [f"Signature: `{visible(self.signature)}`"] if self.signature else []
+        return "\n\n".join([*tables, *remarks, *signature])
+
+    def __str__(self) -> str:
+        tables = []
+        for table in self.tables():
+            tables.append(_plain(table))
+        return "\n\n".join([*tables, "\n".join(_sentences(self))])
+
+    def _repr_html_(self) -> str:
+        """Return the HTML for notebooks."""
+        tables = []
+        for header, *rows in self.tables():
+            cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
+            cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
+            tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
+        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
+        signature = f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>" if self.signature else ""
+        return "".join(tables) + remarks + signature
+
+
+def _plain(table: Table) -> str:
+    """Return a table as plain text."""
+    widths = _widths(table)
+    rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
+    return "\n".join("  ".join(row).rstrip() for row in rows)
+
+
+def _records(table: Table) -> str:
+    """Return each row of a table as its name and, below it, a line with the heading and value of each cell.
+
+    >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
+    run: bm25
+     queries  60
+     nDCG     0.5
+    """
+    (name, *headings), *rows = table
+    width = max(map(len, headings), default=0)
+    lines = []
+    for first, *cells in rows:
+        lines.append(f"{name}: {first}")
+        lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
+    return "\n".join(lines)
+
+
+def _widths(table: Table) -> list[int]:
+    """Return the width of each column in characters."""
+    return [max(map(len, column)) for column in zip(*table, strict=True)]
+
+
+def latex_of(result: Readable) -> str:
+    """Return a LaTeX tabular for each table, after comments with the remarks and the signature."""
+    lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
+    for table in result.tables():
+        lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
+    return "\n".join(lines)
+
+
+def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a LaTeX tabular, from its column types and its rows in LaTeX, the header first."""
+    header, *body = (" & ".join(row) + " \\\\" for row in rows)
+    begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
+    return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
+
+
+def rich_of(result: Readable) -> str:
+    """Return tables that fit the terminal; a table that would lose digits is plain text, or one value per line.
+
+    Raises:
+        ImportError: Rich is missing.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        for cells in result.tables():
+            first, *others = _widths(cells)
+            if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
+                fits = sum([first, *others]) + 2 * len(others) <= console.width
+                console.print(Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
+                continue
+            header, *rows = cells
+            table = RichTable(box=box.SIMPLE_HEAD)
+            for at, name in enumerate(header):
+                table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
+            for row in rows:
+                table.add_row(*map(Text, row))
+            console.print(table)
+        for sentence in _sentences(result):
+            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # do not wrap lines to copy
+    return captured.get().rstrip("\n")
+
+
+def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    r"""Return a line with the names of all columns, then a line for each row.
+
+    Control characters are escaped, so that `cut` and `sort` find the columns.
+
+    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
+    ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
+    """
+    names = dict.fromkeys(name for row in rows for name in row)
+    lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
+    cells = (["" if each is None else str(each).translate(TSV_ESCAPES) for each in line] for line in lines)
+    return "\n".join(map("\t".join, cells))
+
+
+def _sentences(result: Readable) -> list[str]:
+    """Return the sentences below the tables of plain text."""
+    return [*result.remarks(), *([f"Signature: {visible(result.signature)}"] if result.signature else [])]
+
+
+def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
+    """Return a number as tables show it, with a sign also before positive ones if that is "+".
+
+    >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
+    ('0.5000', '+0.25', '1.5000e+200', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
+
+
+def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
+    """Return an interval, or a range, as tables show it.
+
+    >>> interval_text(0.25, 0.5, 2), interval_text(math.nan, math.nan)
+    ('0.25 – 0.50', '–')
+    """
+    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
+
+
+def level_text(confidence: float) -> str:
+    """Return the name of an interval.
+
+    >>> level_text(0.95)
+    '95% interval'
+    """
+    return f"{100 * confidence:g}% interval"
+
+
+def count_text(value: float | None) -> str:
+    """Return a number of queries or documents as tables show it; an expected number has decimals.
+
+    >>> count_text(1234567), count_text(12.25), count_text(None)
+    ('1,234,567', '12.25', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
+
+
+def counted_text(counted: int | None, queries: int) -> str:
+    """Return the number of queries in a mean, with the number of all queries if some are excluded.
+
+    >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
+    ('300', '1,274 of 1,300', '–')
+    """
+    return count_text(counted) + (f" of {count_text(queries)}" if counted not in (None, queries) else "")
+
+
+def p_text(value: float) -> str:
+    """Return a p-value as tables show it.
+
+    >>> p_text(0.04), p_text(0.0001), p_text(0.00009)
+    ('0.0400', '0.0001', '<0.0001')
+    """
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
+    """Return the cell of a number or an id; an id may also be a number.
+
+    >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
+    ('q7', '7', '0.50', '–')
+    """
+    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
+
+
+def letter_text(index: int) -> str:
+    """Return the letters a, b, ..., z, aa, ab, ...
+
+    >>> [letter_text(index) for index in (0, 25, 26, 701, 702)]
+    ['a', 'z', 'aa', 'zz', 'aaa']
+    """
+    return (letter_text(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
+
+
+def latex_text(text: str) -> str:
+    r"""Escape text for LaTeX.
+
+    >>> print(latex_text("50%_of $x$"))
+    50\%\_of \$x\$
+    """
+    return "".join(LATEX_SPECIAL.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
+
+
+def markdown_text(text: str) -> str:
+    r"""Escape text for Markdown.
+
+    >>> print(markdown_text("<b>|_&"))
+    \<b\>\|\_\&
+    """
+    escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
+    return " ".join(escaped.split())
+
+
+# ndcg/inputs/tables.py: Recognize tables of rows: the names that their columns may have, and the layouts that pandas writes.
 
 Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
 
-# The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
+# The first name that is present is used. Ids come before columns that may be text, judgments before possible scores.
 ID_NAMES = {
     "query": (
         "query_id",
@@ -2224,7 +2477,7 @@ def are_columns(names: Iterable[Any], possible: Possible) -> bool:
 
 
 def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
-    """Return the records of a table as `to_json` and `to_dict` of pandas write it; None for any other value.
+    """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
 
     Args:
         value: records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
@@ -2244,7 +2497,7 @@ def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
 
 
 def _is_record(row: Any, possible: Possible) -> bool:
-    """Return whether a value is a row of a table, and no scores of documents that have the names of columns."""
+    """Return whether a value is a row of a table, and not scores of documents whose ids look like names of columns."""
     if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS or not are_columns(row, possible):
         return False
     known = {name for column in ID_NAMES for name in possible[column]}
@@ -2267,13 +2520,13 @@ def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
     return [{name: cells[row] for name, cells in zip(columns, by_row, strict=True)} for row in by_row[0]]
 
 
-# ndcg/files/content.py: The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON.
+# ndcg/files/content.py: Read the content of files: decompressed and counted bytes, names of columns, rows in parts, and JSON.
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
-COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by their first bytes
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
@@ -2310,7 +2563,7 @@ NO_LIMITS = Limits()
 
 
 class FileError(OSError, ValueError):
-    """A file cannot be read: an OSError, as from `open`, and a ValueError, as for all other errors in an argument.
+    """A file cannot be read: an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
 
     Attributes:
         argument: the argument that names the file, with a colon; empty in functions that read one file.
@@ -2322,7 +2575,7 @@ class FileError(OSError, ValueError):
     argument = ""
 
     def __str__(self) -> str:
-        path = self.filename  # long if someone gave the content of a file
+        path = self.filename  # long if somebody passed the content of a file
         name = visible(path) if len(path) <= 500 else shown_cell(path)
         return f"{self.argument}{name}: {self.strerror}"
 
@@ -2332,7 +2585,7 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class SavedResultError(ValueError):
-    """A file contains the result of `to_dict`, for one run or several, and no rankings.
+    """A file contains results of `to_dict`, for one run or several, instead of rankings.
 
     Attributes:
         value: the content of the file.
@@ -2344,7 +2597,7 @@ class SavedResultError(ValueError):
 
 
 class ReadRequest(NamedTuple):
-    """How a file is to be read.
+    """How to read a file.
 
     Attributes:
         kind: the kind of file, as in `read_columns`.
@@ -2360,7 +2613,7 @@ class ReadRequest(NamedTuple):
 
 
 class FilePart(NamedTuple):
-    """Rows that follow each other in a file.
+    """Consecutive rows of a file.
 
     Attributes:
         table: the columns query, document and value.
@@ -2394,7 +2647,7 @@ def naming_file(path: str) -> Iterator[None]:
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
         raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
-    except RecursionError:  # from values that JSON's own parser accepts
+    except RecursionError:  # raised for values that JSON's parser accepts
         raise ValueError(f"{path}: nests objects too deep") from None
     except (SavedResultError, UnknownColumnError) as error:
         error.args = (f"{path}: {error}",)
@@ -2404,7 +2657,7 @@ def naming_file(path: str) -> Iterator[None]:
 
 
 class ByteStream(io.RawIOBase):
-    """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
+    """The bytes of a file, up to a limit; `peek` shows the next ones before they are read."""
 
     def __init__(self, file: Any, limits: Limits, unit: str) -> None:
         self.file, self.unit, self.limits = file, unit, limits
@@ -2445,7 +2698,7 @@ def read_content(path: str) -> bytes:
 
 
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
-    """Return the bytes of a file, decompressed if they are compressed, and whether they are."""
+    """Return the decompressed bytes of a file, and whether it was compressed."""
     packed = ByteStream(file, limits, "bytes")
     compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
     content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
@@ -2453,7 +2706,7 @@ def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
 
 
 def check_encoding(start: bytes) -> None:
-    r"""Raise an error for text in UTF-16, by its first bytes.
+    r"""Raise an error if the first bytes are text in UTF-16.
 
     >>> check_encoding("q1".encode("utf-16"))
     Traceback (most recent call last):
@@ -2470,7 +2723,7 @@ def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
     while data := stream.read(CHUNK):
         data = rest + data
         end = data.rfind(b"\n") + 1
-        if len(data) - end > longest + 1:  # and a carriage return
+        if len(data) - end > longest + 1:  # including a carriage return
             end = len(data)
         rest = data[end:]
         if end:
@@ -2496,7 +2749,7 @@ def parts_in_threads(
 
 
 def delimiter_of(header: str) -> str:
-    """Return the delimiter of a header: a tab if it has one, else commas or semicolons, whichever are more.
+    """Return the delimiter of a header: a tab if there is one, else a comma or a semicolon, whichever is more frequent.
 
     >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
     (';', ',')
@@ -2508,7 +2761,7 @@ def delimiter_of(header: str) -> str:
 
 def check_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
-    request.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
+    request.limits.check("columns", len(names))  # checked first, so that no message lists thousands of columns
     known = set(chain.from_iterable(request.names.values()))
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
         header = ",".join(possible[0] for possible in request.names.values())
@@ -2521,7 +2774,7 @@ def check_header(names: Sequence[str], request: ReadRequest) -> None:
 
 
 def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
-    """Return rows as a table; the value of each is 1 if none are given."""
+    """Return rows as a table, with value 1 if there are no values."""
     return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
 
 
@@ -2598,7 +2851,7 @@ def shown_cell(cell: Any) -> str:
     return repr(text if len(text) <= 100 else text[:99] + "…")
 
 
-# ndcg/inputs/sources.py: Convert the values of any library to lists, and to NumPy and Arrow arrays.
+# ndcg/inputs/sources.py: Convert values from any library to lists, and to NumPy and Arrow arrays.
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
@@ -2612,7 +2865,7 @@ HINT = (
 
 
 def settled(**arguments: Any) -> list[Any]:
-    """Convert tensors and columns of other libraries, each once, as ``plain`` does.
+    """Convert tensors and columns of other libraries with ``plain``, each only once.
 
     Raises:
         ValueError: an argument cannot be converted, two are database queries, or pandas columns have different
@@ -2645,24 +2898,24 @@ def settled(**arguments: Any) -> list[Any]:
 
 
 def _inputs_sources_is_plain(values: Any) -> bool:
-    """Return whether it is a list, a dict, None or a NumPy array, which need no conversion."""
+    """Return whether a value is a list, a dict, None or a NumPy array, which need no conversion."""
     kind = type(values)
     return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
 
 
 def is_database_query(values: Any) -> bool:
-    """Return whether reading it runs a query, or consumes the rest of one: its rows have no fixed order."""
+    """Return whether reading a value runs or consumes a query, so that its rows have no fixed order."""
     runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
     return runs or isinstance(values, pa.RecordBatchReader)
 
 
 def _library(values: Any) -> str:
-    """Return the name of the library that defines its type."""
+    """Return the name of the library that defines the type of a value."""
     return type(values).__module__.partition(".")[0]
 
 
 def _has_index(values: Any) -> bool:
-    """Return whether its rows have an index, as in pandas."""
+    """Return whether the rows of a value have an index, as in pandas."""
     return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
 
 
@@ -2679,7 +2932,7 @@ def plain(argument: str, values: Any) -> Any:
         return values
     try:
         array = converted(values)
-    except BaseException as error:  # whatever its library raises gives the reason
+    except BaseException as error:  # any error of its library gives the reason
         raise_unless_of_values(error)
         problem = in_short(error)
         raise ValueError(
@@ -2694,7 +2947,7 @@ def plain(argument: str, values: Any) -> Any:
 
 
 def table_error(argument: str, names: Collection[Any]) -> ValueError:
-    """Return the error for a table in place of a column or of rankings, with the names of its columns."""
+    """Return the error for a table that was passed as a column or as rankings; it names the table's columns."""
     return ValueError(
         f"{argument}: must be one column; got a table of columns {shown(list(names))}. If each row is a document, join "
         "both sides into one table by query and document and give its columns: predictions, references, "
@@ -2716,7 +2969,7 @@ def plain_in_order(argument: str, values: Any) -> Any:
 
 
 def converted(values: Any) -> Any:
-    """Return the values as an array, in the first way that their library offers, without importing a library."""
+    """Return values as an array, by the first method that their library has, without importing a library."""
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
     if _library(values) == "torch" and hasattr(values, "detach"):
@@ -2740,7 +2993,7 @@ def converted(values: Any) -> Any:
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
     if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
-        return pa.array(values, from_pandas=True)  # as in newer pandas, NaN is a missing value
+        return pa.array(values, from_pandas=True)  # NaN is a missing value, as in newer pandas
     if hasattr(values, "__array__"):
         return np.asarray(values)
     if hasattr(values, "__dlpack__"):
@@ -2758,7 +3011,7 @@ def _from_torch(tensor: Any) -> Any:
 
 
 class Widened(np.ndarray[Any, Any]):
-    """Values of a float type that NumPy does not have, in float32, with a function that rounds to that type."""
+    """Values of a float type that NumPy lacks, as float32, with a function that rounds to the original type."""
 
     rounded: Callable[[float], float] = float
 
@@ -2767,7 +3020,7 @@ class Widened(np.ndarray[Any, Any]):
 
 
 def _masked_rows(values: Any) -> list[Any] | None:
-    """Return the rows of a column of objects, such as in pandas, if some are masked arrays: Arrow drops masks."""
+    """Return the rows of a column of objects, if some are masked arrays, because Arrow ignores masks."""
     if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
         values = values.iloc[:, 0]
     if str(getattr(values, "dtype", None)).lower() != "object":
@@ -2799,7 +3052,7 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with the columns of a DataFrame in place of their names.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame.
 
     Args:
         data: the DataFrame; None if there is none: then arguments are returned unchanged.
@@ -2853,7 +3106,7 @@ def table_names(values: Any) -> list[Any] | None:
 
 
 def is_spark(data: Any) -> bool:
-    """Return whether it is a Spark DataFrame, classic or Connect."""
+    """Return whether a value is a Spark DataFrame, classic or Connect."""
     return _library(data) == "pyspark" and hasattr(data, "mapInArrow")
 
 
@@ -2892,7 +3145,7 @@ def _column_names(frame: Any) -> list[Any]:
 
 
 def _listed(columns: list[Any]) -> str:
-    """Return the first names of columns, as many as a message has room for."""
+    """Return the first names of columns, as many as fit into a message."""
     return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")
 
 
@@ -2901,9 +3154,9 @@ def _listed(columns: list[Any]) -> str:
 NO_ID = "is neither text nor an integer, as ids must be"
 TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
 MAY_BE_FLOAT = re.compile(r"'-?[0-9]+(\.0+)?'$")
-FEW_IDS = 1 << 9  # rows; ids of fewer are numbered faster one by one than by Arrow
-PROBE = 1 << 10  # rows that show whether equal ids follow each other, or whether ids of both sides meet
-THREADED = 1 << 20  # rows; with more, several threads each take a part
+FEW_IDS = 1 << 9  # with fewer rows, numbering ids one by one is faster than Arrow
+PROBE = 1 << 10  # rows sampled to see whether equal ids are adjacent, or whether inputs share ids
+THREADED = 1 << 20  # with more rows, several threads share the work
 RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
 
@@ -2912,7 +3165,7 @@ Order = slice | RowNumbers
 
 
 def id_kind(kind: "type | pa.DataType") -> str:
-    """Return the kind of ids that values of a Python or Arrow type are; an empty string if they are not ids.
+    """Return the kind of ids that a Python or Arrow type represents; an empty string if its values are not ids.
 
     Ids of the same kind can be equal, whatever their width or unit; ids of two kinds are never equal.
 
@@ -2923,7 +3176,7 @@ def id_kind(kind: "type | pa.DataType") -> str:
         return ARROW_IDS.get(kind.id, "")
     if kind in USUAL:
         return USUAL[kind]
-    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # for Python, integers and a time
+    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # would pass for integers and times
         return ""
     for name, kinds in PYTHON_IDS.items():
         if issubclass(kind, kinds):
@@ -2936,7 +3189,7 @@ PYTHON_IDS: dict[str, type] = {
     "text": str,
     "integers": Integral,
     "bytes": bytes,
-    "times": datetime.datetime,  # before dates, since Python counts each as a date
+    "times": datetime.datetime,  # checked before dates, because Python counts a datetime as a date
     "dates": datetime.date,
 }
 ARROW_IDS = {
@@ -2954,7 +3207,7 @@ ARROW_IDS = {
 
 
 def types_of_no_ids(values: Iterable[Any]) -> set[type]:
-    """Return the types of values that are not types of ids.
+    """Return the types of those values that are not ids.
 
     >>> types_of_no_ids(["a", 7, None])
     {<class 'NoneType'>}
@@ -2963,7 +3216,7 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
 
 
 def float_hint(one: str, other: str) -> str:
-    """Return the hint for two texts that end in ids: whole numbers as text, one of them with a fraction of 0.
+    """Return the hint for two ids that are the same whole number, but one of them ends in .0.
 
     >>> float_hint("document '101.0'", "document '7'"), float_hint("document '101'", "document '7'")
     ("; convert ids that are whole numbers to integers, before they become text: '101.0' was a float", '')
@@ -2974,13 +3227,13 @@ def float_hint(one: str, other: str) -> str:
 
 
 def _other_way(value: Any) -> str:
-    """Return what to give in place of a value that is not an id."""
+    """Return advice on what to pass instead of a value that is not an id."""
     is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     return f"give {int(value)}" if is_whole else "give others as text"
 
 
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
-    """Raise an error for a query of a mapping that is not an id, or, if the mapping is nested, for such a document.
+    """Raise an error for a key of a mapping, or of a nested mapping, that is not an id.
 
     >>> check_ids("references", {"q": {"d": 1, None: 0}})
     Traceback (most recent call last):
@@ -3001,12 +3254,12 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
 
 
 class Ids(NamedTuple):
-    """The ids of rows, one for each stretch of rows of the same id.
+    """The ids of rows, stored once for each run of rows with the same id.
 
     Attributes:
         distinct: the distinct ids, in the order of their first rows.
-        code: the id of each stretch, as an index into these.
-        starts: the first row of each stretch, and the number of rows; None if each row counts as one.
+        code: the id of each run, as an index into these.
+        starts: the first row of each run, and the number of rows; None if every row is a run.
     """
 
     distinct: pa.Array
@@ -3041,7 +3294,7 @@ def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
     if (code[1:] >= code[:-1]).all():
         return slice(None), offsets
     bits = len(code).bit_length()
-    if groups.bit_length() + bits < 64:  # numbers sort faster than indices
+    if groups.bit_length() + bits < 64:  # sorting numbers is faster than sorting indices
         packed = code << bits
         packed |= np.arange(len(code))
         packed.sort()
@@ -3117,12 +3370,12 @@ def _few(values: Sequence[Any]) -> Ids | None:
     code = [index.setdefault(each, len(index)) for each in values]
     try:
         return Ids(pa.array(list(index)), np.array(code))
-    except (OverflowError, UnicodeError):  # integers beyond int64, or text that UTF-8 cannot encode
+    except (OverflowError, UnicodeError):  # raised for integers beyond int64, or text that UTF-8 cannot encode
         return None
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
-    """Encode ids: every row, or, if equal ids follow each other, only the first row of each stretch."""
+    """Encode the ids of all rows or, if equal ids are adjacent, only of the first row of each run."""
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
@@ -3133,8 +3386,8 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
 
 
 def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return the first row of each stretch of equal ids."""
-    if len(ids) < 2:  # nothing to compare, and Arrow 21 would crash
+    """Return the first row of each run of equal ids."""
+    if len(ids) < 2:  # there is nothing to compare, and Arrow 21 would crash
         return np.zeros(len(ids), np.int64)
 
     def changes(after: Any, before: Any) -> RowNumbers:
@@ -3146,7 +3399,7 @@ def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
 
 
 def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
-    """Return the rows in one part, or in one for each thread if there are many."""
+    """Return the rows in a single part, or if there are many, in one part for each thread."""
     step = -(-len(rows) // pa.cpu_count()) if len(rows) > THREADED else max(len(rows), 1)
     return [rows[start : start + step] for start in range(0, len(rows), step)] or [rows]
 
@@ -3166,7 +3419,7 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         if ids.ndim != 1:
             raise ValueError(f"{argument} must be flat, an id for each row; got {ids.ndim}-D")
         if ids.dtype.kind == "T":
-            ids = ids.astype(object)  # not every pyarrow reads NumPy's own strings
+            ids = ids.astype(object)  # some versions of pyarrow cannot read NumPy's string type
         elif ids.dtype.kind in "iu":
             ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
     elif not isinstance(ids, (list, tuple)):
@@ -3178,7 +3431,7 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         except OverflowError:
             return pa.array(ids, pa.uint64())
         if id_kind(given.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
-            _refuse_mixed(argument, ids)  # Arrow converts these to one type, in which different ids may be equal
+            _refuse_mixed(argument, ids)  # in Arrow's common type, different ids may be equal
         return given
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
         first: dict[type, str] = {}
@@ -3213,11 +3466,11 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
         raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
 
 
-# Ids of two sides
+# Ids of predictions and references
 
 
 def family(kind: pa.DataType) -> str:
-    """Return the kind of ids of a type, with the zone for times: ids of two families are never equal."""
+    """Return the kind of ids of a type, for times with their zone; ids of two families are never equal."""
     name = id_kind(kind)
     return f"{name} of {kind.tz}" if name == "times" else name
 
@@ -3234,9 +3487,9 @@ def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
     if pa.types.is_timestamp(among.type):
         try:
             values = ids.cast(among.type)
-        except pa.ArrowInvalid:  # more precise than the others, so none can be equal
+        except pa.ArrowInvalid:  # these have more precision than the others, so none can be equal
             own = among.cast(ids.type)
-    else:  # as bytes, whatever their width
+    else:  # compared as bytes of any width
         through = pa.large_binary() if id_kind(ids.type) == "bytes" else pa.large_string()
         values, own = (each.cast(through).cast(pa.large_binary()) for each in (ids, among))
     return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
@@ -3253,12 +3506,12 @@ def ascending(ids: Iterable[Any]) -> list[Any]:
     """
     ids = list(ids)
     if all(id_kind(kind) != "bytes" for kind in set(map(type, ids))):
-        return sorted(ids, key=str)  # code points have the order of their bytes in UTF-8
+        return sorted(ids, key=str)  # code points sort like their bytes in UTF-8
     return sorted(ids, key=lambda each: each if isinstance(each, bytes) else str(each).encode("utf-8", "surrogatepass"))
 
 
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return the rank of each id in the order of `ascending`."""
+    """Return the position of each id in the order of `ascending`."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
     return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))
@@ -3301,7 +3554,7 @@ class Columns(NamedTuple):
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
-    """Return pairs of rows with the same query and document: each row with the next one, counted over all sides."""
+    """Return pairs of rows with the same query and document: each row with the next one, numbered over all inputs."""
     queries = max(int(side.query.max(initial=-1)) for side in sides) + 1
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
@@ -3364,7 +3617,7 @@ def _inputs_hashes_together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArr
 
 
 def digest_of(columns: Columns) -> str:
-    """Return a digest of the rows of one side that does not depend on their order: a sum over their hashes."""
+    """Return a digest of rows that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
     mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value.astype(np.float64) + 0.0).view(
         np.uint64
@@ -3414,7 +3667,7 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 SAMPLE = 100  # lines
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
-NUMBER = re.compile(  # as Arrow's parser accepts it, finite or not
+NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
@@ -3422,7 +3675,7 @@ DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
 RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
-CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with its end
+CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 NO_TEXT = {  # characters that no line may contain, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
@@ -3431,7 +3684,7 @@ NO_TEXT = {  # characters that no line may contain, and why
 
 
 class _Layout(NamedTuple):
-    """How the lines of a TREC, CSV or TSV file are split, and which columns are read: query, document, any value."""
+    """How to split the lines of a TREC, CSV or TSV file, and which columns to read."""
 
     kind: str
     names: Sequence[str]
@@ -3440,7 +3693,7 @@ class _Layout(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The contents of a line, in words."""
+        """A description of the contents of a line."""
         who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
         who = who if self.delimiter == " " else "the header has"
         return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
@@ -3451,7 +3704,7 @@ class _Layout(NamedTuple):
 
     def is_row(self, cells: Sequence[bytes]) -> bool:
         """Return whether a line that begins with ``#`` is a row and not a comment."""
-        if len(self.at) == 2:  # ids alone, which have no number; a space after the # tells a comment
+        if len(self.at) == 2:  # lines of ids have no number; a space after the # marks a comment
             return self.fits(cells) and cells[0] != b"#"
         return self.fits(cells) and NUMBER.fullmatch(cells[self.at[2]]) is not None
 
@@ -3465,7 +3718,7 @@ RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (
 QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
 PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
 PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
-OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # by the columns of a line
+OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # layouts by the number of columns
 LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 
 
@@ -3477,10 +3730,10 @@ def _cells_of_trec(line: bytes) -> list[bytes]:
 def from_lines(
     stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of a TREC, CSV or TSV file; the first line that is not empty or a comment decides which.
+    """Return the rows of a TREC, CSV or TSV file, in the format of the first line that is not empty or a comment.
 
-    A line that begins with ``#`` is a comment unless it is a row of TREC. It decides only if no other line does: a
-    comment may happen to have the columns of another layout.
+    A line that begins with ``#`` is a comment unless it is a row of TREC. It determines the format only if no other
+    line does, because a comment may look like a row of another format.
     """
     chunks = line_chunks(stream, LINE)
     head, layouts, before, notice = b"", LAYOUTS[request.kind], 1, ""  # lines are counted from 1
@@ -3498,7 +3751,7 @@ def from_lines(
         cells = list(map(_cells_of_trec, lines))
         rows = [sum(map(each.is_row, cells)) for each in layouts]
         layout = layouts[rows.index(max(rows))]
-        # comments must also be text in lines that are not too long; parsing raises the error
+        # comments must also be text, in lines of limited length; parsing raises the error
         if any(mark in line for mark in NO_TEXT for line in lines) or max(map(len, lines)) > LINE:
             break
         if not any(rows):
@@ -3515,7 +3768,7 @@ def from_lines(
 def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
     """Return the layout of a file with this first line."""
     kind = request.kind
-    if any(mark in line for mark in NO_TEXT):  # then the line itself is rejected, not its columns
+    if any(mark in line for mark in NO_TEXT):  # the line itself is rejected later, not its columns
         return LAYOUTS[kind][0]
     cells = _cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
@@ -3646,7 +3899,7 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
             while b"  " in text:
                 text = text.replace(b"  ", b" ")
             text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-    empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # two bytes are slow to find
+    empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # searching for two bytes is slow
     marked = spaced and b"#" in text and (text.startswith(b"#") or b"\n#" in text) and not _are_rows(text, layout)
     if empty or marked:
         lines = text.removesuffix(b"\n").split(b"\n")
@@ -3667,10 +3920,10 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
     if not text:
         return ROWS.empty_table()
     if text.startswith(BYTE_ORDER_MARK):
-        text = BYTE_ORDER_MARK + text  # Arrow removes one, also in the middle of a file
+        text = BYTE_ORDER_MARK + text  # Arrow removes a byte order mark, even in the middle of a file
     is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
     if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
-        # Arrow reads quotes as text unless the cell begins with one
+        # Arrow reads a quote as text unless the cell begins with one
         text = re.sub(CELL.format(layout.delimiter, layout.padding).encode(), rb"\1\2\3", text)
     columns = list(map(str, range(len(layout.names))))
     read = [columns[at] for at in layout.at]
@@ -3697,7 +3950,7 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
 
 
 def _are_rows(text: bytes, layout: _Layout) -> bool:
-    """Return whether all lines parse as rows with a value: a check of each line takes ten times as long."""
+    """Return whether all lines parse as rows with a value. Checking each line would take ten times as long."""
     try:
         return len(layout.at) > 2 and len(_parse_rows(text, layout)) > 0
     except pa.ArrowInvalid:
@@ -3726,6 +3979,8 @@ def _problem(row: bytes, layout: _Layout) -> str:
             return "has a quoted cell that continues on the next line; put each row on a single line"
         cells = _cells(text, layout.delimiter)
     if len(cells) != len(layout.names):
+        if any("\udc80" <= each <= "\udcff" for each in text):  # such as a picture
+            return "is not text in UTF-8; save the file in UTF-8"
         swapped = "; are the run and the qrels swapped?" if layout in OTHER_SIDE.get(len(cells), ()) else ""
         hint = f"; {RATINGS}" if "::" in text else swapped  # MovieLens separates ratings by ::
         return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{hint}"
@@ -4026,7 +4281,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
     line = head.lstrip().split(b"\n", 1)[0]
     try:
         first = json.loads(line) if line.startswith(b"{") else None
-    except (ValueError, RecursionError):  # the value continues on the next lines
+    except (ValueError, RecursionError):  # the JSON value continues on the next lines
         first = None
     if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
         parse = partial(_parse_json_lines, reading=_JsonReader(first, request, are_lines=True))
@@ -4091,7 +4346,8 @@ class _JsonReader:
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
-        if not any(isinstance(each, list) for each in value.values()):
+        are_rows = self.kind != "exclude" and hits_of(next(iter(value.values()), None), self.kind) is not None
+        if not are_rows and not any(isinstance(each, list) for each in value.values()):
             value = _only_ranking(value)
         for query, documents in value.items():
             if self.kind == "exclude" and isinstance(documents, (list, dict)):
@@ -4128,11 +4384,11 @@ class _JsonReader:
 
 def _files_tables_is_plain(documents: dict[str, Any]) -> bool:
     """Return whether an object has a number for each document."""
-    return not any(isinstance(each, (dict, list)) for each in islice(documents.values(), 1))
+    return not any(isinstance(each, (dict, list)) for each in documents.values())
 
 
 def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
-    """Return the only ``{query: {document: value}}`` in nested mappings, such as MTEB's by subset and split."""
+    """Return the only ``{query: {document: value}}`` in nested mappings, such as MTEB's, by subset and split."""
     rankings = list(rankings_in({name: value for name, value in objects.items() if name != "mteb_model_meta"}))
     if len(rankings) == 1:
         return rankings[0][1]
@@ -4155,7 +4411,7 @@ def rankings_in(
 
 
 def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
-    """Return the rows of lines of JSON; Arrow reads plain records."""
+    """Return the rows of JSON Lines; Arrow reads plain records."""
     lines = text.removesuffix(b"\n").split(b"\n")
     if reading.names:
         from pyarrow import json as arrow_json  # only when it is needed
@@ -4190,7 +4446,7 @@ def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
 def _json_part(
     values: list[tuple[int, Any]], span: int, reading: _JsonReader, number: int = 0, problem: str = ""
 ) -> FilePart:
-    """Return the rows of values with their numbers, and the error, if any, in the value after them."""
+    """Return the rows of values with their numbers, and the error in the next value, if any."""
     queries: list[Any] = []
     documents: list[Any] = []
     cells: list[Any] = []
@@ -4254,11 +4510,11 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
     if form == "parquet":
         from pyarrow import parquet as arrow_parquet  # only when it is needed, since the import takes long
 
-        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
+        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # columns and row groups
         parquet = arrow_parquet.ParquetFile(file, **how)
         chosen = _chosen_fields(parquet.schema_arrow, request)
         limits.check("rows", parquet.metadata.num_rows)
-        if bounded:  # a text that is stored once may belong to many rows, so it is unpacked once
+        if bounded:  # text that is stored once may belong to many rows, so it is unpacked only once
             _check_packed(parquet.metadata, chosen, limits)
             parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
         batches = parquet.iter_batches(1 << 16, columns=chosen)
@@ -4334,7 +4590,7 @@ def _number_column(column: pa.Array) -> pa.DoubleArray:
 
 
 def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -> FilePart:
-    """Return the rows before the first faulty one, and the error in it, from its cells."""
+    """Return the rows before the first faulty one, and the error in that row's cells."""
     faults = faulty_rows(part.table)
     if not faults.any():
         return part
@@ -4357,9 +4613,9 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -
     return part._replace(table=part.table[:row], problem=problem)
 
 
-# ndcg/files/reader.py: Read files of rankings as columns and mappings, with the format detected from the content.
+# ndcg/files/reader.py: Read files of rankings as columns and mappings; the format is detected from the content.
 
-JSON_BYTES = 5  # how many times as much memory as its text JSON takes as Python objects
+JSON_BYTES = 5  # JSON takes this many times more memory as Python objects than as text
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
 OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do with them
     b"PK\x03\x04": "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV",
@@ -4399,7 +4655,7 @@ def read_columns(
     path = os.fsdecode(path)
     request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
     parts: list[FilePart] = []
-    # the pool is closed here, not by a generator, since a generator left by an error may be closed in any thread
+    # the pool is closed here and not by a generator, because after an error, a generator may be closed in any thread
     with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
         rows = 0
@@ -4479,15 +4735,15 @@ def _joined(parts: list[FilePart], pool: ThreadPoolExecutor) -> Columns:
 
 def _no_rows() -> Columns:
     """Return the columns of an empty file."""
-    none = pa.array([], pa.string())  # made only when it is needed, since making an array imports pandas
+    none = pa.array([], pa.string())  # made only when needed, because making an array imports pandas
     return Columns(np.empty(0, np.int64), none, pa.chunked_array([none]), np.empty(0), np.empty(0, np.uint64))
 
 
 def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
-    """Return a function from a row, or the one after the last, to the words for its place."""
+    """Return a function that describes the place of a row, or of the row after the last."""
     first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
     first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
-    numbers_of_parts = [part.numbers for part in parts]  # without the tables, which are large
+    numbers_of_parts = [part.numbers for part in parts]  # without keeping the tables, which are large
 
     def place(row: int) -> str:
         at = bisect_right(first_rows, row) - 1
@@ -4499,7 +4755,7 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
 
 
 def _repeated(columns: Columns) -> tuple[int, int] | None:
-    """Return the first row with the query and document of an earlier row, and that earlier row."""
+    """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
     first, again = same_rows(columns)
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
@@ -4507,7 +4763,7 @@ def _repeated(columns: Columns) -> tuple[int, int] | None:
 def _file_parts(
     file: BinaryIO, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
-    """Detect the format from the first bytes; return the words for a place in the file, and its parts."""
+    """Detect the format from the first bytes; return what to call a place in the file, and the file's parts."""
     limits = request.limits
     stream, is_packed = unpacked_stream(file, limits)
     for mark, form in TABLES.items():
@@ -6084,7 +6340,7 @@ def join_rows(
     if exclude is None or documents is None:
         return rankings
     kept = ~excluded_rows(exclude, queries, documents)[order]
-    given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # also padding
+    given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # padding too
     had, has = given.counts(), given.only(kept).counts()
     counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
     return rankings.only(kept)._replace(excluded=counts)
@@ -6116,7 +6372,7 @@ def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, i
 
 
 def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
-    """Raise an error if the order of flat rows with equal scores matters, since they have no document ids."""
+    """Raise an error if the order of equal scores in flat rows matters, since the rows have no document ids."""
     if rankings.place is None:
         return
     begins = rankings.offsets
@@ -6129,7 +6385,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     first, second = rows[:-1], rows[1:]
     together = (query[first] == query[second]) & (rankings.score[first] == rankings.score[second])
     unlike = (judged[first] != judged[second]) | (relevance[first] < relevance[second])
-    unlike |= relevance[first] > relevance[second]  # NaN is neither, and is rejected elsewhere
+    unlike |= relevance[first] > relevance[second]  # NaN is neither above nor equal; it is rejected elsewhere
     if (open_ties := together & unlike).any():
         at = int(open_ties.argmax())
         places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
@@ -6154,7 +6410,7 @@ def join_by_id(
     score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Join mappings or files: for each query of the references its retrieved documents, then those only judged.
+    """Join mappings or files: for each query of the references, first the retrieved documents, then the others.
 
     Raises:
         ValueError: a value is not a number, or the ids have nothing in common. Names the query and document.
@@ -6226,14 +6482,14 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
-    """Return the error for sides without a query in common."""
+    """Return the error for predictions and references without a query in common."""
     ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
     hint = float_hint(shown(predicted), shown(referred))
     return ValueError(f"predictions: no query is in the references; ids are such as {ids}{hint}")
 
 
 def _id_types(*sides: Side) -> list[str] | None:
-    """Return the types of the ids of documents, if the sides have none in common."""
+    """Return the types of document ids, if predictions and references share none."""
     types = [{type(document) for documents in side.values() for document in documents} for side in sides]
     if not all(types) or types[0] & types[1]:
         return None
@@ -6309,7 +6565,7 @@ def _join_columns(
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
     if (known != np.arange(len(known))).any():
         run = run._replace(query=known[run.query])
-    if (known < 0).any():  # queries without judgments are skipped
+    if (known < 0).any():  # skip queries without judgments
         run = run.only(run.query >= 0)
     first, second = same_rows(run, qrels)
     second -= len(run.query)
@@ -6348,7 +6604,7 @@ def _join_columns(
     judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
     answered = np.zeros(len(qrels.query_ids), bool)
     answered[known[known >= 0]] = True
-    answered &= until[1:] == until[:-1]  # with an empty list
+    answered &= until[1:] == until[:-1]  # queries with an empty list
     padding = is_padding(relevance, ignore_index)
     references = Column(relevance, offsets, padding=padding).only(judged)
     of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
@@ -6381,7 +6637,7 @@ def _sort_ties(
     score: NDArray[Any],
     ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
 ) -> Order:
-    """Return an order by query in which tied rows are in ascending order of their documents' ordinals."""
+    """Return an order by query in which tied rows are sorted by their documents' ordinals, ascending."""
     at = tied_rows(query[order], score[order])
     if not len(at):
         return order
@@ -6633,7 +6889,7 @@ class Inputs(NamedTuple):
 
     @property
     def rankings(self) -> dict[str, Any]:
-        """All but weights and slices, which are values of queries: the arguments of `read`."""
+        """The arguments of `read`: all except weights and slices, which belong to queries."""
         return {name: getattr(self, name) for name in Inputs._fields[:5]}
 
     def settled(self, score_order: str = "descending") -> "Inputs":
@@ -6761,7 +7017,7 @@ def _align(
 
 
 def _join(inputs: Inputs, **how: Any) -> Rankings:
-    """Bring both sides into the same order of queries and documents, according to their format."""
+    """Put predictions and references into the same order of queries and documents, according to their format."""
     predictions, references, query_ids, document_ids, exclude = inputs.rankings.values()
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
@@ -6785,10 +7041,10 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
 
 
 def _are_by_id(predictions: Any, references: Any) -> bool:
-    """Return whether both sides are mappings or files.
+    """Return whether predictions and references are mappings or files.
 
     Raises:
-        ValueError: only one side is, or a key of a mapping is not an id.
+        ValueError: only one of them is, or a key of a mapping is not an id.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if not isinstance(side, Mapping):
@@ -6835,14 +7091,14 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
         try:
             rankings = _align(piece, **how)
         except ValueError:
-            if piece is not whole:  # raise the error with the index among all queries
+            if piece is not whole:  # let the error count all queries
                 _align(whole, **how)
             raise
         yield rankings
 
 
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
-    """Cut both sides into pieces of about PART documents if they are copied, so that the copies are small."""
+    """Cut inputs that are copied into pieces of about PART documents, so that the copies are small."""
     predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
@@ -6852,7 +7108,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)
     elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
-        with suppress(TypeError):  # a row is not a list: reading them all raises the error
+        with suppress(TypeError):  # a row is not a list; reading all rows raises the error
             lengths = np.fromiter(map(len, predictions), np.int64)
     documents = lengths.cumsum()
     if len(documents) < 2 or documents[-1] < PART or len(predictions) != len(references):
@@ -6879,13 +7135,13 @@ def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
 # ndcg/inputs/slices.py: Slices: the queries with the same value of `by`, such as a language, a segment or a length.
 
 Value = str | int | bool | None
-# The Arrow types that values may have, and the types as which they are read.
+# The Arrow types that values may have, and the types that they are converted to.
 TYPES = {
     pa.types.is_string: pa.large_string(),
     pa.types.is_large_string: pa.large_string(),
     pa.types.is_string_view: pa.large_string(),
     pa.types.is_integer: pa.int64(),
-    pa.types.is_floating: pa.int64(),  # whole numbers, which pandas stores as floats if some are missing
+    pa.types.is_floating: pa.int64(),  # pandas stores whole numbers as floats if some are missing
     pa.types.is_boolean: pa.bool_(),
     pa.types.is_null: pa.null(),
 }
@@ -6936,7 +7192,7 @@ def read_slices(values: Any) -> Slices:
 
 
 def slice_name(value: Value) -> str:
-    """Return the value of a slice as tables show it, in one line.
+    """Return the value of a slice as tables show it, on one line.
 
     >>> slice_name("en"), slice_name(None), slice_name("")
     ('en', '(none)', "''")
@@ -7342,7 +7598,7 @@ def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | N
     values, weight = values[valued], None if weight is None else weight[valued]
     if not values.size or (weight is not None and not weight.any()):
         problem = "no query of positive weight has a value: zero_division=nan excludes those with no relevant documents"
-        hint = 'give a number for zero_division, or missing="empty"'
+        hint = 'zero_division=0, or missing="empty", gives them one'
         raise ValueError(f'{name}: {problem}, missing="skip" those that are missing from the predictions; {hint}')
     with np.errstate(over="ignore"):
         value = float(np.average(values, weights=weight))
@@ -7422,375 +7678,6 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
             )
         relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
     return relevance, score.astype(np.int8) if score.dtype == bool else score  # scikit-learn negates the scores
-
-
-# ndcg/show/tables.py: Format tables, remarks and a signature for people, as text, Markdown, HTML, LaTeX or in a terminal, and as TSV.
-
-LARGE = 1e15  # larger numbers are shown by their first digits: float64 does not hold all digits before the point
-CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
-TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
-LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-
-Table = list[list[str]]  # the header first
-
-
-FOLDED = 8  # the least width of a terminal table's first column, in characters
-RICH_PADDING = 3  # padding of a Rich column, in characters
-
-
-class Readable:
-    """Tables, remarks and the signature of a result, if it has one, in readable formats."""
-
-    signature: str
-
-    def tables(self) -> list[Table]:
-        """Return tables of text, the header first; the first column holds names.
-
-        Characters that do not print, which ids may have, are escaped.
-        """
-        return [[list(map(visible, row)) for row in table] for table in self._tables()]
-
-    def remarks(self) -> list[str]:
-        """Return the sentences below the tables; characters that do not print are escaped."""
-        return list(map(visible, self._remarks()))
-
-    def _tables(self) -> list[Table]:
-        raise NotImplementedError
-
-    def _remarks(self) -> Sequence[str]:
-        raise NotImplementedError
-
-    def to_markdown(self) -> str:
-        """Return tables and notes as Markdown."""
-        tables = []
-        for table in self.tables():
-            header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
-            tables.append("\n".join([header, "|---" + "|---:" * (len(table[0]) - 1) + "|", *rows]))
-        remarks = map(markdown_text, self.remarks())
-        signature = [f"Signature: `{visible(self.signature)}`"] if self.signature else []
-        return "\n\n".join([*tables, *remarks, *signature])
-
-    def __str__(self) -> str:
-        tables = []
-        for table in self.tables():
-            tables.append(_plain(table))
-        return "\n\n".join([*tables, "\n".join(_sentences(self))])
-
-    def _repr_html_(self) -> str:
-        """Return the HTML for notebooks."""
-        tables = []
-        for header, *rows in self.tables():
-            cells = ["".join(f"<th>{html.escape(each)}</th>" for each in header)]
-            cells += ["".join(f"<td>{html.escape(each)}</td>" for each in row) for row in rows]
-            tables.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
-        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self.remarks())
-        signature = f"<p>Signature: <code>{html.escape(visible(self.signature))}</code></p>" if self.signature else ""
-        return "".join(tables) + remarks + signature
-
-
-def _plain(table: Table) -> str:
-    """Return a table as plain text."""
-    widths = _widths(table)
-    rows = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table)
-    return "\n".join("  ".join(row).rstrip() for row in rows)
-
-
-def _records(table: Table) -> str:
-    """Return each row of a table as its name and, below it, a line with the heading and value of each cell.
-
-    >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
-    run: bm25
-     queries  60
-     nDCG     0.5
-    """
-    (name, *headings), *rows = table
-    width = max(map(len, headings), default=0)
-    lines = []
-    for first, *cells in rows:
-        lines.append(f"{name}: {first}")
-        lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
-    return "\n".join(lines)
-
-
-def _widths(table: Table) -> list[int]:
-    """Return the width of each column in characters."""
-    return [max(map(len, column)) for column in zip(*table, strict=True)]
-
-
-def latex_of(result: Readable) -> str:
-    """Return a LaTeX tabular for each table, after comments with the remarks and the signature."""
-    lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
-    for table in result.tables():
-        lines += tabular("l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table])
-    return "\n".join(lines)
-
-
-def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a LaTeX tabular, from its column types and its rows in LaTeX, the header first."""
-    header, *body = (" & ".join(row) + " \\\\" for row in rows)
-    begin, end = f"\\begin{{tabular}}{{{columns}}}", "\\end{tabular}"
-    return [begin, "\\hline", header, "\\hline", *body, "\\hline", end]
-
-
-def rich_of(result: Readable) -> str:
-    """Return tables that fit the terminal; a table that would lose digits is plain text, or one value per line.
-
-    Raises:
-        ImportError: Rich is missing.
-    """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    with console.capture() as captured:
-        for cells in result.tables():
-            first, *others = _widths(cells)
-            if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
-                fits = sum([first, *others]) + 2 * len(others) <= console.width
-                console.print(Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
-                continue
-            header, *rows = cells
-            table = RichTable(box=box.SIMPLE_HEAD)
-            for at, name in enumerate(header):
-                table.add_column(Text(name), justify="right" if at else "left", overflow="fold", no_wrap=at > 0)
-            for row in rows:
-                table.add_row(*map(Text, row))
-            console.print(table)
-        for sentence in _sentences(result):
-            console.print(Text(sentence), soft_wrap=not sentence.endswith("."))  # do not wrap lines to copy
-    return captured.get().rstrip("\n")
-
-
-def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
-    r"""Return a line with the names of all columns, then a line for each row.
-
-    Control characters are escaped, so that `cut` and `sort` find the columns.
-
-    >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "slice": None}]).split("\n")
-    ['query\tscore\tslice', 'a\\tb\t0.5\t', 'c\t\t']
-    """
-    names = dict.fromkeys(name for row in rows for name in row)
-    lines: list[list[Any]] = [list(names), *([row.get(name) for name in names] for row in rows)]
-    cells = (["" if each is None else str(each).translate(TSV_ESCAPES) for each in line] for line in lines)
-    return "\n".join(map("\t".join, cells))
-
-
-def _sentences(result: Readable) -> list[str]:
-    """Return the sentences below the tables of plain text."""
-    return [*result.remarks(), *([f"Signature: {visible(result.signature)}"] if result.signature else [])]
-
-
-def number_text(value: float | None, places: int = 4, sign: str = "") -> str:
-    """Return a number as tables show it, with a sign also before positive ones if that is "+".
-
-    >>> number_text(0.5), number_text(0.25, 2, "+"), number_text(1.5e200), number_text(math.nan)
-    ('0.5000', '+0.25', '1.5000e+200', '–')
-    """
-    if value is None or math.isnan(value):
-        return "–"
-    return f"{value:{sign}.{places}{'f' if abs(value) < LARGE else 'e'}}"
-
-
-def interval_text(low: float, high: float, places: int = 4, sign: str = "") -> str:
-    """Return an interval, or a range, as tables show it.
-
-    >>> interval_text(0.25, 0.5, 2), interval_text(math.nan, math.nan)
-    ('0.25 – 0.50', '–')
-    """
-    return "–" if math.isnan(low) else f"{number_text(low, places, sign)} – {number_text(high, places, sign)}"
-
-
-def level_text(confidence: float) -> str:
-    """Return the name of an interval.
-
-    >>> level_text(0.95)
-    '95% interval'
-    """
-    return f"{100 * confidence:g}% interval"
-
-
-def count_text(value: float | None) -> str:
-    """Return a number of queries or documents as tables show it; an expected number has decimals.
-
-    >>> count_text(1234567), count_text(12.25), count_text(None)
-    ('1,234,567', '12.25', '–')
-    """
-    if value is None:
-        return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4f}".rstrip("0").rstrip(".")
-
-
-def counted_text(counted: int | None, queries: int) -> str:
-    """Return the number of queries in a mean, with the number of all queries if some are excluded.
-
-    >>> counted_text(300, 300), counted_text(1274, 1300), counted_text(None, 300)
-    ('300', '1,274 of 1,300', '–')
-    """
-    return count_text(counted) + (f" of {count_text(queries)}" if counted not in (None, queries) else "")
-
-
-def p_text(value: float) -> str:
-    """Return a p-value as tables show it.
-
-    >>> p_text(0.04), p_text(0.0001), p_text(0.00009)
-    ('0.0400', '0.0001', '<0.0001')
-    """
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
-    """Return the cell of a number or an id; an id may also be a number.
-
-    >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
-    ('q7', '7', '0.50', '–')
-    """
-    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
-
-
-def letter_text(index: int) -> str:
-    """Return the letters a, b, ..., z, aa, ab, ...
-
-    >>> [letter_text(index) for index in (0, 25, 26, 701, 702)]
-    ['a', 'z', 'aa', 'zz', 'aaa']
-    """
-    return (letter_text(index // 26 - 1) if index >= 26 else "") + chr(ord("a") + index % 26)
-
-
-def latex_text(text: str) -> str:
-    r"""Escape text for LaTeX.
-
-    >>> print(latex_text("50%_of $x$"))
-    50\%\_of \$x\$
-    """
-    return "".join(LATEX_SPECIAL.get(each, "\\" + each if each in "&%$#_{}" else each) for each in text)
-
-
-def markdown_text(text: str) -> str:
-    r"""Escape text for Markdown.
-
-    >>> print(markdown_text("<b>|_&"))
-    \<b\>\|\_\&
-    """
-    escaped = "".join("\\" + each if each in "\\`*_{}[]<>#|~$&" else each for each in text)
-    return " ".join(escaped.split())
-
-
-# ndcg/explanations/properties.py: Find what the queries on which two definitions of nDCG differ have in common.
-
-SHOWN_PROPERTIES = 2  # other properties often follow from these
-TELLING = 0.05  # the highest probability that so many queries have a property by chance
-
-
-def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
-    """Return which queries have each property that definitions of nDCG treat differently.
-
-    >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
-    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
-    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
-    """
-    counts, lacking = rankings.counts(), rankings.lacking()
-    retrieved, judged = counts["retrieved"], counts["judged"]
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
-    known = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
-    relevance = np.where(known, rankings.relevance, 0)
-    highest, lowest = np.full(rankings.queries, -np.inf), np.full(rankings.queries, np.inf)
-    relevant = relevance > 0
-    np.maximum.at(highest, query[relevant], relevance[relevant])
-    np.minimum.at(lowest, query[relevant], relevance[relevant])
-    properties = {
-        "no place in the run": lacking,
-        "no retrieved documents": (retrieved == 0) & ~lacking,
-        "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": np.bincount(rankings.queries_of_ties(), minlength=rankings.queries) > 0,
-        "unjudged documents": retrieved > counts["retrieved and judged"],
-        "judged documents that were not retrieved": judged > counts["retrieved and judged"],
-        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
-        "grades of relevance": highest > lowest,
-        "a relevance above 1": highest > 1,
-    }
-    if k is not None:
-        properties["more retrieved documents than the cutoff"] = retrieved > k
-        properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
-        properties["more relevant documents than the cutoff"] = counts["relevant"] > k
-    return properties
-
-
-def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
-    """Yield sentences on the properties of queries that differ from the nearest definition, the most telling first.
-
-    Args:
-        properties: for each property, a mask of the queries that have it.
-        differing: a mask of the queries that differ.
-        noun: what to call them, such as "queries".
-        nearest: the nearest definition.
-    """
-    own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
-    telling = []
-    for name, having in properties.items():
-        with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
-        chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
-        if 2 * with_it > own and chance <= TELLING:
-            have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
-            telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
-    yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
-
-
-def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
-    """Return the probability that at least as many have a property in a random sample of the same size.
-
-    >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
-    0.2222
-    """
-
-    def log_ways(count: int, chosen: int) -> float:
-        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
-
-    lacking = of_all - having
-    numbers = range(max(seen, drawn - lacking), min(drawn, having) + 1)
-    every_way = log_ways(of_all, drawn)
-    return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
-
-
-# ndcg/measure/interrupts.py: Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise.
-
-INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no alarm
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Raise, at the end of the block, the error that a signal handler raised in it, such as KeyboardInterrupt.
-
-    It takes precedence over every other outcome, because the interrupted code may catch the error or raise another.
-    NumPy, for example, raises an ImportError with advice on how to install it.
-    """
-    raised: list[BaseException] = []
-    before: dict[int, tuple[Any, Any]] = {}
-
-    def watched(handler: Callable[..., Any]) -> Callable[..., Any]:
-        def watch(number: int, frame: Any) -> Any:
-            try:
-                return handler(number, frame)
-            except BaseException as error:
-                raised.append(error)
-                raise
-
-        return watch
-
-    try:
-        with suppress(ValueError):  # signals only reach the main thread
-            for number in map(signal.Signals.__getitem__, INTERRUPTS):
-                if callable(handler := signal.getsignal(number)):
-                    before[number] = watched(handler), handler
-                    signal.signal(number, before[number][0])
-        yield
-    finally:
-        for caught, (ours, handler) in before.items():
-            if signal.getsignal(caught) is ours:
-                signal.signal(caught, handler)
-        if raised:
-            raise raised[0]
 
 
 # ndcg/explanations/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
@@ -7911,12 +7798,20 @@ class Queries:
         self._changed: dict[tuple[Change, ...], Sequence[Query]] = {(): list(queries)}
         self._read: dict[tuple[Any, ...], Rankings] = {}
         self._scores: dict[tuple[Any, ...], Floats] = {}
+        self._tied: dict[tuple[Change, ...], Mask] = {}
 
     def changed(self, changes: tuple[Change, ...]) -> Sequence[Query]:
         """Apply changes to the queries, one after the other."""
         if changes not in self._changed:
             self._changed[changes] = [changes[-1](query) for query in self.changed(changes[:-1])]
         return self._changed[changes]
+
+    def tied(self, changes: tuple[Change, ...]) -> Mask:
+        """Return which queries have documents with equal scores after changes."""
+        if changes not in self._tied:
+            runs = [query.run.values() for query in self.changed(changes)]
+            self._tied[changes] = np.array([len(set(run)) < len(run) for run in runs], bool)
+        return self._tied[changes]
 
     def scores(self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED) -> Floats:
         """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
@@ -8028,276 +7923,6 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
         yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
 
 
-# ndcg/explanations/questions.py: Asking a function of nDCG: small random rankings, the forms that functions accept, and their side effects.
-
-NDCGFunction = Callable[..., Any]
-
-FUNCTION_FORMS = {  # the arguments of each form
-    "mappings": "{document: score}, {document: relevance}, k",
-    "lists": "scores, relevance, k",
-    "arrays": "scores, relevance, k",
-    "ranked": "ids, {document: relevance}, k",
-    "sets": "ids, {relevant ids}, k",
-}
-WITHOUT_SCORES = ("ranked", "sets")
-CUTOFF_NAMES = ("k", "top_k", "topk", "at", "at_k", "cutoff", "n")  # of parameters that are given by keyword
-FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
-NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
-
-
-class Answer(NamedTuple):
-    """The answer of a function for a ranking.
-
-    Attributes:
-        value: the score; nan if there is none.
-        problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
-        returned: the value that is not a score, or the words of the error, as text.
-    """
-
-    value: float
-    problem: str = ""
-    returned: str = ""
-
-
-class Habit(NamedTuple):
-    """A side effect of a function.
-
-    Attributes:
-        times: on how many rankings.
-        size: the number of documents of the smallest of them.
-        example: the result for that ranking, or else its arguments; empty if the ranking does not matter.
-    """
-
-    times: int
-    size: int
-    example: str
-
-
-class Asker:
-    """Asks a function, and records its side effects.
-
-    Attributes:
-        habits: the side effects, in words.
-        relevance_first: whether it takes the relevance before the scores or ids.
-    """
-
-    def __init__(self, function: NDCGFunction, k: int | None) -> None:
-        self.function = function
-        self.habits: dict[str, Habit] = {}
-        self.relevance_first = False
-        self._cutoff = _cutoff_parameter(function, k)
-
-    @property
-    def takes_cutoff(self) -> bool:
-        """Whether it takes a cutoff, rather than only a ranking."""
-        return self._cutoff is not None
-
-    def answer(self, query: Query, form: str) -> Answer:
-        """Ask for one ranking, twice, and count habits."""
-        habits: set[str] = set()
-        first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
-        if not np.array_equal([first.value], [second.value], equal_nan=True):
-            habits.add("gives another answer when it is asked twice")
-        if first.value > 1 + FLOAT32:
-            habits.add("returns a value above 1")
-        if first.value < -FLOAT32:
-            habits.add("returns a value below 0")
-        size = len({*query.run, *query.qrels})
-        for habit in sorted(habits):
-            self._count(habit, size, "")
-        if first.problem:
-            raised = first.problem.startswith("raises")
-            ranking = "" if first.returned and not raised else arguments_text(query, form)
-            self._count(first.problem, size, " for ".join(filter(None, (first.returned, ranking))))
-        return first
-
-    def _count(self, habit: str, size: int, example: str) -> None:
-        known = self.habits.get(habit, Habit(0, size, example))
-        smallest = known if known.size <= size else Habit(0, size, example)
-        self.habits[habit] = smallest._replace(times=known.times + 1)
-
-    def value(self, query: Query, form: str) -> float:
-        """Return the score that it gives a ranking, without counting habits; nan if there is none."""
-        return self._ask(_arguments(query, form), query.k, set()).value
-
-    def counts_duplicates(self, form: str) -> bool:
-        """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
-        query = Query({}, {"d1": 1, "d2": 0}, 3)
-        lists = ["d1", "d2"], ["d1", "d1", "d2"]
-        once, twice = (self._ask((ids, _arguments(query, form)[1]), 3, set()) for ids in lists)
-        return twice.value > once.value + FLOAT32
-
-    def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
-        """Return the function's result."""
-        first, second = reversed(arguments) if self.relevance_first else arguments
-        if not self.takes_cutoff:
-            return self.function(first, second)
-        return self.function(first, second, **{self._cutoff: k}) if self._cutoff else self.function(first, second, k)
-
-    def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: set[str]) -> Answer:
-        before, printed = [_as_text(each) for each in arguments], _Printed()
-        with (
-            interruptible(),
-            redirect_stdout(_text_stream(printed)),
-            redirect_stderr(_text_stream(printed)),
-            warnings.catch_warnings(record=True) as warned,
-        ):
-            warnings.simplefilter("always")
-            try:
-                with np.errstate(all="ignore"):
-                    answer = _read_answer(self._called(arguments, k))
-            except BaseException as error:  # noqa: BLE001  # an error is also an answer, and SystemExit too
-                answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
-        if printed.getvalue():
-            habits.add("prints")
-        habits.update(
-            f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})" for each in warned
-        )
-        if [_as_text(each) for each in arguments] != before:
-            habits.add("changes its arguments")
-        return answer
-
-
-class _Printed(io.BytesIO):
-    """What a function prints, also if it closes its output."""
-
-    def close(self) -> None:
-        """Keep what was printed."""
-
-
-def _text_stream(printed: _Printed) -> io.TextIOWrapper:
-    """Return a stream like `sys.stdout`, with its buffer, encoding and other attributes."""
-    return io.TextIOWrapper(printed, "utf-8", "replace", write_through=True)
-
-
-def _cutoff_parameter(function: NDCGFunction, k: int | None) -> str | None:
-    """Return the keyword by which a function takes the cutoff, "" for the third place, or None if it takes none."""
-    with suppress(ValueError, TypeError):  # of a built-in function nothing is known
-        signature = inspect.signature(function)
-        for arguments, name in [((None,) * 3, ""), *(((None,) * 2, name) for name in CUTOFF_NAMES)]:
-            with suppress(TypeError):
-                signature.bind(*arguments, **({name: k} if name else {}))
-                return name
-        signature.bind(None, None)
-        return None
-    return None if k is None else ""
-
-
-def _arguments(query: Query, form: str) -> tuple[Any, Any]:
-    """Return a ranking in a form, as new objects."""
-    if form == "mappings":
-        return dict(query.run), dict(query.qrels)
-    if form == "ranked":
-        return ranked(query), dict(query.qrels)
-    if form == "sets":
-        return ranked(query), {document for document, relevance in query.qrels.items() if relevance > 0}
-    sides = [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
-    return (np.array(sides[0]), np.array(sides[1])) if form == "arrays" else sides
-
-
-def arguments_text(query: Query, form: str) -> str:
-    """Return a ranking as the arguments of a function, to paste.
-
-    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
-    'scores = [2.0], relevance = [1], k = 3'
-    """
-    names = {"mappings": ("run", "qrels"), "ranked": ("ids", "relevance"), "sets": ("ids", "relevant")}
-    one, other = names.get(form, ("scores", "relevance"))
-    first, second = _arguments(query, "lists" if form == "arrays" else form)
-    if form == "sets":
-        second = f"{{{', '.join(map(repr, sorted(second)))}}}" if second else "set()"
-    return f"{one} = {first}, {other} = {second}, k = {query.k}"
-
-
-def _as_text(argument: Any) -> str:
-    """Return an argument as text that shows each change, whatever a function writes into it.
-
-    Its values cannot be compared with `==`: for an array in a list, that is an array of bools.
-    """
-    if isinstance(argument, np.ndarray):
-        return f"{argument.dtype}{argument.shape}{argument.tolist()}"
-    return repr(sorted(argument, key=repr) if isinstance(argument, set) else argument)
-
-
-def _read_answer(returned: Any) -> Answer:
-    """Read what a function returned."""
-    value = _only_value(returned)
-    if value is None:
-        return Answer(math.nan, "returns None")
-    if isinstance(value, (str, bytes)):
-        return Answer(math.nan, "returns text", shown(value))
-    no_number = Answer(math.nan, f"returns a value of type {type(value).__name__}, which is not a number", shown(value))
-    if isinstance(value, (bool, np.bool_)):
-        return no_number
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return no_number
-    if math.isnan(number):
-        return Answer(math.nan, "returns nan")
-    return Answer(number) if math.isfinite(number) else Answer(math.nan, "returns infinity")
-
-
-def _only_value(returned: Any) -> Any:
-    """Return the value in an array or tensor of one, None if it is masked; other results unchanged.
-
-    >>> _only_value(np.array([[0.5]])), _only_value([0.5])
-    (0.5, [0.5])
-    """
-    with suppress(Exception):  # whatever its library raises, it is not an array of numbers
-        array = converted(returned)
-        if isinstance(array, (np.ndarray, *ARROW)) and (array := np.ma.asanyarray(array)).size == 1:
-            return array.reshape(-1).tolist()[0]
-    return returned
-
-
-def random_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> list[Query]:
-    """Return small random rankings that a form can express.
-
-    Some have ties, documents that were not judged or not retrieved, graded relevance, no relevant documents, or more or
-    fewer documents than the cutoff; plain ones have only distinct scores and judged documents.
-
-    >>> random_rankings(1, 2, "lists", 0) == random_rankings(1, 2, "lists", 0)
-    True
-    """
-    rng = np.random.default_rng(seed)
-    return [_random_ranking(rng, k, form, plain) for _ in range(count)]
-
-
-@lru_cache(maxsize=8)
-def first_rankings(count: int, k: int | None, form: str, seed: int, *, plain: bool = False) -> Queries:
-    """Return the first random rankings, which keep their scores by each definition for the next function."""
-    return Queries(random_rankings(count, k, form, seed, plain=plain))
-
-
-def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, plain: bool) -> Query:
-    size = int(rng.integers(2, (k or 8) + 6))
-    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
-    relevance = rng.integers(0, rng.integers(2, 6), size) * (rng.random(size) < rng.uniform(0.3, 1))
-    scores = np.round(rng.normal(0, 2, size), 3)
-    retrieved, judged = np.ones((2, size), bool)
-    if not plain:
-        if rng.random() < 0.08:
-            relevance[:] = 0
-        if rng.random() < 0.3:
-            scores = np.floor(scores)
-        elif rng.random() < 0.2:  # close, but not so close that they are equal in 32 bits
-            scores = 0.05 + rng.integers(0, 9, size) * 10.0 ** -rng.integers(3, 8)
-        if rng.random() < 0.4:
-            retrieved = rng.random(size) < rng.choice([0.0, 0.3, 0.7, 0.9], p=[0.1, 0.3, 0.3, 0.3])
-        if rng.random() < 0.4:
-            judged = rng.random(size) < rng.uniform(0.3, 0.9)
-        judged[rng.integers(size)] = True
-    if form in ("lists", "arrays"):
-        retrieved, judged = np.ones((2, size), bool)
-    if form == "sets":
-        relevance = np.minimum(relevance, 1)
-    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    qrels = {documents[at]: int(relevance[at]) for at in rng.permutation(size) if judged[at]}
-    query = Query(run, qrels, k)
-    return query._replace(run=in_order(ranked(query))) if form in WITHOUT_SCORES else query
-
-
 # ndcg/explanations/slips.py: Every way in which nDCG is known to go wrong, as one table.
 
 # Changes of a query
@@ -8310,7 +7935,25 @@ def _cut(query: Query) -> Query:
 
 def _judged_of_top(query: Query) -> Query:
     top = ranked(query)[: query.k]
-    return query._replace(qrels={each: query.qrels[each] for each in top if each in query.qrels})
+    return query._replace(qrels={each: query.qrels.get(each, 0) for each in top})
+
+
+def _unjudged_as_0(query: Query) -> Query:
+    return query._replace(qrels={**dict.fromkeys(query.run, 0), **query.qrels})
+
+
+def _first_relevant(query: Query) -> Query:
+    """Keep only the judgment of the first relevant document of the run, or of one that it misses."""
+    relevant = [document for document in (*ranked(query), *query.qrels) if query.qrels.get(document, 0) > 0]
+    return query._replace(qrels={each: query.qrels[each] for each in relevant[:1]})
+
+
+def _without_zeros(query: Query) -> Query:
+    return query._replace(run={document: score for document, score in query.run.items() if score != 0})
+
+
+def _by_ascending_id(query: Query) -> Query:
+    return query._replace(run={document: query.run[document] for document in sorted(query.run)})
 
 
 def _whole(query: Query) -> Query:
@@ -8609,6 +8252,11 @@ SLIPS = (
         both=Term(options={"ties": "last"}),
     ),
     Slip(
+        "ties by ascending document id",
+        "Documents with equal scores are ordered by their ids, the lowest first, so the names of documents decide.",
+        both=Term((_by_ascending_id,), {"ties": "first"}),
+    ),
+    Slip(
         "ties in the model's favor",
         "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
         "perfect.",
@@ -8673,6 +8321,11 @@ SLIPS = (
         both=Term((_with_zeros,)),
     ),
     Slip(
+        "documents with the score 0 not retrieved",
+        "A score of 0 is read as no score, so such documents have no rank.",
+        both=Term((_without_zeros,)),
+    ),
+    Slip(
         "unretrieved documents ranked last",
         "Judged documents that were not retrieved take ranks at the end of the list.",
         both=Term((_with_last,)),
@@ -8728,6 +8381,12 @@ SLIPS = (
         both=_with_gain(np.exp2),
     ),
     Slip(
+        "gain 2^r, also of unjudged documents",
+        "The gain is 2^r without the - 1, and documents without a judgment have the relevance 0, so they count 1.",
+        both=_with_gain(np.exp2),
+        dcg=Term((_unjudged_as_0,)),
+    ),
+    Slip(
         "gain r^2",
         "The gain is the square of the relevance.",
         both=_with_gain(np.square),
@@ -8751,6 +8410,16 @@ SLIPS = (
         "Only the first k documents are kept; the ideal, and everything else that depends on the retrieved documents, "
         "is computed from them.",
         both=Term((_cut,)),
+    ),
+    Slip(
+        "only the first relevant document",
+        "The score is the discount of the first relevant document that was retrieved; all others count nothing.",
+        both=Term((_first_relevant,)),
+    ),
+    Slip(
+        "DCG of the first relevant document only",
+        "The DCG ends with the first relevant document, the ideal counts all of them.",
+        dcg=Term((_first_relevant,)),
     ),
     Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
     Slip(
@@ -8779,13 +8448,20 @@ def slip_named(name: str) -> Slip:
     return next(slip for slip in SLIPS if slip.name == name)
 
 
-# ndcg/explanations/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
+# ndcg/explanations/definitions.py: The definitions of nDCG that explain the answers of a function: conventions, known slips, and constant factors.
 
-MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
-FIRST_ASKED = 16  # rankings that rule out most definitions
-TRIED_IN_PAIRS = ("sklearn", "trec_eval", "lightgbm", "ranx")  # conventions on which two slips at once are tried
-NEAREST_SHOWN = 5  # conventions in the table
-VISIBLE = 1e-4  # the least difference in the smallest ranking
+VISIBLE = 1e-4  # the least difference that a reader sees
+FIRST_ORDERED = 4
+MOST_ARRANGEMENTS = 150  # of the tied documents of a ranking
+BASES = {2.0: "2", math.e: "e", 10.0: "10"}
+FACTORS = {
+    100.0: "The scores are percentages.",
+    **{
+        math.log(one)
+        / math.log(other): f"The logarithm has base {BASES[one]} in the DCG and {BASES[other]} in the ideal."
+        for one, other in permutations(BASES, 2)
+    },
+}
 
 
 class Match(NamedTuple):
@@ -8794,10 +8470,1051 @@ class Match(NamedTuple):
     Attributes:
         convention: its name.
         slips: the names of the slips on it; empty for the convention itself.
+        factor: the factor by which all scores are multiplied.
     """
 
     convention: str
     slips: tuple[str, ...] = ()
+    factor: float = 1.0
+
+
+class Answers(NamedTuple):
+    """The answers of a function.
+
+    Attributes:
+        queries: the rankings.
+        values: two answers for each, of shape (2, rankings).
+        plain: which rankings have neither ties nor close scores.
+        close: which have close scores.
+        tolerance: how far an answer may differ from the value that it was rounded from.
+    """
+
+    queries: Queries
+    values: Floats
+    plain: Mask
+    close: Mask
+    tolerance: float
+
+    def agree(self, expected: Floats) -> Mask:
+        """Return which answers agree with the values of a definition; both answers must."""
+        first, second = np.isclose(self.values, expected, rtol=0, atol=self.tolerance, equal_nan=True)
+        both: Mask = first & second
+        return both
+
+
+class Definition(NamedTuple):
+    """Options and slips, whatever the order of ties and the value of queries with nothing relevant.
+
+    Attributes:
+        options: the gain, the discount, the ideal, and whether only judged documents count.
+        slips: the slips, the first one first.
+    """
+
+    options: Mapping[str, Any]
+    slips: tuple[Slip, ...] = ()
+
+    def scores(self, queries: Queries, precision: Slip | None = None, order: Slip | None = None) -> Floats:
+        """Return the value of each query, nan if its ideal DCG is 0, by a precision of scores and an order of ties."""
+        before = None if ASCENDING_ORDER in self.slips else order  # which reverses it
+        changes = [each for each in (precision, before, *self.slips, order) if each is not None]
+        together = reduce(lambda done, slip: slip.over(done), changes, Slip("", ""))
+        return together.scores(queries, {**self.options, "zero_division": math.nan, "negative_relevance": "keep"})
+
+    def tied(self, queries: Queries) -> Mask:
+        """Return which queries have ties, before or after the slips."""
+        changes = tuple(change for slip in self.slips for change in (*slip.both.changes, *slip.dcg.changes))
+        return queries.tied(()) | queries.tied(changes)
+
+
+class Empty(NamedTuple):
+    """The value of a query with nothing relevant.
+
+    Attributes:
+        value: the value, as in `zero_division`.
+        factor: its factor.
+    """
+
+    value: float | str
+    factor: float
+
+    def fill(self, expected: Floats, queries: Sequence[Query]) -> Floats:
+        """Return values in which this one replaces nan."""
+        if isinstance(self.value, str):
+            perfect = [not query.run and not any(each > 0 for each in query.qrels.values()) for query in queries]
+            return np.where(np.isnan(expected), self.factor * np.array(perfect), expected)
+        return np.where(np.isnan(expected), self.factor * self.value, expected)
+
+
+class Fit(NamedTuple):
+    """A definition that explains the answers.
+
+    Attributes:
+        definition: the definition.
+        factor: the factor of its values.
+        choices: the values of queries with nothing relevant, orders of ties and precisions of scores that agree; empty
+            words for an order or a precision that no ranking shows, or an order that is not fixed.
+        unordered: the number of rankings with ties that no single order explains.
+    """
+
+    definition: Definition
+    factor: float
+    choices: Sequence[tuple[float | str, str, str]]
+    unordered: int = 0
+
+
+# Orders of tied documents
+
+
+def _in_order(query: Query, documents: Iterable[Any]) -> Query:
+    """Return a ranking in which documents with equal scores differ in the last digit, in an order."""
+    if len(set(query.run.values())) == len(query.run):
+        return query
+    run, last = dict(query.run), math.inf
+    for document in sorted(documents, key=lambda each: -query.run[each]):
+        run[document] = last = min(run[document], math.nextafter(last, -math.inf))
+    return query._replace(run=run)
+
+
+def _order(of: Callable[[Query], Iterable[Any]]) -> Slip:
+    return Slip("", "", both=Term((lambda query: _in_order(query, of(query)),)))
+
+
+def _relevance(query: Query) -> Callable[[Any], float]:
+    return lambda document: query.qrels.get(document, 0)
+
+
+ORDERS: dict[str, Slip | None] = {
+    "first": _order(lambda query: query.run),
+    "last": _order(lambda query: reversed(list(query.run))),
+    "docid": _order(lambda query: sorted(query.run, reverse=True)),
+    "ascending": _order(lambda query: sorted(query.run)),
+    "best": _order(lambda query: sorted(query.run, key=_relevance(query), reverse=True)),
+    "worst": _order(lambda query: sorted(query.run, key=_relevance(query))),
+    "average": None,
+}
+
+
+def _arrangements(query: Query) -> list[Query]:
+    """Return a ranking with its tied documents in each order that may change its score; none if there are too many.
+
+    >>> [list(each.run.values()) for each in _arrangements(Query({"a": 1.0, "b": 1.0}, {"b": 1}, None))]
+    [[0.9999999999999999, 1.0], [1.0, 0.9999999999999999]]
+    """
+    by_score, groups, count = sorted(query.run, key=lambda each: -query.run[each]), [], 1
+    for _, tied in groupby(by_score, key=lambda each: query.run[each]):
+        group = list(tied)
+        relevant = [each for each in group if query.qrels.get(each, 0) > 0]
+        count *= math.perm(len(group), len(relevant))
+        groups.append((relevant, [each for each in group if each not in relevant]))
+    if count > MOST_ARRANGEMENTS:
+        return []
+    orders = product(*(list(_orders_of(*group)) for group in groups))
+    return [_in_order(query, [document for group in order for document in group]) for order in orders]
+
+
+def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[Any]]:
+    """Yield the orders of documents that differ in the ranks of relevant ones."""
+    size = len(relevant) + len(others)
+    for ranks in permutations(range(size), len(relevant)):
+        at, rest = dict(zip(ranks, relevant, strict=True)), iter(others)
+        yield [at[rank] if rank in at else next(rest) for rank in range(size)]
+
+
+# Definitions to try
+
+ASCENDING_ORDER = slip_named("ascending order")
+IN_32_BITS, ASCENDING = "scores rounded to 32 bits", "ties by ascending document id"
+PRECISIONS: dict[str, Slip | None] = {
+    "given": None,
+    "float32": slip_named(IN_32_BITS),
+    **{slip.name: slip for slip in SLIPS if slip.name.startswith("scores rounded") and slip.name != IN_32_BITS},
+}
+SLIP_OF_OPTION = {  # of values that conventions have, or that are an order or a precision here
+    **{(name, str(value)): slip.name for slip in SLIPS if slip.is_option for name, value in slip.both.options.items()},
+    **{("score_dtype", name): name for name in PRECISIONS},
+    ("score_dtype", "float32"): IN_32_BITS,
+    ("ties", "ascending"): ASCENDING,
+}
+OTHER_SLIPS = [  # than options, orders and precisions; no ranking has a negative relevance
+    slip
+    for slip in SLIPS
+    if not slip.is_option
+    and slip not in (*PRECISIONS.values(), SWAPPED)  # a function may take the relevance first
+    and slip.name not in (ASCENDING, "negative relevance removed")
+]
+
+
+def _options(**values: Iterable[Any]) -> list[dict[str, Any]]:
+    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
+
+
+GRID = _options(gain=GAINS, discount=DISCOUNTS, ideal=IDEALS, judged_only=(False, True))
+OF_CONVENTIONS = [
+    options
+    for options in GRID
+    if any(options.items() <= {**each.options, "judged_only": False}.items() for each in CONVENTIONS.values())
+]
+
+
+@cache
+def usual_definitions() -> list[Definition]:
+    """Return combinations of options, and each slip on the options of each convention."""
+    slips = [Definition(options, (slip,)) for slip in OTHER_SLIPS for options in OF_CONVENTIONS]
+    return [*map(Definition, GRID), *slips]
+
+
+@cache
+def rare_definitions() -> list[Definition]:
+    """Return each slip on options that differ in one from those of a convention, and two slips at once."""
+    one_off = [
+        options for options in GRID if min(sum(options[name] != of[name] for name in of) for of in OF_CONVENTIONS) == 1
+    ]
+    gains = [options for options in OF_CONVENTIONS if (options["discount"], options["ideal"]) == ("log", "judged")]
+    pairs = [Definition(options, pair) for pair in combinations(OTHER_SLIPS, 2) for options in gains]
+    return [*(Definition(options, (slip,)) for options in one_off for slip in OTHER_SLIPS), *pairs]
+
+
+# Comparison
+
+
+def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]:
+    """Return the definitions with the fewest slips that explain answers.
+
+    Args:
+        answers: all of them.
+        first: some of those without ties, which rule out most definitions.
+
+    Returns:
+        The definitions, and the number of rankings with ties if no order explains all of these.
+    """
+    stages = [
+        (definitions, scaled) for definitions in (usual_definitions, rare_definitions) for scaled in (False, True)
+    ]
+    with progress(len(stages), "Comparing", " sets of definitions") as bar:
+        for definitions, scaled in stages:
+            if fits := list(_fits(_screened(definitions(), first, scaled=scaled), answers)):
+                unordered = min(fit.unordered for fit in fits)
+                return _named([fit for fit in fits if fit.unordered == unordered]), unordered
+            bar.update(1)
+    return [], 0
+
+
+def expected_values(definitions: Sequence[Definition], queries: Queries) -> Floats:
+    """Return the value of each query by each definition, nan if ties or a query with nothing relevant decide it."""
+    return np.array(
+        [np.where(definition.tied(queries), np.nan, definition.scores(queries)) for definition in definitions]
+    )
+
+
+def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
+    """Return the factor by which values differ from those of each definition; nan if there is none.
+
+    >>> factors_of(np.array([69.3, 100]), np.array([[0.693, 1], [1, 0.5]]), 0.05).tolist()
+    [100.0, nan]
+    """
+    known = np.isfinite(expected) & np.isfinite(values)
+    of = np.where(known, expected, 0)
+    with np.errstate(all="ignore"):
+        factors = (of * np.where(known, values, 0)).sum(axis=1) / (of**2).sum(axis=1)
+    exact = tolerance <= VISIBLE
+    for factor in FACTORS:
+        factors[np.abs(factors / factor - 1) < (VISIBLE if exact else 0.02)] = factor
+    usable = (factors > VISIBLE) & (np.abs(factors - 1) > VISIBLE) & (exact | np.isin(factors, list(FACTORS)))
+    return np.where(usable, factors, np.nan)
+
+
+def _screened(definitions: Sequence[Definition], first: Answers, *, scaled: bool) -> Iterator[tuple[Definition, float]]:
+    """Yield the definitions with which the first answers agree, each with the factor of its values."""
+    expected = np.where(first.plain, expected_values(definitions, first.queries), np.nan)
+    factors = np.ones(len(expected))
+    if scaled:
+        factors = factors_of(first.values[0], expected, first.tolerance)
+    differences = np.abs(first.values[:, None] - factors[:, None] * expected)
+    agree = ((differences <= first.tolerance) | np.isnan(expected)).all(axis=(0, 2)) & np.isfinite(factors)
+    for row in np.flatnonzero(agree).tolist():
+        yield definitions[row], float(factors[row])
+
+
+def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:
+    """Yield the definitions that explain answers; those with the same values explain the same."""
+    known: dict[bytes, Fit | None] = {}
+    for definition, factor in screened:
+        values = (factor * definition.scores(answers.queries)).round(9).tobytes()
+        if values not in known:
+            known[values] = _fit(definition, factor, answers)
+        if (fit := known[values]) is not None:
+            yield fit._replace(definition=definition)
+
+
+def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
+    """Return how a definition explains answers; None if it does not."""
+    queries = answers.queries.changed(())
+    free = answers.plain & ~definition.tied(answers.queries)
+
+    def agreeing(among: Sequence[Empty], rows: Mask, precision: str = "", order: str = "") -> list[Empty]:
+        expected = factor * definition.scores(answers.queries, PRECISIONS.get(precision), ORDERS.get(order))
+        return [empty for empty in among if answers.agree(empty.fill(expected, queries))[rows].all()]
+
+    emptiness = [Empty(value, each) for value in (0.0, 1.0, math.nan, PERFECT_IF_EMPTY) for each in {1.0, factor}]
+    emptiness = agreeing(emptiness, free)
+    if not emptiness or not free.any():
+        return None
+    tied, close = ~free & ~answers.close, ~free & answers.close
+    choices = [
+        (empty.value, order, precision)
+        for order in (ORDERS if tied.any() else [""])
+        if (kept := agreeing(emptiness, tied, order=order))
+        for precision in (PRECISIONS if close.any() else [""])
+        for empty in agreeing(kept, close, precision, order)
+    ]
+    if choices:
+        return Fit(definition, factor, choices)
+    if not answers.queries.tied(()).any() or 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain):
+        return None
+    for empty in emptiness:
+        if _has_some_order(definition, factor, answers, tied, "given", empty):
+            for precision in PRECISIONS:
+                if _has_some_order(definition, factor, answers, close, precision, empty):
+                    return Fit(definition, factor, [(empty.value, "", precision)], int(np.count_nonzero(~free)))
+    return None
+
+
+def _has_some_order(
+    definition: Definition, factor: float, answers: Answers, rows: Mask, precision: str, empty: Empty
+) -> bool:
+    """Return whether each answer is the value of its ranking with tied documents in some order."""
+    rounded = answers.queries.changed(() if (change := PRECISIONS[precision]) is None else change.both.changes)
+    every = np.flatnonzero(rows).tolist()
+    for some in (every[:FIRST_ORDERED], every[FIRST_ORDERED:]):  # most definitions fail on the first ones
+        in_orders = {row: _arrangements(rounded[row]) for row in some}
+        row = np.repeat(some, [len(each) for each in in_orders.values()]).astype(int)
+        queries = [query for each in in_orders.values() for query in each]
+        if not queries:
+            continue
+        expected = empty.fill(factor * definition.scores(Queries(queries)), queries)
+        agree = np.isclose(answers.values[:, row], expected, rtol=0, atol=answers.tolerance, equal_nan=True)
+        if not all((np.bincount(row, each)[row] > 0).all() for each in agree):
+            return False
+    return True
+
+
+def _named(fits: Sequence[Fit]) -> list[Match]:
+    """Return the conventions that fits amount to, or else the slips on conventions, those reported most often first."""
+    found: dict[tuple[Any, ...], Match] = {}
+    for fit in fits:
+        for match in _names_of(fit):
+            found.setdefault(match if not match.slips else match[1:], match)
+    fewest = min((len(match.slips) for match in found.values()), default=0)
+    matches = [match for match in found.values() if len(match.slips) == fewest]
+    if not fewest:
+        return sorted(matches, key=lambda match: list(CONVENTIONS).index(match.convention))
+    return sorted(matches, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
+
+
+def _names_of(fit: Fit) -> Iterator[Match]:
+    """Yield the conventions from which a fit differs by slips only."""
+    slips = tuple(slip.name for slip in fit.definition.slips)
+    for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):
+        own = {**CONVENTIONS[convention].options, "judged_only": False}
+        chosen = {**fit.definition.options, "zero_division": empty, "ties": order, "score_dtype": precision}
+        differing = [(name, str(value)) for name, value in chosen.items() if str(value) not in ("", str(own[name]))]
+        if all(each in SLIP_OF_OPTION for each in differing):
+            yield Match(convention, (*(SLIP_OF_OPTION[each] for each in differing), *slips), fit.factor)
+
+
+# ndcg/measure/interrupts.py: Handle Ctrl-C and other signals while running code that may catch or replace the errors they raise.
+
+INTERRUPTS = {"SIGINT", "SIGTERM", "SIGALRM"} & {*dir(signal)}  # Windows has no alarm
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise, at the end of the block, the error that a signal handler raised in it, such as KeyboardInterrupt.
+
+    It takes precedence over every other outcome, because the interrupted code may catch the error or raise another.
+    NumPy, for example, raises an ImportError with advice on how to install it.
+    """
+    raised: list[BaseException] = []
+    before: dict[int, tuple[Any, Any]] = {}
+
+    def watched(handler: Callable[..., Any]) -> Callable[..., Any]:
+        def watch(number: int, frame: Any) -> Any:
+            try:
+                return handler(number, frame)
+            except BaseException as error:
+                raised.append(error)
+                raise
+
+        return watch
+
+    try:
+        with suppress(ValueError):  # signals only reach the main thread
+            for number in map(signal.Signals.__getitem__, INTERRUPTS):
+                if callable(handler := signal.getsignal(number)):
+                    before[number] = watched(handler), handler
+                    signal.signal(number, before[number][0])
+        yield
+    finally:
+        for caught, (ours, handler) in before.items():
+            if signal.getsignal(caught) is ours:
+                signal.signal(caught, handler)
+        if raised:
+            raise raised[0]
+
+
+# ndcg/explanations/questions.py: Asking a function of nDCG: the forms that functions accept, and their side effects.
+
+NDCGFunction = Callable[..., Any]
+
+FUNCTION_FORMS = {  # the arguments of each form
+    "mappings": "{document: score}, {document: relevance}, k",
+    "lists": "scores, relevance, k",
+    "arrays": "scores, relevance, k",
+    "ranked": "ids, {document: relevance}, k",
+    "sets": "ids, {relevant ids}, k",
+    "ids": "ids, [relevant ids], k",
+}
+FORMS_WITH_IDS = ("mappings", "ranked", "sets", "ids")
+FORMS_WITHOUT_SCORES = ("ranked", "sets", "ids")
+CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
+FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
+NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
+
+
+class Answer(NamedTuple):
+    """The answer of a function for a ranking.
+
+    Attributes:
+        value: the score; nan if there is none.
+        problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
+        returned: the value that is not a score, or the words of the error, as text.
+        again: the score when it is asked once more, with other ids where these must not matter.
+    """
+
+    value: float
+    problem: str = ""
+    returned: str = ""
+    again: float = math.nan
+
+
+class Habit(NamedTuple):
+    """A side effect of a function.
+
+    Attributes:
+        times: on how many rankings.
+        size: the number of documents of the smallest of them.
+        example: the result for that ranking, or else its arguments; empty if the ranking does not matter.
+    """
+
+    times: int
+    size: int
+    example: str
+
+
+class Call(NamedTuple):
+    """How a function is called.
+
+    Attributes:
+        form: the form of the ranking.
+        cutoff: the position or the name of the cutoff, None if the function takes none.
+        relevance_first: whether the relevance comes before the scores or ids.
+    """
+
+    form: str
+    cutoff: int | str | None = 2
+    relevance_first: bool = False
+
+
+class Asker:
+    """Asks a function, and records its side effects.
+
+    Attributes:
+        habits: the side effects, in words.
+    """
+
+    def __init__(self, function: NDCGFunction, call: Call) -> None:
+        self.function, self.call = function, call
+        self.habits: dict[str, Habit] = {}
+
+    def answer(self, query: Query) -> Answer:
+        """Ask for one ranking, twice, and count habits."""
+        habits: dict[str, str] = {}
+        form = self.call.form
+        first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
+        unlike = "gives another answer when it is asked twice"
+        if form in FORMS_WITH_IDS and _same(first, second) and len(set(query.run.values())) == len(query.run):
+            second = self._ask(_arguments(_renamed(query), form), query.k, {})
+            unlike = "gives another answer for other ids, of which sets have another order"
+        if not _same(first, second):
+            habits[unlike] = f"{_shown_value(first)} and {_shown_value(second)} for {arguments_text(query, form)}"
+        if first.value > 1 + FLOAT32:
+            habits["returns a value above 1"] = ""
+        if first.value < -FLOAT32:
+            habits["returns a value below 0"] = ""
+        size = len({*query.run, *query.qrels})
+        for habit in sorted(habits):
+            self._count(habit, size, habits[habit])
+        if first.problem:
+            raised = first.problem.startswith("raises")
+            ranking = "" if first.returned and not raised else arguments_text(query, form)
+            self._count(first.problem, size, " for ".join(filter(None, (first.returned, ranking))))
+        return first._replace(again=second.value)
+
+    def _count(self, habit: str, size: int, example: str) -> None:
+        known = self.habits.get(habit, Habit(0, size, example))
+        smallest = known if known.size <= size else Habit(0, size, example)
+        self.habits[habit] = smallest._replace(times=known.times + 1)
+
+    def value(self, query: Query) -> float:
+        """Return the score that it gives a ranking, without counting habits; nan if there is none."""
+        return self._ask(_arguments(query, self.call.form), query.k, {}).value
+
+    def counts_duplicates(self) -> bool:
+        """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
+        query = Query({}, {"d1": 1, "d2": 0}, 3)
+        lists = ["d1", "d2"], ["d1", "d1", "d2"]
+        once, twice = (self._ask((ids, _arguments(query, self.call.form)[1]), 3, {}) for ids in lists)
+        return twice.value > once.value + FLOAT32
+
+    def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
+        """Return the function's result."""
+        ordered: list[Any] = [*arguments[::-1]] if self.call.relevance_first else [*arguments]
+        if isinstance(self.call.cutoff, str):
+            return self.function(*ordered, **{self.call.cutoff: k})
+        if self.call.cutoff is not None:
+            ordered.insert(self.call.cutoff, k)
+        return self.function(*ordered)
+
+    def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: dict[str, str]) -> Answer:
+        before, printed = [_as_text(each) for each in arguments], _Printed()
+        with (
+            interruptible(),
+            redirect_stdout(_text_stream(printed)),
+            redirect_stderr(_text_stream(printed)),
+            warnings.catch_warnings(record=True) as warned,
+        ):
+            warnings.simplefilter("always")
+            try:
+                with np.errstate(all="ignore"):
+                    answer = _read_answer(self._called(arguments, k))
+            except BaseException as error:  # noqa: BLE001  # an error is also an answer, and SystemExit too
+                answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
+        if printed.getvalue():
+            habits["prints"] = ""
+        for each in warned:
+            habits[f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})"] = ""
+        if [_as_text(each) for each in arguments] != before:
+            habits["changes its arguments"] = ""
+        return answer
+
+
+class _Printed(io.BytesIO):
+    """What a function prints, also if it closes its output."""
+
+    def close(self) -> None:
+        """Keep what was printed."""
+
+
+def _text_stream(printed: _Printed) -> io.TextIOWrapper:
+    """Return a stream like `sys.stdout`, with its buffer, encoding and other attributes."""
+    return io.TextIOWrapper(printed, "utf-8", "replace", write_through=True)
+
+
+def _same(one: Answer, other: Answer) -> bool:
+    return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
+
+
+def _shown_value(answer: Answer) -> str:
+    return "no score" if math.isnan(answer.value) else f"{answer.value:.6g}"
+
+
+def _renamed(query: Query) -> Query:
+    """Return a ranking with other ids, of which sets have another order."""
+    return query._replace(
+        run={f"e{each}": score for each, score in query.run.items()},
+        qrels={f"e{each}": relevance for each, relevance in query.qrels.items()},
+    )
+
+
+def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str | None]:
+    """Return where a function may take the cutoff: a position, a keyword, or None for nowhere.
+
+    >>> cutoff_parameters(lambda scores, relevance, base=2, k=10: 0, 5)
+    ['k']
+    """
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (ValueError, TypeError):  # of a built-in function nothing is known
+        return [None if k is None else 2]
+    kinds = {each.kind for each in parameters}
+    positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    for each in parameters:
+        if each.name.lower() in CUTOFF_NAMES and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            return [positional.index(each) if each in positional[:3] else each.name]
+    if len(positional) > 2:
+        default = positional[2].default
+        if default is inspect.Parameter.empty:
+            return [2]
+        return [2, None] if default is None or type(default) is int else [None]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return [2]
+    return ["k" if inspect.Parameter.VAR_KEYWORD in kinds else None]
+
+
+def _arguments(query: Query, form: str) -> tuple[Any, Any]:
+    """Return a ranking in a form, as new objects."""
+    if form == "mappings":
+        return dict(query.run), dict(query.qrels)
+    if form == "ranked":
+        return ranked(query), dict(query.qrels)
+    if form in ("sets", "ids"):
+        relevant = [document for document, relevance in query.qrels.items() if relevance > 0]
+        return ranked(query), set(relevant) if form == "sets" else relevant
+    sides = [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
+    return (np.array(sides[0]), np.array(sides[1])) if form == "arrays" else sides
+
+
+def arguments_text(query: Query, form: str) -> str:
+    """Return a ranking as the arguments of a function, to paste.
+
+    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
+    'scores = [2.0], relevance = [1], k = 3'
+    """
+    names = {
+        "mappings": ("run", "qrels"),
+        "ranked": ("ids", "relevance"),
+        **dict.fromkeys(("sets", "ids"), ("ids", "relevant")),
+    }
+    one, other = names.get(form, ("scores", "relevance"))
+    first, second = _arguments(query, "lists" if form == "arrays" else form)
+    if form == "sets":
+        second = f"{{{', '.join(map(repr, sorted(second)))}}}" if second else "set()"
+    return f"{one} = {first}, {other} = {second}, k = {query.k}"
+
+
+def _as_text(argument: Any) -> str:
+    """Return an argument as text that shows each change, whatever a function writes into it.
+
+    Its values cannot be compared with `==`: for an array in a list, that is an array of bools.
+    """
+    if isinstance(argument, np.ndarray):
+        return f"{argument.dtype}{argument.shape}{argument.tolist()}"
+    return repr(sorted(argument, key=repr) if isinstance(argument, set) else argument)
+
+
+def _read_answer(returned: Any) -> Answer:
+    """Read what a function returned."""
+    value = _only_value(returned)
+    if value is None:
+        return Answer(math.nan, "returns None")
+    if isinstance(value, (str, bytes)):
+        return Answer(math.nan, "returns text", shown(value))
+    no_number = Answer(math.nan, f"returns a value of type {type(value).__name__}, which is not a number", shown(value))
+    if isinstance(value, (bool, np.bool_)):
+        return no_number
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return no_number
+    if math.isnan(number):
+        return Answer(math.nan, "returns nan")
+    return Answer(number) if math.isfinite(number) else Answer(math.nan, "returns infinity")
+
+
+def _only_value(returned: Any) -> Any:
+    """Return the value in an array or tensor of one, None if it is masked; other results unchanged.
+
+    >>> _only_value(np.array([[0.5]])), _only_value([0.5])
+    (0.5, [0.5])
+    """
+    with suppress(Exception):  # whatever its library raises, it is not an array of numbers
+        array = converted(returned)
+        if isinstance(array, (np.ndarray, *ARROW)) and (array := np.ma.asanyarray(array)).size == 1:
+            return array.reshape(-1).tolist()[0]
+    return returned
+
+
+# ndcg/explanations/random_rankings.py: Small random rankings to ask a function of nDCG about, of kinds that show how definitions differ.
+
+PLAIN_KINDS = (  # without ties
+    "whole",  # all documents are judged and retrieved
+    "deep",  # at least as many retrieved as the cutoff, and relevant ones that were not retrieved
+    "short",  # fewer documents than the cutoff
+    "unjudged",  # deep, and some documents were not judged
+    "mixed",  # any documents may lack a judgment or a score
+    "nothing relevant",
+    "deep",
+    "whole",
+    "mixed",
+    "long",  # more than 16 documents
+    "few retrieved",  # fewer than the cutoff, and relevant ones that were not retrieved
+    "unjudged",
+    "nothing retrieved",
+    "many relevant",  # more than the cutoff
+)
+ASKED_KINDS = (*PLAIN_KINDS, "tied", "long tied", "close", "tied", "long tied", "close")
+OF_LISTS = {  # in which all documents are judged and retrieved
+    **dict.fromkeys(("deep", "unjudged", "mixed"), "whole"),
+    **dict.fromkeys(("few retrieved", "nothing retrieved"), "short"),
+}
+WITHOUT_SCORES = {"tied": "deep", "long tied": "long", "close": "unjudged"}
+LONG = (17, 65)  # sorts of many libraries are stable for fewer documents
+CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
+TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are relevant, so that all orders can be tried
+
+
+def kinds_of(form: str) -> tuple[str, ...]:
+    """Return the kinds of the rankings that a form can express, as one after the other is asked."""
+    if form in ("lists", "arrays"):
+        return tuple(OF_LISTS.get(kind, kind) for kind in ASKED_KINDS)
+    return (
+        tuple(WITHOUT_SCORES.get(kind, kind) for kind in ASKED_KINDS)
+        if form in ("ranked", "sets", "ids")
+        else ASKED_KINDS
+    )
+
+
+def random_rankings(numbers: Iterable[int], k: int | None, form: str, seed: int, attempt: int = 0) -> list[Query]:
+    """Return small random rankings that a form can express, one for each number, which determines its kind.
+
+    >>> random_rankings([3], 2, "lists", 0) == random_rankings([2, 3], 2, "lists", 0)[1:]
+    True
+    """
+    kinds = kinds_of(form)
+    return [
+        _random_ranking(np.random.default_rng((seed, number, attempt)), k, form, kinds[number % len(kinds)], number)
+        for number in numbers
+    ]
+
+
+def is_plain(number: int) -> bool:
+    """Return whether the ranking of a number has neither ties nor close scores, in any form."""
+    return number % len(ASKED_KINDS) < len(PLAIN_KINDS)
+
+
+@lru_cache(maxsize=8)
+def plain_rankings(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Queries:
+    """Return random rankings, which keep their scores by each definition for the next function."""
+    return Queries(random_rankings(numbers, k, form, seed))
+
+
+def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: str, number: int) -> Query:
+    cut, turn = k or 8, number // len(ASKED_KINDS)
+    if kind in ("tied", "long tied", "close"):
+        return _with_ties(rng, cut, form, kind, 2 * turn + number % 2)._replace(k=k)
+    low, high = {
+        "short": (2, max(cut, 3)),
+        "long": LONG,
+        "many relevant": (cut + 1, 2 * cut + 3),
+        **dict.fromkeys(("deep", "unjudged"), (cut + 2, cut + 8)),
+    }.get(kind, LONG if kind == "nothing relevant" and turn % 3 == 2 else (2, cut + 6))
+    size = int(rng.integers(low, high))
+    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
+        relevance[:] = 0
+    if kind == "many relevant":
+        relevance = np.maximum(relevance, 1)
+    retrieved, judged = np.ones((2, size), bool)
+    if form not in ("lists", "arrays"):
+        if kind in ("deep", "unjudged"):
+            retrieved[: rng.integers(1, size - cut + 1)] = False
+            relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
+        if kind == "few retrieved":
+            retrieved[rng.integers(1, size // 2 + 1) :] = False
+            relevance = np.maximum(relevance, rng.random(size) < 0.7)
+        if kind == "mixed" or (kind == "long" and turn % 2):
+            retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
+        if kind in ("unjudged", "mixed", "few retrieved") or (kind == "long" and turn % 2):
+            judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
+        retrieved &= kind != "nothing retrieved"
+        judged[rng.integers(size)] = True
+    scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
+    if retrieved.all() and turn % 2 == 0:
+        scores -= scores[rng.integers(size)]  # so that one is 0
+    order = rng.permutation(size)
+    return _query(rng, form, scores[order], relevance[order], retrieved[order], judged[order])._replace(k=k)
+
+
+def _with_ties(rng: "np.random.Generator", cut: int, form: str, kind: str, number: int) -> Query:
+    """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
+    size = int(rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6))))
+    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    tied = np.zeros(size, bool)
+    scores = np.array(sorted(rng.permutation(2 * size)[:size], reverse=True)) / 8 + 0.5
+    if kind == "close":
+        scores[:] = 0.05 + np.arange(size)[::-1] * 10.0 ** -CLOSE[number % len(CLOSE)]
+        groups = [(0, size, 2)]
+    else:
+        lengths = rng.integers(2, min(size, TIED_DOCUMENTS) + 1, 2)
+        first = int(rng.integers(0, max(1, min(cut, size - lengths[0] + 1))))
+        second = first + int(lengths[0])
+        groups = [(first, lengths[0], 1 + number % 2)]
+        if number % 2 == 0 and second < size - 1:
+            groups.append((second, min(lengths[1], size - second), 1))
+    for start, length, relevant in groups:
+        group = slice(start, start + length)
+        tied[group], relevance[group] = True, 0
+        if kind != "close":
+            scores[group] = scores[start]
+        relevance[start + rng.permutation(length)[:relevant]] = rng.permutation(5)[:relevant] + 1
+    retrieved, judged = np.ones((2, size), bool)
+    if form == "mappings":
+        judged = ~tied | (relevance > 0) | (rng.random() < 0.7)
+        extra = int(rng.integers(0, 4))  # that were not retrieved
+        relevance, scores = np.append(relevance, rng.integers(1, 4, extra)), np.append(scores, np.zeros(extra))
+        retrieved, judged = np.append(retrieved, np.zeros(extra, bool)), np.append(judged, np.ones(extra, bool))
+        judged |= not (relevance * judged).any()
+    order = rng.permutation(len(scores))
+    return _query(rng, form, scores[order], relevance[order], retrieved[order], judged[order])
+
+
+def _query(
+    rng: "np.random.Generator",
+    form: str,
+    scores: Floats,
+    relevance: NDArray[np.int64],
+    retrieved: NDArray[np.bool_],
+    judged: NDArray[np.bool_],
+) -> Query:
+    """Return a ranking with documents of random ids."""
+    size = len(scores)
+    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
+    if form in ("sets", "ids"):  # which show relevant documents only
+        relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
+    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
+    order = range(size) if form in ("lists", "arrays") else rng.permutation(size)
+    qrels = {documents[at]: int(relevance[at]) for at in order if judged[at]}
+    query = Query(run, qrels, None)
+    return query._replace(run=in_order(ranked(query))) if form in ("ranked", "sets", "ids") else query
+
+
+# ndcg/explanations/asking.py: Asking a function about random rankings, in the form in which definitions explain most of its answers.
+
+MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
+FIRST_ASKED = (16, 64)  # rankings that tell the form and rule out most definitions; more if few are answered
+LEAST_ANSWERS = 6  # of these, and for each kind of rankings
+MOST_CALLS = 3
+IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
+
+
+class Asked(NamedTuple):
+    """The answers of a function to random rankings.
+
+    Attributes:
+        asker: asked the function, and knows its side effects.
+        k: the cutoff.
+        cases: the number of rankings that it was asked about.
+        refused: whether it gave no answer to most of the rankings, before it was asked again.
+        answers: the answers; None if no score is among them.
+    """
+
+    asker: Asker
+    k: int | None
+    cases: int
+    refused: bool
+    answers: Answers | None = None
+
+
+def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int) -> Asked:
+    """Ask about rankings, again about kinds with few answers, and about many more if these answers show little."""
+    asker, kinds = Asker(function, call), kinds_of(call.form)
+
+    def ask_about(numbers: Sequence[int], attempt: int = 0) -> Iterator[tuple[int, Query, Answer]]:
+        with progress(len(numbers), "Asking", " rankings") as bar:
+            for number, query in zip(numbers, random_rankings(numbers, k, call.form, seed, attempt), strict=True):
+                yield number, query, asker.answer(query)
+                bar.update(1)
+
+    rows = list(ask_about(range(cases)))
+    values = np.array([answer.value for _, _, answer in rows])
+    refused = [number for number, query, answer in rows if not _is_comparable(query, answer)]
+    of_kind = Counter(kinds[number % len(kinds)] for number, query, answer in rows if _is_comparable(query, answer))
+    few = [number for number in refused if of_kind[kinds[number % len(kinds)]] < LEAST_ANSWERS]
+    if np.isfinite(values).any():
+        for attempt in (1, 2, 3):
+            rows += ask_about(few, attempt)
+        if tolerance_of(values) > VISIBLE or 2 * len(refused) > cases:
+            rows += ask_about(range(cases, cases * IF_LITTLE_SHOWS))
+    asked = Asked(asker, k, len(rows), 2 * len(refused) > cases)
+    rows = [(number, query, answer) for number, query, answer in rows if _is_comparable(query, answer)]
+    if not any(math.isfinite(answer.value) for _, _, answer in rows):
+        return asked
+    values = np.array([[answer.value, answer.again] for _, _, answer in rows]).T
+    plain = np.array([is_plain(number) for number, _, _ in rows])
+    close = np.array([kinds[number % len(kinds)] == "close" for number, _, _ in rows])
+    queries = Queries(query for _, query, _ in rows)
+    return asked._replace(answers=Answers(queries, values, plain, close, tolerance_of(values)))
+
+
+def _is_comparable(query: Query, answer: Answer) -> bool:
+    """Return whether an answer is a score, or no score for a query with retrieved documents.
+
+    Conventions may leave such a query out; a function may also leave out one without retrieved documents.
+    """
+    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
+
+
+def decimals_of(values: Floats) -> int | None:
+    """Return the number of decimals to which values are rounded; None if they are not.
+
+    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1])), decimals_of(np.array([1 / 3, 0]))
+    (2, 1, None)
+    """
+    numbers = values[np.isfinite(values)]
+    rounded = (np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12) for each in range(MOST_DECIMALS + 1))
+    return next((decimals for decimals, same in enumerate(rounded) if same), None)
+
+
+def tolerance_of(values: Floats) -> float:
+    """Return how far a value may differ from the value that it was rounded from.
+
+    >>> tolerance_of(np.array([0.63, 0.5])) > 0.005
+    True
+    """
+    decimals = decimals_of(values)
+    return FLOAT32 + (0 if decimals is None else 0.5 * 10.0**-decimals)
+
+
+# The call
+
+
+def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], seed: int) -> list[tuple[Call, Answers]]:
+    """Return the call of which some definition explains most answers, and others of which one explains all.
+
+    Each comes with its answers for the first rankings without ties.
+    """
+    found: list[tuple[tuple[int, ...], Call, Answers]] = []
+    for count in FIRST_ASKED:
+        found = []
+        for cutoff, relevance_first, form in product(cutoff_parameters(function, k), (False, True), forms):
+            call, numbers = Call(form, cutoff, relevance_first), _first_numbers(count)
+            queries, asker = plain_rankings(numbers, k, form, seed), Asker(function, call)
+            values = np.array([asker.value(query) for query in queries.changed(())])
+            answered = np.isfinite(values)
+            explained = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0,)
+            first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
+            found.append((explained, call, first))
+        if max(np.count_nonzero(first.plain) for _, _, first in found) >= LEAST_ANSWERS:
+            break
+    found.sort(key=lambda each: each[0], reverse=True)  # which keeps the order of equal ones
+    best = found[0][0][:1]
+    return [each[1:] for each in found if each[0][:1] == best][: MOST_CALLS if best[0] else 1]
+
+
+def _first_numbers(count: int) -> tuple[int, ...]:
+    """Return the numbers of the first rankings without ties."""
+    return tuple(islice(filter(is_plain, range(10**5)), count))
+
+
+@lru_cache(maxsize=8)
+def _first_expected(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Floats:
+    """Return the values of the first rankings by the usual definitions."""
+    return expected_values(usual_definitions(), plain_rankings(numbers, k, form, seed))
+
+
+def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:
+    """Return how well the definition that explains values best does so, as a tuple that is higher if it does better.
+
+    It has whether all values are explained, 2 if exactly and 1 if rounded; how many other than 0 and 1, which many
+    definitions share; how many at all; the number of slips, negative; and how many values there are.
+    """
+    answered = np.isfinite(values)
+    varied, flags = len(np.unique(values[answered])) > 1, {0.0, 1.0}.issuperset(values[answered])
+    known = np.isfinite(expected) & answered
+    telling = known & (expected != 0) & (expected != 1)
+    slips = np.array([len(definition.slips) for definition in usual_definitions()])
+    best: list[tuple[int, ...]] = []
+    for tolerance, scaled in product({FLOAT32, tolerance_of(values)}, (False, True)):
+        factors = factors_of(values, expected, tolerance) if scaled else np.ones(len(expected))
+        agree = known & (np.abs(values - factors[:, None] * expected) <= tolerance)
+        some = 0 if flags and tolerance > FLOAT32 else (agree & telling).sum(axis=1) - scaled
+        complete = varied & (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
+        complete = complete * (1 + (tolerance == FLOAT32))
+        columns = complete, some + np.zeros(len(slips), int), agree.sum(axis=1), -slips - scaled
+        best.append(max(zip(*(column.tolist() for column in columns), strict=True)))
+    return (*max(best), int(np.count_nonzero(answered)))
+
+
+# ndcg/explanations/properties.py: Find what the queries on which two definitions of nDCG differ have in common.
+
+SHOWN_PROPERTIES = 2  # other properties often follow from these
+TELLING = 0.05  # the highest probability that so many queries have a property by chance
+
+
+def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
+    """Return which queries have each property that definitions of nDCG treat differently.
+
+    >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
+    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
+    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
+    """
+    counts, lacking = rankings.counts(), rankings.lacking()
+    retrieved, judged = counts["retrieved"], counts["judged"]
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    known = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
+    relevance = np.where(known, rankings.relevance, 0)
+    highest, lowest = np.full(rankings.queries, -np.inf), np.full(rankings.queries, np.inf)
+    relevant = relevance > 0
+    np.maximum.at(highest, query[relevant], relevance[relevant])
+    np.minimum.at(lowest, query[relevant], relevance[relevant])
+    properties = {
+        "no place in the run": lacking,
+        "no retrieved documents": (retrieved == 0) & ~lacking,
+        "no relevant documents": counts["relevant"] == 0,
+        "documents with equal scores": np.bincount(rankings.queries_of_ties(), minlength=rankings.queries) > 0,
+        "unjudged documents": retrieved > counts["retrieved and judged"],
+        "judged documents that were not retrieved": judged > counts["retrieved and judged"],
+        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
+        "grades of relevance": highest > lowest,
+        "a relevance above 1": highest > 1,
+    }
+    if k is not None:
+        properties["more retrieved documents than the cutoff"] = retrieved > k
+        properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
+        properties["more relevant documents than the cutoff"] = counts["relevant"] > k
+    return properties
+
+
+def in_common(properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str) -> Iterator[str]:
+    """Yield sentences on the properties of queries that differ from the nearest definition, the most telling first.
+
+    Args:
+        properties: for each property, a mask of the queries that have it.
+        differing: a mask of the queries that differ.
+        noun: what to call them, such as "queries".
+        nearest: the nearest definition.
+    """
+    own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
+    telling = []
+    for name, having in properties.items():
+        with_it, others = int(np.count_nonzero(having & differing)), int(np.count_nonzero(having & ~differing))
+        chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
+        if 2 * with_it > own and chance <= TELLING:
+            have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
+            telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
+    yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
+
+
+def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
+    """Return the probability that at least as many have a property in a random sample of the same size.
+
+    >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
+    0.2222
+    """
+
+    def log_ways(count: int, chosen: int) -> float:
+        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
+
+    lacking = of_all - having
+    numbers = range(max(seen, drawn - lacking), min(drawn, having) + 1)
+    every_way = log_ways(of_all, drawn)
+    return math.fsum(math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way) for each in numbers)
+
+
+# ndcg/explanations/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
+
+NEAREST_SHOWN = 5  # conventions in the table
+WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")  # libraries that order ties of longer lists in no fixed way
 
 
 class Example(NamedTuple):
@@ -8835,6 +9552,9 @@ class Check(Readable):
         wanted: the convention that the function should compute; empty for any.
         example: the smallest ranking on which the function and the nearest convention differ.
         notes: side effects of the function, and the common trait of the rankings that differ.
+        unordered: the number of answers for rankings with ties, if no order of tied documents explains them all, but
+            each is the score of some order; else 0.
+        refused: whether it returned no score for most rankings.
     """
 
     signature: str
@@ -8847,11 +9567,13 @@ class Check(Readable):
     wanted: str = ""
     example: Example | None = None
     notes: tuple[str, ...] = ()
+    unordered: int = 0
+    refused: bool = False
 
     @property
     def conventions(self) -> tuple[str, ...]:
-        """The conventions that the function computes."""
-        return tuple(each.convention for each in self.matches if not each.slips)
+        """The conventions that the function computes, for rankings without ties if its order of these is not fixed."""
+        return tuple(each.convention for each in self.matches if not each.slips and each.factor == 1)
 
     @property
     def nearest(self) -> str:
@@ -8864,10 +9586,16 @@ class Check(Readable):
 
     @property
     def status(self) -> int:
-        """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score."""
+        """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score.
+
+        3 if it computes one, but gave no score for most rankings.
+        """
         if not self.answered:
             return 2
-        return 0 if (self.wanted in self.conventions if self.wanted else self.conventions) else 1
+        wanted = self.wanted in self.conventions and (not self.unordered or self.wanted in WITHOUT_ORDER)
+        if not (wanted if self.wanted else self.conventions):
+            return 1
+        return 3 if self.refused else 0
 
     def _tables(self) -> list[Table]:
         best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
@@ -8892,11 +9620,14 @@ class Check(Readable):
             yield f"The function returned no score for any of {self.cases:,} rankings."
             yield f"It was called with ({FUNCTION_FORMS[self.form]}), one query at a time."
             return
-        agree = f"all {self.answered:,} rankings agree"
-        if self.answered < self.cases:
-            agree = f"all {self.answered:,} rankings agree for which it returned a score, of {self.cases:,}"
+        of = f" for which it returned a score, of {self.cases:,}" if self.answered < self.cases else ""
+        agree = f"all {self.answered:,} rankings agree{of}"
+        if self.unordered:
+            agree = f"all {self.answered - self.unordered:,} rankings without ties agree{of}"
         if self.conventions:
             yield f"The function computes the nDCG of {', '.join(self.conventions)}: {agree}."
+        if self.refused:
+            yield "It returned no score for most rankings, so this is all that is known of it."
         if self.wanted and self.wanted not in self.conventions:
             count = self.agreeing[self.wanted]
             yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
@@ -8904,15 +9635,25 @@ class Check(Readable):
             count = self.agreeing[self.nearest]
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {count:,} of {self.answered:,} rankings agree."
-        on_conventions: dict[tuple[str, ...], list[str]] = {}
-        for each in self.matches:
-            if each.slips:
-                on_conventions.setdefault(each.slips, []).append(each.convention)
-        for at, (names, conventions) in enumerate(on_conventions.items()):
+        yield from self._slips(agree)
+        if self.unordered:
+            yield (
+                f"Its order of tied documents is not fixed: no order explains its scores for the {self.unordered:,} "
+                "rankings with ties, but each is the score of some order."
+            )
+
+    def _slips(self, agree: str) -> Iterator[str]:
+        """Yield in words the slips and the factor of the function."""
+        on_conventions: dict[tuple[Any, ...], list[str]] = {}
+        for match in self.matches:
+            if match.convention not in self.conventions:
+                on_conventions.setdefault(match[1:], []).append(match.convention)
+        for at, ((names, factor), conventions) in enumerate(on_conventions.items()):
             slips = [slip_named(name) for name in names]
-            slip = " and ".join(names)
-            found = f"{'Or it' if at else 'It'} computes the nDCG of {', '.join(conventions)} with a slip: {slip}"
-            yield f"{found}: {agree}."
+            times = "" if factor == 1 else f"{factor:.5g} times "
+            slip = f" with {'a slip' if len(names) == 1 else 'slips'}: {' and '.join(names)}" if names else ""
+            yield f"{'Or it' if at else 'It'} computes {times}the nDCG of {', '.join(conventions)}{slip}: {agree}."
+            yield from ([FACTORS[factor]] if factor in FACTORS else [])
             yield from (f"{slip.meaning}{slip.reported}" for slip in slips)
 
     def _difference(self) -> Iterator[str]:
@@ -8956,8 +9697,9 @@ def check(
         k: the cutoff; None for the whole list.
         form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
             (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
-            `{document: relevance}`, k) or "sets" (ids, the set of those that are relevant, k). By default, the form
-            that gives the most plausible answers, also with the relevance as the first argument.
+            `{document: relevance}`, k), "sets" (ids, the set of those that are relevant, k) or "ids" (the same with a
+            list). By default, the form in which some definition explains most answers. In each, the relevance may also
+            be the first argument.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
         seed: the random seed of the rankings.
@@ -8993,205 +9735,98 @@ def check(
     for name, value, words in (("form", form, tuple(FUNCTION_FORMS)), ("convention", convention, tuple(CONVENTIONS))):
         if value is not None:
             choice(name, value, words)
-    asker = Asker(function, k)
-    form = form or _form_of(asker, k, seed)
-    queries, answers = random_rankings(cases, k, form, seed), []
-    with progress(cases, "Asking", " rankings") as bar:
-        for query in queries:
-            answers.append(asker.answer(query, form))
-            bar.update(1)
-    values = np.array([answer.value for answer in answers])
-    answered = np.array([_is_comparable(*each) for each in zip(queries, answers, strict=True)])
-    habits = tuple(
-        f"It {name}: {habit.times:,} of {cases:,} rankings{habit.example and ', such as '}{habit.example}."
-        for name, habit in asker.habits.items()
-    )
-    if asker.relevance_first:
-        habits = ("It takes the relevance as its first argument, and was called so.", *habits)
-    if k is not None and not asker.takes_cutoff:
-        habits = (
-            f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings.",
-            *habits,
-        )
-    result = Check("", form, k, cases, 0, (), {}, convention or "", notes=habits)
-    if not np.isfinite(values).any():
+    results: list[Check] = []
+    for call, first in likely_calls(function, k, tuple(FUNCTION_FORMS) if form is None else (form,), seed):
+        results.append(_compared(ask(function, call, k, cases, seed), first, convention or ""))
+        if results[-1].conventions:
+            return results[-1]
+    return min(results, key=lambda result: min((len(match.slips) for match in result.matches), default=math.inf))
+
+
+def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
+    """Compare answers with every definition."""
+    result = Check("", asked.asker.call.form, asked.k, asked.cases, 0, (), {}, wanted, notes=tuple(_explanations_check_notes(asked)))
+    if asked.answers is None:
         return result
-    known = [query for query, has_answer in zip(queries, answered, strict=True) if has_answer]
-    first = _First(first_rankings(min(cases, FIRST_ASKED), k, form, seed), answered[:FIRST_ASKED])
-    return _compared(result, asker, known, values[answered], first)
-
-
-class _First(NamedTuple):
-    """The rankings that are compared first, since most definitions differ on one of them.
-
-    Attributes:
-        queries: the rankings.
-        answered: which of them the function answered.
-    """
-
-    queries: Queries
-    answered: NDArray[np.bool_]
-
-
-def _is_comparable(query: Query, answer: Answer) -> bool:
-    """Return whether an answer is a score, or no score for a query with retrieved documents.
-
-    Conventions may leave such a query out; a function may also leave out one without retrieved documents.
-    """
-    return not answer.problem or (answer.problem in NO_VALUE and bool(query.run))
-
-
-def _form_of(asker: Asker, k: int | None, seed: int) -> str:
-    """Return the form in which the answers to plain rankings agree best with some definition."""
-    queries, sets = (first_rankings(FIRST_ASKED, k, form, seed, plain=True) for form in ("lists", "sets"))
-    conventions, of_sets = ([each.scores({"convention": name}) for name in CONVENTIONS] for each in (queries, sets))
-    # a function that takes ranked ids ranks mappings by the order of their documents
-    slips = [slip.scores(queries, {}) for slip in SLIPS if slip not in (IN_ORDER_OF_INPUT, SWAPPED)]
-    points = {}
-    for relevance_first, form in product((False, True), FUNCTION_FORMS):
-        asker.relevance_first = relevance_first
-        values = np.array([asker.value(query, form) for query in queries.changed(())])
-        tolerance = _tolerance(values)
-        answered = np.count_nonzero(np.isfinite(values))
-        expected = of_sets if form == "sets" else conventions if relevance_first else [*conventions, *slips]
-        agreeing = max(np.count_nonzero(_agree(values, each, tolerance)) for each in expected)
-        points[relevance_first, form] = agreeing if answered else 0, answered
-    asker.relevance_first, form = max(points, key=lambda each: points[each])
-    return form
-
-
-def _agree(values: Floats, expected: Floats, tolerance: float = FLOAT32) -> NDArray[np.bool_]:
-    return np.isclose(values, expected, rtol=0, atol=tolerance, equal_nan=True)
-
-
-def _decimals(values: Floats) -> int:
-    """Return the number of decimals to which values are rounded; 0 if they are not, or are all integers.
-
-    >>> _decimals(np.array([0.63, 0.5])), _decimals(np.float32([0.1, 1])), _decimals(np.array([1 / 3, 0]))
-    (2, 1, 0)
-    """
-    numbers = values[np.isfinite(values)]
-    rounded = (np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12) for each in range(MOST_DECIMALS + 1))
-    return next((decimals for decimals, same in enumerate(rounded) if same), 0)
-
-
-def _tolerance(values: Floats) -> float:
-    """Return how far a value may differ from the value that it was rounded from.
-
-    >>> _tolerance(np.array([0.63, 0.5])) > 0.005
-    True
-    """
-    decimals = _decimals(values)
-    return FLOAT32 + (0.5 * 10.0**-decimals if decimals else 0)
-
-
-def _compared(result: Check, asker: Asker, queries: Sequence[Query], values: Floats, first: _First) -> Check:
-    """Compare scores with every definition."""
-    tolerance = _tolerance(values)
-    expected = {name: query_scores(queries, {"convention": name}) for name in CONVENTIONS}
-    agree = {name: _agree(values, each, tolerance) for name, each in expected.items()}
-    names = [name for name, each in agree.items() if each.all()]
-    if result.form not in WITHOUT_SCORES:
-        names = _told_apart(asker, result.form, queries, names, tolerance)
-    matches = [Match(name) for name in names] or _slips_on(queries, values, first, expected, tolerance)
+    for tolerance in (FLOAT32, asked.answers.tolerance):  # 0 and 1 are not rounded if a definition gives only these
+        answers = asked.answers._replace(tolerance=tolerance)
+        matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
+        if matches or asked.answers.tolerance == FLOAT32:
+            break
+    queries = answers.queries
+    expected = {name: queries.scores({"convention": name}) for name in CONVENTIONS}
+    agree = {name: answers.agree(each) for name, each in expected.items()}
     result = replace(
         result,
-        answered=len(queries),
+        answered=len(answers.plain),
+        refused=asked.refused,
         matches=tuple(matches),
+        unordered=unordered,
         agreeing={name: int(np.count_nonzero(each)) for name, each in agree.items()},
     )
     differing = ~agree[result.nearest]
     notes, example = result.notes, None
-    if tolerance > VISIBLE:
-        decimals = _decimals(values)
-        rounds = f"It rounds to {decimals} decimal{'s' * (decimals > 1)}"
-        notes = (f"{rounds}, which hides differences below {0.5 * 10.0**-decimals:g}; ask for more cases.", *notes)
-    if differing.any():
-        own = [query for query, differs in zip(queries, differing, strict=True) if differs]
-        example = _smallest_example(asker, result.form, own, result.nearest, tolerance)
+    if answers.tolerance > VISIBLE:
+        decimals = decimals_of(answers.values)
+        rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
+        notes = (f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.", *notes)
+    if differing.any() and not (unordered and result.status == 0):
+        own = [query for query, differs in zip(queries.changed(()), differing, strict=True) if differs]
+        example = _smallest_example(asked.asker, own, result.nearest, answers.tolerance)
         if not matches:
-            properties = properties_of(Queries(queries).rankings(range(len(queries)), (), Options.parse()), result.k)
+            properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
-            parts = values / 100
-            in_percent = [name for name, each in expected.items() if _agree(parts, each, _tolerance(parts)).all()]
-            if in_percent:
-                notes = (f"Divided by 100, all of its scores equal the scores of {', '.join(in_percent)}.", *notes)
-    if result.form in WITHOUT_SCORES and asker.counts_duplicates(result.form):
+    if result.form in FORMS_WITHOUT_SCORES and asked.asker.counts_duplicates():
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
-    if names:
-        endless = result.k is None and CONVENTIONS[names[0]].ideal == "full"
-        result = replace(result, signature=Options.parse(k=1 if endless else result.k, convention=names[0]).signature())
-    return replace(result, example=example, notes=notes)
+    result = replace(result, example=example, notes=notes)
+    return replace(result, signature=_signature(result, answers)) if result.conventions else result
 
 
-def _told_apart(asker: Asker, form: str, queries: Sequence[Query], names: list[str], tolerance: float) -> list[str]:
-    """Return the conventions that a function still computes if scores are equal in 32 bits; all of them if none."""
-    if len({CONVENTIONS[name].score_dtype for name in names}) < 2:
-        return names
-    close = [_with_close_scores(query) for query in queries[:FIRST_ASKED]]
-    values = np.array([asker.value(query, form) for query in close])
-    kept = [name for name in names if _agree(values, query_scores(close, {"convention": name}), tolerance).all()]
-    return kept or names
+def _explanations_check_notes(asked: Asked) -> Iterator[str]:
+    """Yield in words how a function was called, and its side effects."""
+    k, call = asked.k, asked.asker.call
+    if k is not None and call.cutoff is None:
+        yield f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings."
+    if call.relevance_first:
+        yield "It takes the relevance as its first argument, and was called so."
+    for name, habit in asked.asker.habits.items():
+        example = f", such as {habit.example}" if habit.example else ""
+        yield f"It {name}: {habit.times:,} of {asked.cases:,} rankings{example}."
 
 
-def _with_close_scores(query: Query) -> Query:
-    """Return a ranking of the same order, in which all scores are equal in 32 bits."""
-    ranks = {document: rank for rank, document in enumerate(ranked(query))}
-    return query._replace(run={document: 1 - 1e-12 * ranks[document] for document in query.run})
+def _signature(result: Check, answers: Answers) -> str:
+    """Return the options of the first convention that answers agree with, without those that no answer shows."""
+    name = result.conventions[0]
+    own, seen = CONVENTIONS[name].options, {"v", "log"}
+    rows = answers.plain if result.unordered else np.ones(len(answers.plain), bool)
+    values = {option: tuple(each.words) for option, each in OPTIONS.items() if option in own and each.words}
+    for option, others in {**values, "zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}.items():
+        chosen = own.get(option, False)
+        changed = [
+            answers.queries.scores({"convention": name, option: value}) for value in others if str(value) != str(chosen)
+        ]
+        if not any(answers.agree(each)[rows].all() for each in changed):
+            seen.add(OPTIONS[option].said_as)
+    endless = result.k is None and own["ideal"] == "full"
+    scores, *options = Options.parse(k=1 if endless else result.k, convention=name).signature().split("|")
+    return "|".join([scores, *(each for each in options if each.partition(":")[0] in seen)])
 
 
-def _slips_on(
-    queries: Sequence[Query], values: Floats, first: _First, expected: Mapping[str, Floats], tolerance: float
-) -> list[Match]:
-    """Return the slips on conventions with which all values agree, or pairs of slips if no single one does."""
-    distinct: dict[bytes, str] = {}
-    for name, each in expected.items():
-        distinct.setdefault(each.round(9).tobytes(), name)  # conventions that agree on all rankings are tried once
-    singles = [(name, (slip,)) for slip in SLIPS for name in distinct.values()]
-    found = _definitions_that_agree(queries, values, first, singles, tolerance)
-    if not found:
-        pairs = [(name, pair) for pair in combinations(SLIPS, 2) for name in TRIED_IN_PAIRS]
-        found = _definitions_that_agree(queries, values, first, pairs, tolerance)
-    return sorted(found, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
-
-
-def _definitions_that_agree(
-    queries: Sequence[Query],
-    values: Floats,
-    first: _First,
-    candidates: Sequence[tuple[str, tuple[Slip, ...]]],
-    tolerance: float,
-) -> list[Match]:
-    found, all_of = [], Queries(queries)
-    first_values = values[: np.count_nonzero(first.answered)]
-    with progress(len(candidates), "Comparing", " definitions") as bar:
-        for convention, slips in candidates:
-            slip = slips[0] if len(slips) == 1 else slips[1].over(slips[0])
-            options = {"convention": convention}
-            if (
-                _agree(first_values, slip.scores(first.queries, options)[first.answered], tolerance).all()
-                and _agree(values, slip.scores(all_of, options), tolerance).all()
-            ):
-                found.append(Match(convention, tuple(each.name for each in slips)))
-            bar.update(1)
-    return found
-
-
-def _smallest_example(asker: Asker, form: str, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
+def _smallest_example(asker: Asker, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
     """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
-        value, expected = asker.value(query, form), float(query_scores([query], options)[0])
+        value, expected = asker.value(query), float(query_scores([query], options)[0])
         if math.isnan(value) or math.isnan(expected):
             return math.isnan(value) != math.isnan(expected)
         return abs(value - expected) > max(tolerance, VISIBLE)
 
     plain = [query for query in queries if differs(query)] or list(queries)
     query = min(plain, key=lambda each: len({*each.run, *each.qrels}))
-    while (simpler := next(filter(differs, _simpler(query, form)), None)) is not None:
+    while (simpler := next(filter(differs, _simpler(query, asker.call.form)), None)) is not None:
         query = simpler
-    return _example(query, asker.value(query, form), options)
+    return _example(query, asker.value(query), options)
 
 
 def _simpler(query: Query, form: str) -> Iterator[Query]:
@@ -9208,7 +9843,7 @@ def _simpler(query: Query, form: str) -> Iterator[Query]:
         yield from (query._replace(k=k) for k in (1, query.k - 1))
     for document, relevance in query.qrels.items():
         yield from (query._replace(qrels={**query.qrels, document: each}) for each in (0, 1) if relevance > each)
-    if form not in WITHOUT_SCORES:
+    if form not in FORMS_WITHOUT_SCORES:
         levels = sorted(set(query.run.values()))
         run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
         if run != query.run:
@@ -9845,7 +10480,7 @@ def _scored_choices(
 ) -> Iterator[_Scored]:
     """Yield the values of queries under each choice of the options that they depend on, at the cutoffs of each ideal.
 
-    The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
+    The DCG does not depend on the ideal, and the ideal DCG does not depend on ties, so each is summed only once.
     """
     every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
     *outer, orders = (reading.grid[name] for name in OF_DCG)
@@ -10414,16 +11049,18 @@ class Explanation(Readable):
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
         errors = [f"No score under {_enumerated(names)}: {error}." for error, names in conventions.items()]
-        return [*self._conclusion(), *self.notes, *errors]
+        got, percent = self.got or 0.0, []
+        if self.percent:
+            percent = [f"Your score was read as a percentage: {100 * got:g}% is {got:g}."]
+        return [*self._conclusion(), *percent, *self.notes, *errors]
 
     def _conclusion(self) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
         if self.got is None:
             return
-        if self.percent:
-            yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
         if self.matches:
-            yield f"{self.reported} is the {self.measure} of {_enumerated(self.matches)}."
+            are = "are" if " and " in self.reported or self.reported.endswith("queries") else "is"
+            yield f"{self.reported.replace('these', 'These')} {are} the {self.measure} of {_enumerated(self.matches)}."
             return
         name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
         yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
@@ -15552,7 +16189,7 @@ def plot_means(
     Args:
         axes: the Matplotlib Axes.
         scores: the scores of the systems, in the order of the rows.
-        pairs: the pairs of the reference, by the name of the other system.
+        pairs: the pairs that include the reference, by the name of the other system.
         measure: the name of the scores.
         testing: the hypotheses of the tests.
     """
@@ -16353,7 +16990,7 @@ def compare_reports(
         leave_out_alike(columns, options.names)
     contest = Contest(options, baseline, resampling, testing)
     slices = _same_slices(tables) if paired else None
-    return comparison_of(columns, slices, contest, signature=signature, notes=_notes(read, tables, paired))
+    return comparison_of(columns, slices, contest, signature=signature, notes=_statistics_comparing_reports_notes(read, tables, paired))
 
 
 def _report(name: str, report: Any) -> Report:
@@ -16445,7 +17082,7 @@ def _columns(table: pa.Table, options: Options) -> PerQuery:
     return {**saved_columns(table, options.names), "query": np.array(table["query"].to_pylist(), object)}
 
 
-def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
+def _statistics_comparing_reports_notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
     """Return the notes of reports, those that all share without names, and notes on what differs."""
     notes: list[str] = []
     first, first_report = next(iter(tables.values())), next(iter(reports.values()))

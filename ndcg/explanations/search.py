@@ -225,7 +225,7 @@ def _scored_choices(
 ) -> Iterator[_Scored]:
     """Yield the values of queries under each choice of the options that they depend on, at the cutoffs of each ideal.
 
-    The DCG does not depend on the ideal, nor the ideal DCG on ties, so each is summed once for all of the others.
+    The DCG does not depend on the ideal, and the ideal DCG does not depend on ties, so each is summed only once.
     """
     every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
     *outer, orders = (reading.grid[name] for name in OF_DCG)

@@ -1,7 +1,7 @@
 """Slips: ways in which nDCG goes wrong, and their effect on a query.
 
-A slip changes one thing about the nDCG of a query: the input that the function makes of its arguments, the options, or
-which sum it divides by which. So it applies to any convention, and two slips can be combined.
+A slip changes one thing about the nDCG of a query: how the function reads its arguments, the options, or the sums that
+it divides. So it applies to any convention, and two slips can be combined.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

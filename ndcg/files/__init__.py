@@ -1,4 +1,4 @@
-"""Read files of rankings: TREC lines, CSV, TSV, JSON, Parquet and Arrow, compressed or not.
+"""Read files of rankings: TREC, CSV, TSV, JSON, Parquet and Arrow, compressed or not.
 
 May import: measure, inputs.
 """

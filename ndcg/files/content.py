@@ -1,4 +1,4 @@
-"""The content of files: bytes, decompressed and counted; names of columns; rows, part by part; JSON."""
+"""Read the content of files: decompressed and counted bytes, names of columns, rows in parts, and JSON."""
 
 import io
 import json
@@ -23,7 +23,7 @@ CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that th
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
-COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by the bytes that their files begin with
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by their first bytes
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
@@ -60,7 +60,7 @@ NO_LIMITS = Limits()
 
 
 class FileError(OSError, ValueError):
-    """A file cannot be read: an OSError, as from `open`, and a ValueError, as for all other errors in an argument.
+    """A file cannot be read: an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
 
     Attributes:
         argument: the argument that names the file, with a colon; empty in functions that read one file.
@@ -72,7 +72,7 @@ class FileError(OSError, ValueError):
     argument = ""
 
     def __str__(self) -> str:
-        path = self.filename  # long if someone gave the content of a file
+        path = self.filename  # long if somebody passed the content of a file
         name = visible(path) if len(path) <= 500 else shown_cell(path)
         return f"{self.argument}{name}: {self.strerror}"
 
@@ -82,7 +82,7 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class SavedResultError(ValueError):
-    """A file contains the result of `to_dict`, for one run or several, and no rankings.
+    """A file contains results of `to_dict`, for one run or several, instead of rankings.
 
     Attributes:
         value: the content of the file.
@@ -94,7 +94,7 @@ class SavedResultError(ValueError):
 
 
 class ReadRequest(NamedTuple):
-    """How a file is to be read.
+    """How to read a file.
 
     Attributes:
         kind: the kind of file, as in `read_columns`.
@@ -110,7 +110,7 @@ class ReadRequest(NamedTuple):
 
 
 class FilePart(NamedTuple):
-    """Rows that follow each other in a file.
+    """Consecutive rows of a file.
 
     Attributes:
         table: the columns query, document and value.
@@ -144,7 +144,7 @@ def naming_file(path: str) -> Iterator[None]:
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
         raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
-    except RecursionError:  # from values that JSON's own parser accepts
+    except RecursionError:  # raised for values that JSON's parser accepts
         raise ValueError(f"{path}: nests objects too deep") from None
     except (SavedResultError, UnknownColumnError) as error:
         error.args = (f"{path}: {error}",)
@@ -154,7 +154,7 @@ def naming_file(path: str) -> Iterator[None]:
 
 
 class ByteStream(io.RawIOBase):
-    """The bytes of a file, up to a limit; the first of them can be looked at before they are read."""
+    """The bytes of a file, up to a limit; `peek` shows the next ones before they are read."""
 
     def __init__(self, file: Any, limits: Limits, unit: str) -> None:
         self.file, self.unit, self.limits = file, unit, limits
@@ -195,7 +195,7 @@ def read_content(path: str) -> bytes:
 
 
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
-    """Return the bytes of a file, decompressed if they are compressed, and whether they are."""
+    """Return the decompressed bytes of a file, and whether it was compressed."""
     packed = ByteStream(file, limits, "bytes")
     compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
     content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
@@ -203,7 +203,7 @@ def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
 
 
 def check_encoding(start: bytes) -> None:
-    r"""Raise an error for text in UTF-16, by its first bytes.
+    r"""Raise an error if the first bytes are text in UTF-16.
 
     >>> check_encoding("q1".encode("utf-16"))
     Traceback (most recent call last):
@@ -220,7 +220,7 @@ def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
     while data := stream.read(CHUNK):
         data = rest + data
         end = data.rfind(b"\n") + 1
-        if len(data) - end > longest + 1:  # and a carriage return
+        if len(data) - end > longest + 1:  # including a carriage return
             end = len(data)
         rest = data[end:]
         if end:
@@ -246,7 +246,7 @@ def parts_in_threads(
 
 
 def delimiter_of(header: str) -> str:
-    """Return the delimiter of a header: a tab if it has one, else commas or semicolons, whichever are more.
+    """Return the delimiter of a header: a tab if there is one, else a comma or a semicolon, whichever is more frequent.
 
     >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
     (';', ',')
@@ -258,7 +258,7 @@ def delimiter_of(header: str) -> str:
 
 def check_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
-    request.limits.check("columns", len(names))  # first, so that no message is about thousands of columns
+    request.limits.check("columns", len(names))  # checked first, so that no message lists thousands of columns
     known = set(chain.from_iterable(request.names.values()))
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
         header = ",".join(possible[0] for possible in request.names.values())
@@ -271,7 +271,7 @@ def check_header(names: Sequence[str], request: ReadRequest) -> None:
 
 
 def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
-    """Return rows as a table; the value of each is 1 if none are given."""
+    """Return rows as a table, with value 1 if there are no values."""
     return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
 
 

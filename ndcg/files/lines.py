@@ -36,7 +36,7 @@ from .content import (
 
 SAMPLE = 100  # lines
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
-NUMBER = re.compile(  # as Arrow's parser accepts it, finite or not
+NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
 )
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
@@ -44,7 +44,7 @@ DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
 RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
-CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # with its end
+CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 NO_TEXT = {  # characters that no line may contain, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
@@ -53,7 +53,7 @@ NO_TEXT = {  # characters that no line may contain, and why
 
 
 class _Layout(NamedTuple):
-    """How the lines of a TREC, CSV or TSV file are split, and which columns are read: query, document, any value."""
+    """How to split the lines of a TREC, CSV or TSV file, and which columns to read."""
 
     kind: str
     names: Sequence[str]
@@ -62,7 +62,7 @@ class _Layout(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The contents of a line, in words."""
+        """A description of the contents of a line."""
         who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
         who = who if self.delimiter == " " else "the header has"
         return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
@@ -73,7 +73,7 @@ class _Layout(NamedTuple):
 
     def is_row(self, cells: Sequence[bytes]) -> bool:
         """Return whether a line that begins with ``#`` is a row and not a comment."""
-        if len(self.at) == 2:  # ids alone, which have no number; a space after the # tells a comment
+        if len(self.at) == 2:  # lines of ids have no number; a space after the # marks a comment
             return self.fits(cells) and cells[0] != b"#"
         return self.fits(cells) and NUMBER.fullmatch(cells[self.at[2]]) is not None
 
@@ -87,7 +87,7 @@ RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (
 QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
 PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
 PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
-OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # by the columns of a line
+OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # layouts by the number of columns
 LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 
 
@@ -99,10 +99,10 @@ def _cells_of_trec(line: bytes) -> list[bytes]:
 def from_lines(
     stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of a TREC, CSV or TSV file; the first line that is not empty or a comment decides which.
+    """Return the rows of a TREC, CSV or TSV file, in the format of the first line that is not empty or a comment.
 
-    A line that begins with ``#`` is a comment unless it is a row of TREC. It decides only if no other line does: a
-    comment may happen to have the columns of another layout.
+    A line that begins with ``#`` is a comment unless it is a row of TREC. It determines the format only if no other
+    line does, because a comment may look like a row of another format.
     """
     chunks = line_chunks(stream, LINE)
     head, layouts, before, notice = b"", LAYOUTS[request.kind], 1, ""  # lines are counted from 1
@@ -120,7 +120,7 @@ def from_lines(
         cells = list(map(_cells_of_trec, lines))
         rows = [sum(map(each.is_row, cells)) for each in layouts]
         layout = layouts[rows.index(max(rows))]
-        # comments must also be text in lines that are not too long; parsing raises the error
+        # comments must also be text, in lines of limited length; parsing raises the error
         if any(mark in line for mark in NO_TEXT for line in lines) or max(map(len, lines)) > LINE:
             break
         if not any(rows):
@@ -137,7 +137,7 @@ def from_lines(
 def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
     """Return the layout of a file with this first line."""
     kind = request.kind
-    if any(mark in line for mark in NO_TEXT):  # then the line itself is rejected, not its columns
+    if any(mark in line for mark in NO_TEXT):  # the line itself is rejected later, not its columns
         return LAYOUTS[kind][0]
     cells = _cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
@@ -268,7 +268,7 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
             while b"  " in text:
                 text = text.replace(b"  ", b" ")
             text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-    empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # two bytes are slow to find
+    empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # searching for two bytes is slow
     marked = spaced and b"#" in text and (text.startswith(b"#") or b"\n#" in text) and not _are_rows(text, layout)
     if empty or marked:
         lines = text.removesuffix(b"\n").split(b"\n")
@@ -289,10 +289,10 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
     if not text:
         return ROWS.empty_table()
     if text.startswith(BYTE_ORDER_MARK):
-        text = BYTE_ORDER_MARK + text  # Arrow removes one, also in the middle of a file
+        text = BYTE_ORDER_MARK + text  # Arrow removes a byte order mark, even in the middle of a file
     is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
     if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
-        # Arrow reads quotes as text unless the cell begins with one
+        # Arrow reads a quote as text unless the cell begins with one
         text = re.sub(CELL.format(layout.delimiter, layout.padding).encode(), rb"\1\2\3", text)
     columns = list(map(str, range(len(layout.names))))
     read = [columns[at] for at in layout.at]
@@ -319,7 +319,7 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
 
 
 def _are_rows(text: bytes, layout: _Layout) -> bool:
-    """Return whether all lines parse as rows with a value: a check of each line takes ten times as long."""
+    """Return whether all lines parse as rows with a value. Checking each line would take ten times as long."""
     try:
         return len(layout.at) > 2 and len(_parse_rows(text, layout)) > 0
     except pa.ArrowInvalid:

@@ -1,4 +1,4 @@
-"""Read files of rankings as columns and mappings, with the format detected from the content.
+"""Read files of rankings as columns and mappings; the format is detected from the content.
 
 | format | content |
 |---|---|
@@ -9,7 +9,7 @@
 | JSONL | a record or a mapping per line |
 | Parquet, Arrow | a table with these columns |
 
-The first bytes and the first line decide; the name decides only between CSV and TREC. Each may be
+The first bytes and the first line determine the format; the name matters only between CSV and TREC. Each may be
 compressed with gzip or Zstandard. A file is read once, from the first byte to the last, so it may be
 a pipe. Text is parsed in chunks of whole lines, in threads.
 """
@@ -43,7 +43,7 @@ from .content import (
 from .lines import from_lines
 from .tables import from_json, from_table
 
-JSON_BYTES = 5  # how many times as much memory as its text JSON takes as Python objects
+JSON_BYTES = 5  # JSON takes this many times more memory as Python objects than as text
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
 OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do with them
     b"PK\x03\x04": "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV",
@@ -83,7 +83,7 @@ def read_columns(
     path = os.fsdecode(path)
     request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
     parts: list[FilePart] = []
-    # the pool is closed here, not by a generator, since a generator left by an error may be closed in any thread
+    # the pool is closed here and not by a generator, because after an error, a generator may be closed in any thread
     with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
         rows = 0
@@ -163,15 +163,15 @@ def _joined(parts: list[FilePart], pool: ThreadPoolExecutor) -> Columns:
 
 def _no_rows() -> Columns:
     """Return the columns of an empty file."""
-    none = pa.array([], pa.string())  # made only when it is needed, since making an array imports pandas
+    none = pa.array([], pa.string())  # made only when needed, because making an array imports pandas
     return Columns(np.empty(0, np.int64), none, pa.chunked_array([none]), np.empty(0), np.empty(0, np.uint64))
 
 
 def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
-    """Return a function from a row, or the one after the last, to the words for its place."""
+    """Return a function that describes the place of a row, or of the row after the last."""
     first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
     first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
-    numbers_of_parts = [part.numbers for part in parts]  # without the tables, which are large
+    numbers_of_parts = [part.numbers for part in parts]  # without keeping the tables, which are large
 
     def place(row: int) -> str:
         at = bisect_right(first_rows, row) - 1
@@ -183,7 +183,7 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
 
 
 def _repeated(columns: Columns) -> tuple[int, int] | None:
-    """Return the first row with the query and document of an earlier row, and that earlier row."""
+    """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
     first, again = same_rows(columns)
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
@@ -191,7 +191,7 @@ def _repeated(columns: Columns) -> tuple[int, int] | None:
 def _file_parts(
     file: BinaryIO, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
-    """Detect the format from the first bytes; return the words for a place in the file, and its parts."""
+    """Detect the format from the first bytes; return what to call a place in the file, and the file's parts."""
     limits = request.limits
     stream, is_packed = unpacked_stream(file, limits)
     for mark, form in TABLES.items():

@@ -51,7 +51,7 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
     line = head.lstrip().split(b"\n", 1)[0]
     try:
         first = json.loads(line) if line.startswith(b"{") else None
-    except (ValueError, RecursionError):  # the value continues on the next lines
+    except (ValueError, RecursionError):  # the JSON value continues on the next lines
         first = None
     if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
         parse = partial(_parse_json_lines, reading=_JsonReader(first, request, are_lines=True))
@@ -158,7 +158,7 @@ def _is_plain(documents: dict[str, Any]) -> bool:
 
 
 def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
-    """Return the only ``{query: {document: value}}`` in nested mappings, such as MTEB's by subset and split."""
+    """Return the only ``{query: {document: value}}`` in nested mappings, such as MTEB's, by subset and split."""
     rankings = list(rankings_in({name: value for name, value in objects.items() if name != "mteb_model_meta"}))
     if len(rankings) == 1:
         return rankings[0][1]
@@ -181,7 +181,7 @@ def rankings_in(
 
 
 def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
-    """Return the rows of lines of JSON; Arrow reads plain records."""
+    """Return the rows of JSON Lines; Arrow reads plain records."""
     lines = text.removesuffix(b"\n").split(b"\n")
     if reading.names:
         from pyarrow import json as arrow_json  # only when it is needed
@@ -216,7 +216,7 @@ def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
 def _json_part(
     values: list[tuple[int, Any]], span: int, reading: _JsonReader, number: int = 0, problem: str = ""
 ) -> FilePart:
-    """Return the rows of values with their numbers, and the error, if any, in the value after them."""
+    """Return the rows of values with their numbers, and the error in the next value, if any."""
     queries: list[Any] = []
     documents: list[Any] = []
     cells: list[Any] = []
@@ -280,11 +280,11 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
     if form == "parquet":
         from pyarrow import parquet as arrow_parquet  # only when it is needed, since the import takes long
 
-        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # of columns and row groups
+        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # columns and row groups
         parquet = arrow_parquet.ParquetFile(file, **how)
         chosen = _chosen_fields(parquet.schema_arrow, request)
         limits.check("rows", parquet.metadata.num_rows)
-        if bounded:  # a text that is stored once may belong to many rows, so it is unpacked once
+        if bounded:  # text that is stored once may belong to many rows, so it is unpacked only once
             _check_packed(parquet.metadata, chosen, limits)
             parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
         batches = parquet.iter_batches(1 << 16, columns=chosen)
@@ -360,7 +360,7 @@ def _number_column(column: pa.Array) -> pa.DoubleArray:
 
 
 def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -> FilePart:
-    """Return the rows before the first faulty one, and the error in it, from its cells."""
+    """Return the rows before the first faulty one, and the error in that row's cells."""
     faults = faulty_rows(part.table)
     if not faults.any():
         return part

@@ -47,7 +47,7 @@ class Columns(NamedTuple):
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
-    """Return pairs of rows with the same query and document: each row with the next one, counted over all sides."""
+    """Return pairs of rows with the same query and document: each row with the next one, numbered over all inputs."""
     queries = max(int(side.query.max(initial=-1)) for side in sides) + 1
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
@@ -110,7 +110,7 @@ def _together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 
 def digest_of(columns: Columns) -> str:
-    """Return a digest of the rows of one side that does not depend on their order: a sum over their hashes."""
+    """Return a digest of rows that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
     mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value.astype(np.float64) + 0.0).view(
         np.uint64

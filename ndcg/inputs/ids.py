@@ -19,9 +19,9 @@ from .sources import ARROW
 NO_ID = "is neither text nor an integer, as ids must be"
 TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
 MAY_BE_FLOAT = re.compile(r"'-?[0-9]+(\.0+)?'$")
-FEW_IDS = 1 << 9  # rows; ids of fewer are numbered faster one by one than by Arrow
-PROBE = 1 << 10  # rows that show whether equal ids follow each other, or whether ids of both sides meet
-THREADED = 1 << 20  # rows; with more, several threads each take a part
+FEW_IDS = 1 << 9  # with fewer rows, numbering ids one by one is faster than Arrow
+PROBE = 1 << 10  # rows sampled to see whether equal ids are adjacent, or whether inputs share ids
+THREADED = 1 << 20  # with more rows, several threads share the work
 RowNumbers = NDArray[np.int64]
 Order = slice | RowNumbers
 
@@ -30,7 +30,7 @@ Order = slice | RowNumbers
 
 
 def id_kind(kind: "type | pa.DataType") -> str:
-    """Return the kind of ids that values of a Python or Arrow type are; an empty string if they are not ids.
+    """Return the kind of ids that a Python or Arrow type represents; an empty string if its values are not ids.
 
     Ids of the same kind can be equal, whatever their width or unit; ids of two kinds are never equal.
 
@@ -41,7 +41,7 @@ def id_kind(kind: "type | pa.DataType") -> str:
         return ARROW_IDS.get(kind.id, "")
     if kind in USUAL:
         return USUAL[kind]
-    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # for Python, integers and a time
+    if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":  # would pass for integers and times
         return ""
     for name, kinds in PYTHON_IDS.items():
         if issubclass(kind, kinds):
@@ -54,7 +54,7 @@ PYTHON_IDS: dict[str, type] = {
     "text": str,
     "integers": Integral,
     "bytes": bytes,
-    "times": datetime.datetime,  # before dates, since Python counts each as a date
+    "times": datetime.datetime,  # checked before dates, because Python counts a datetime as a date
     "dates": datetime.date,
 }
 ARROW_IDS = {
@@ -72,7 +72,7 @@ ARROW_IDS = {
 
 
 def types_of_no_ids(values: Iterable[Any]) -> set[type]:
-    """Return the types of values that are not types of ids.
+    """Return the types of those values that are not ids.
 
     >>> types_of_no_ids(["a", 7, None])
     {<class 'NoneType'>}
@@ -81,7 +81,7 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
 
 
 def float_hint(one: str, other: str) -> str:
-    """Return the hint for two texts that end in ids: whole numbers as text, one of them with a fraction of 0.
+    """Return the hint for two ids that are the same whole number, but one of them ends in .0.
 
     >>> float_hint("document '101.0'", "document '7'"), float_hint("document '101'", "document '7'")
     ("; convert ids that are whole numbers to integers, before they become text: '101.0' was a float", '')
@@ -92,13 +92,13 @@ def float_hint(one: str, other: str) -> str:
 
 
 def _other_way(value: Any) -> str:
-    """Return what to give in place of a value that is not an id."""
+    """Return advice on what to pass instead of a value that is not an id."""
     is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     return f"give {int(value)}" if is_whole else "give others as text"
 
 
 def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
-    """Raise an error for a query of a mapping that is not an id, or, if the mapping is nested, for such a document.
+    """Raise an error for a key of a mapping, or of a nested mapping, that is not an id.
 
     >>> check_ids("references", {"q": {"d": 1, None: 0}})
     Traceback (most recent call last):
@@ -119,12 +119,12 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
 
 
 class Ids(NamedTuple):
-    """The ids of rows, one for each stretch of rows of the same id.
+    """The ids of rows, stored once for each run of rows with the same id.
 
     Attributes:
         distinct: the distinct ids, in the order of their first rows.
-        code: the id of each stretch, as an index into these.
-        starts: the first row of each stretch, and the number of rows; None if each row counts as one.
+        code: the id of each run, as an index into these.
+        starts: the first row of each run, and the number of rows; None if every row is a run.
     """
 
     distinct: pa.Array
@@ -159,7 +159,7 @@ def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
     if (code[1:] >= code[:-1]).all():
         return slice(None), offsets
     bits = len(code).bit_length()
-    if groups.bit_length() + bits < 64:  # numbers sort faster than indices
+    if groups.bit_length() + bits < 64:  # sorting numbers is faster than sorting indices
         packed = code << bits
         packed |= np.arange(len(code))
         packed.sort()
@@ -235,12 +235,12 @@ def _few(values: Sequence[Any]) -> Ids | None:
     code = [index.setdefault(each, len(index)) for each in values]
     try:
         return Ids(pa.array(list(index)), np.array(code))
-    except (OverflowError, UnicodeError):  # integers beyond int64, or text that UTF-8 cannot encode
+    except (OverflowError, UnicodeError):  # raised for integers beyond int64, or text that UTF-8 cannot encode
         return None
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
-    """Encode ids: every row, or, if equal ids follow each other, only the first row of each stretch."""
+    """Encode the ids of all rows or, if equal ids are adjacent, only of the first row of each run."""
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         return _encoded(ids.take(pa.array(heads)))._replace(starts=np.append(heads, len(ids)))
@@ -251,8 +251,8 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
 
 
 def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return the first row of each stretch of equal ids."""
-    if len(ids) < 2:  # nothing to compare, and Arrow 21 would crash
+    """Return the first row of each run of equal ids."""
+    if len(ids) < 2:  # there is nothing to compare, and Arrow 21 would crash
         return np.zeros(len(ids), np.int64)
 
     def changes(after: Any, before: Any) -> RowNumbers:
@@ -264,7 +264,7 @@ def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
 
 
 def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
-    """Return the rows in one part, or in one for each thread if there are many."""
+    """Return the rows in a single part, or if there are many, in one part for each thread."""
     step = -(-len(rows) // pa.cpu_count()) if len(rows) > THREADED else max(len(rows), 1)
     return [rows[start : start + step] for start in range(0, len(rows), step)] or [rows]
 
@@ -284,7 +284,7 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         if ids.ndim != 1:
             raise ValueError(f"{argument} must be flat, an id for each row; got {ids.ndim}-D")
         if ids.dtype.kind == "T":
-            ids = ids.astype(object)  # not every pyarrow reads NumPy's own strings
+            ids = ids.astype(object)  # some versions of pyarrow cannot read NumPy's string type
         elif ids.dtype.kind in "iu":
             ids = ids.astype(ids.dtype.newbyteorder("="), copy=False)
     elif not isinstance(ids, (list, tuple)):
@@ -296,7 +296,7 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         except OverflowError:
             return pa.array(ids, pa.uint64())
         if id_kind(given.type) in ("bytes", "dates", "times") and isinstance(ids, (list, tuple)):
-            _refuse_mixed(argument, ids)  # Arrow converts these to one type, in which different ids may be equal
+            _refuse_mixed(argument, ids)  # in Arrow's common type, different ids may be equal
         return given
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
         first: dict[type, str] = {}
@@ -331,11 +331,11 @@ def _refuse_hidden(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
         raise ValueError(f"{argument}: {problem}; give integers or times as text") from None
 
 
-# Ids of two sides
+# Ids of predictions and references
 
 
 def family(kind: pa.DataType) -> str:
-    """Return the kind of ids of a type, with the zone for times: ids of two families are never equal."""
+    """Return the kind of ids of a type, for times with their zone; ids of two families are never equal."""
     name = id_kind(kind)
     return f"{name} of {kind.tz}" if name == "times" else name
 
@@ -352,9 +352,9 @@ def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
     if pa.types.is_timestamp(among.type):
         try:
             values = ids.cast(among.type)
-        except pa.ArrowInvalid:  # more precise than the others, so none can be equal
+        except pa.ArrowInvalid:  # these have more precision than the others, so none can be equal
             own = among.cast(ids.type)
-    else:  # as bytes, whatever their width
+    else:  # compared as bytes of any width
         through = pa.large_binary() if id_kind(ids.type) == "bytes" else pa.large_string()
         values, own = (each.cast(through).cast(pa.large_binary()) for each in (ids, among))
     return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
@@ -371,12 +371,12 @@ def ascending(ids: Iterable[Any]) -> list[Any]:
     """
     ids = list(ids)
     if all(id_kind(kind) != "bytes" for kind in set(map(type, ids))):
-        return sorted(ids, key=str)  # code points have the order of their bytes in UTF-8
+        return sorted(ids, key=str)  # code points sort like their bytes in UTF-8
     return sorted(ids, key=lambda each: each if isinstance(each, bytes) else str(each).encode("utf-8", "surrogatepass"))
 
 
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return the rank of each id in the order of `ascending`."""
+    """Return the position of each id in the order of `ascending`."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
     return np.asarray(pc.rank(ids, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64))

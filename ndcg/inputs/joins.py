@@ -1,7 +1,7 @@
 """Join rankings by ids, query by query: flat rows with the id of their query, mappings, and files.
 
-Each join brings both sides into the same order of queries and documents: all queries of the references, or
-all queries of flat rows.
+Each join puts predictions and references into the same order: all queries of the references, or all queries of flat
+rows.
 """
 
 from collections.abc import Callable, Mapping
@@ -100,7 +100,7 @@ def join_rows(
     if exclude is None or documents is None:
         return rankings
     kept = ~excluded_rows(exclude, queries, documents)[order]
-    given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # also padding
+    given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # padding too
     had, has = given.counts(), given.only(kept).counts()
     counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
     return rankings.only(kept)._replace(excluded=counts)
@@ -132,7 +132,7 @@ def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, i
 
 
 def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
-    """Raise an error if the order of flat rows with equal scores matters, since they have no document ids."""
+    """Raise an error if the order of equal scores in flat rows matters, since the rows have no document ids."""
     if rankings.place is None:
         return
     begins = rankings.offsets
@@ -145,7 +145,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     first, second = rows[:-1], rows[1:]
     together = (query[first] == query[second]) & (rankings.score[first] == rankings.score[second])
     unlike = (judged[first] != judged[second]) | (relevance[first] < relevance[second])
-    unlike |= relevance[first] > relevance[second]  # NaN is neither, and is rejected elsewhere
+    unlike |= relevance[first] > relevance[second]  # NaN is neither above nor equal; it is rejected elsewhere
     if (open_ties := together & unlike).any():
         at = int(open_ties.argmax())
         places = [rankings.place(int(query[row]), int(row - begins[query[row]])) for row in (first[at], second[at])]
@@ -170,7 +170,7 @@ def join_by_id(
     score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Join mappings or files: for each query of the references its retrieved documents, then those only judged.
+    """Join mappings or files: for each query of the references, first the retrieved documents, then the others.
 
     Raises:
         ValueError: a value is not a number, or the ids have nothing in common. Names the query and document.
@@ -242,14 +242,14 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
-    """Return the error for sides without a query in common."""
+    """Return the error for predictions and references without a query in common."""
     ids = f"{shown(predicted)} in the predictions, {shown(referred)} in the references"
     hint = float_hint(shown(predicted), shown(referred))
     return ValueError(f"predictions: no query is in the references; ids are such as {ids}{hint}")
 
 
 def _id_types(*sides: Side) -> list[str] | None:
-    """Return the types of the ids of documents, if the sides have none in common."""
+    """Return the types of document ids, if predictions and references share none."""
     types = [{type(document) for documents in side.values() for document in documents} for side in sides]
     if not all(types) or types[0] & types[1]:
         return None
@@ -325,7 +325,7 @@ def _join_columns(
         raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
     if (known != np.arange(len(known))).any():
         run = run._replace(query=known[run.query])
-    if (known < 0).any():  # queries without judgments are skipped
+    if (known < 0).any():  # skip queries without judgments
         run = run.only(run.query >= 0)
     first, second = same_rows(run, qrels)
     second -= len(run.query)
@@ -364,7 +364,7 @@ def _join_columns(
     judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
     answered = np.zeros(len(qrels.query_ids), bool)
     answered[known[known >= 0]] = True
-    answered &= until[1:] == until[:-1]  # with an empty list
+    answered &= until[1:] == until[:-1]  # queries with an empty list
     padding = is_padding(relevance, ignore_index)
     references = Column(relevance, offsets, padding=padding).only(judged)
     of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
@@ -397,7 +397,7 @@ def _sort_ties(
     score: NDArray[Any],
     ordinals: Callable[[NDArray[np.int64]], NDArray[np.int64]],
 ) -> Order:
-    """Return an order by query in which tied rows are in ascending order of their documents' ordinals."""
+    """Return an order by query in which tied rows are sorted by their documents' ordinals, ascending."""
     at = tied_rows(query[order], score[order])
     if not len(at):
         return order

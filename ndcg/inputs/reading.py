@@ -1,9 +1,9 @@
 """Read rankings in any format as aligned arrays of relevance and score.
 
-Rankings come by position, as nested lists, arrays, tensors or columns of lists; flat,
-one row per document with the id of its query; or by the ids of queries and documents. ``read``
-converts each format to :class:`Rankings`: the values of all queries one after the other, the start of
-each query, and two masks of the documents that were judged and that were retrieved.
+Rankings may be matched by position, as nested lists, arrays, tensors or columns of lists; they may be flat, one row per
+document with the id of its query; or they may be matched by the ids of queries and documents. ``read`` converts each
+format to :class:`Rankings`: the values of all queries, one query after the other, the start of each query, and two
+masks that mark the judged and the retrieved documents.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,7 +55,7 @@ class Inputs(NamedTuple):
 
     @property
     def rankings(self) -> dict[str, Any]:
-        """All but weights and slices, which are values of queries: the arguments of `read`."""
+        """The arguments of `read`: all except weights and slices, which belong to queries."""
         return {name: getattr(self, name) for name in Inputs._fields[:5]}
 
     def settled(self, score_order: str = "descending") -> "Inputs":
@@ -183,7 +183,7 @@ def _align(
 
 
 def _join(inputs: Inputs, **how: Any) -> Rankings:
-    """Bring both sides into the same order of queries and documents, according to their format."""
+    """Put predictions and references into the same order of queries and documents, according to their format."""
     predictions, references, query_ids, document_ids, exclude = inputs.rankings.values()
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
@@ -207,10 +207,10 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
 
 
 def _are_by_id(predictions: Any, references: Any) -> bool:
-    """Return whether both sides are mappings or files.
+    """Return whether predictions and references are mappings or files.
 
     Raises:
-        ValueError: only one side is, or a key of a mapping is not an id.
+        ValueError: only one of them is, or a key of a mapping is not an id.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if not isinstance(side, Mapping):
@@ -257,14 +257,14 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
         try:
             rankings = _align(piece, **how)
         except ValueError:
-            if piece is not whole:  # raise the error with the index among all queries
+            if piece is not whole:  # let the error count all queries
                 _align(whole, **how)
             raise
         yield rankings
 
 
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
-    """Cut both sides into pieces of about PART documents if they are copied, so that the copies are small."""
+    """Cut inputs that are copied into pieces of about PART documents, so that the copies are small."""
     predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
@@ -274,7 +274,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)
     elif all(isinstance(side, (list, tuple)) and side and isinstance(side[0], (list, tuple)) for side in sides):
-        with suppress(TypeError):  # a row is not a list: reading them all raises the error
+        with suppress(TypeError):  # a row is not a list; reading all rows raises the error
             lengths = np.fromiter(map(len, predictions), np.int64)
     documents = lengths.cumsum()
     if len(documents) < 2 or documents[-1] < PART or len(predictions) != len(references):

@@ -13,13 +13,13 @@ from .ids import check_ids, decoded
 from .sources import ARROW, plain_in_order
 
 Value = str | int | bool | None
-# The Arrow types that values may have, and the types as which they are read.
+# The Arrow types that values may have, and the types that they are converted to.
 TYPES = {
     pa.types.is_string: pa.large_string(),
     pa.types.is_large_string: pa.large_string(),
     pa.types.is_string_view: pa.large_string(),
     pa.types.is_integer: pa.int64(),
-    pa.types.is_floating: pa.int64(),  # whole numbers, which pandas stores as floats if some are missing
+    pa.types.is_floating: pa.int64(),  # pandas stores whole numbers as floats if some are missing
     pa.types.is_boolean: pa.bool_(),
     pa.types.is_null: pa.null(),
 }
@@ -70,7 +70,7 @@ def read_slices(values: Any) -> Slices:
 
 
 def slice_name(value: Value) -> str:
-    """Return the value of a slice as tables show it, in one line.
+    """Return the value of a slice as tables show it, on one line.
 
     >>> slice_name("en"), slice_name(None), slice_name("")
     ('en', '(none)', "''")

@@ -1,8 +1,8 @@
-"""Convert the values of any library to lists, and to NumPy and Arrow arrays.
+"""Convert values from any library to lists, and to NumPy and Arrow arrays.
 
-Columns and tensors are converted here, each in the first way that its library offers. Columns are taken by name
-from pandas and Polars DataFrames, Arrow tables, DuckDB relations, Hugging Face Datasets and mappings of columns. A
-lazy frame or a database query is run once for all columns, so that their rows belong together.
+Columns and tensors are converted by the first of several methods that their library has. Columns are taken by name
+from pandas and Polars DataFrames, Arrow tables, DuckDB relations, Hugging Face Datasets and mappings of columns. A lazy
+frame or a database query runs once for all columns, so that their rows match.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -26,7 +26,7 @@ HINT = (
 
 
 def settled(**arguments: Any) -> list[Any]:
-    """Convert tensors and columns of other libraries, each once, as ``plain`` does.
+    """Convert tensors and columns of other libraries with ``plain``, each only once.
 
     Raises:
         ValueError: an argument cannot be converted, two are database queries, or pandas columns have different
@@ -59,24 +59,24 @@ def settled(**arguments: Any) -> list[Any]:
 
 
 def _is_plain(values: Any) -> bool:
-    """Return whether it is a list, a dict, None or a NumPy array, which need no conversion."""
+    """Return whether a value is a list, a dict, None or a NumPy array, which need no conversion."""
     kind = type(values)
     return kind in (NoneType, list, tuple, dict) or (kind is np.ndarray and values.dtype.names is None)
 
 
 def is_database_query(values: Any) -> bool:
-    """Return whether reading it runs a query, or consumes the rest of one: its rows have no fixed order."""
+    """Return whether reading a value runs or consumes a query, so that its rows have no fixed order."""
     runs = _library(values).lstrip("_") in DATABASES and hasattr(values, "__arrow_c_stream__")
     return runs or isinstance(values, pa.RecordBatchReader)
 
 
 def _library(values: Any) -> str:
-    """Return the name of the library that defines its type."""
+    """Return the name of the library that defines the type of a value."""
     return type(values).__module__.partition(".")[0]
 
 
 def _has_index(values: Any) -> bool:
-    """Return whether its rows have an index, as in pandas."""
+    """Return whether the rows of a value have an index, as in pandas."""
     return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
 
 
@@ -93,7 +93,7 @@ def plain(argument: str, values: Any) -> Any:
         return values
     try:
         array = converted(values)
-    except BaseException as error:  # whatever its library raises gives the reason
+    except BaseException as error:  # any error of its library gives the reason
         raise_unless_of_values(error)
         problem = in_short(error)
         raise ValueError(
@@ -108,7 +108,7 @@ def plain(argument: str, values: Any) -> Any:
 
 
 def table_error(argument: str, names: Collection[Any]) -> ValueError:
-    """Return the error for a table in place of a column or of rankings, with the names of its columns."""
+    """Return the error for a table that was passed as a column or as rankings; it names the table's columns."""
     return ValueError(
         f"{argument}: must be one column; got a table of columns {shown(list(names))}. If each row is a document, join "
         "both sides into one table by query and document and give its columns: predictions, references, "
@@ -130,7 +130,7 @@ def plain_in_order(argument: str, values: Any) -> Any:
 
 
 def converted(values: Any) -> Any:
-    """Return the values as an array, in the first way that their library offers, without importing a library."""
+    """Return values as an array, by the first method that their library has, without importing a library."""
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
     if _library(values) == "torch" and hasattr(values, "detach"):
@@ -154,7 +154,7 @@ def converted(values: Any) -> Any:
     if hasattr(values, "__arrow_c_array__"):
         return pa.array(values)
     if _has_index(values) and values.ndim == 1 and values.dtype.kind == "f":
-        return pa.array(values, from_pandas=True)  # as in newer pandas, NaN is a missing value
+        return pa.array(values, from_pandas=True)  # NaN is a missing value, as in newer pandas
     if hasattr(values, "__array__"):
         return np.asarray(values)
     if hasattr(values, "__dlpack__"):
@@ -172,7 +172,7 @@ def _from_torch(tensor: Any) -> Any:
 
 
 class Widened(np.ndarray[Any, Any]):
-    """Values of a float type that NumPy does not have, in float32, with a function that rounds to that type."""
+    """Values of a float type that NumPy lacks, as float32, with a function that rounds to the original type."""
 
     rounded: Callable[[float], float] = float
 
@@ -181,7 +181,7 @@ class Widened(np.ndarray[Any, Any]):
 
 
 def _masked_rows(values: Any) -> list[Any] | None:
-    """Return the rows of a column of objects, such as in pandas, if some are masked arrays: Arrow drops masks."""
+    """Return the rows of a column of objects, if some are masked arrays, because Arrow ignores masks."""
     if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
         values = values.iloc[:, 0]
     if str(getattr(values, "dtype", None)).lower() != "object":
@@ -213,7 +213,7 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with the columns of a DataFrame in place of their names.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame.
 
     Args:
         data: the DataFrame; None if there is none: then arguments are returned unchanged.
@@ -267,7 +267,7 @@ def table_names(values: Any) -> list[Any] | None:
 
 
 def is_spark(data: Any) -> bool:
-    """Return whether it is a Spark DataFrame, classic or Connect."""
+    """Return whether a value is a Spark DataFrame, classic or Connect."""
     return _library(data) == "pyspark" and hasattr(data, "mapInArrow")
 
 
@@ -306,5 +306,5 @@ def _column_names(frame: Any) -> list[Any]:
 
 
 def _listed(columns: list[Any]) -> str:
-    """Return the first names of columns, as many as a message has room for."""
+    """Return the first names of columns, as many as fit into a message."""
     return ", ".join(map(shown, columns[:20])) + (f" and {len(columns) - 20} more" if len(columns) > 20 else "")

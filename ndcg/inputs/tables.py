@@ -1,4 +1,4 @@
-"""Tables of rows: the names that their columns may have, and the shapes in which pandas writes them."""
+"""Recognize tables of rows: the names that their columns may have, and the layouts that pandas writes."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from ..measure.messages import brief, shown
 
 Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
 
-# The first name that is present is used: ids before columns that may be texts, judgments before possible scores.
+# The first name that is present is used. Ids come before columns that may be text, judgments before possible scores.
 ID_NAMES = {
     "query": (
         "query_id",
@@ -152,7 +152,7 @@ def are_columns(names: Iterable[Any], possible: Possible) -> bool:
 
 
 def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
-    """Return the records of a table as `to_json` and `to_dict` of pandas write it; None for any other value.
+    """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
 
     Args:
         value: records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
@@ -172,7 +172,7 @@ def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
 
 
 def _is_record(row: Any, possible: Possible) -> bool:
-    """Return whether a value is a row of a table, and no scores of documents that have the names of columns."""
+    """Return whether a value is a row of a table, and not scores of documents whose ids look like names of columns."""
     if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS or not are_columns(row, possible):
         return False
     known = {name for column in ID_NAMES for name in possible[column]}

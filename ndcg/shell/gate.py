@@ -153,7 +153,7 @@ def _summary(run: str, rows: list[Row], criteria: Criteria) -> str:
 
 
 def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
-    """Say, for each drop that too few queries show, which p-value they could reach and how many would be enough."""
+    """Say, for each drop that too few queries can prove, which p-value they can reach and how many are needed."""
     if criteria.alpha == 0:
         return ["At --alpha 0 no drop is significant, so that this gate never fails."]
     notes = []

@@ -30,7 +30,7 @@ def plot_means(
     Args:
         axes: the Matplotlib Axes.
         scores: the scores of the systems, in the order of the rows.
-        pairs: the pairs of the reference, by the name of the other system.
+        pairs: the pairs that include the reference, by the name of the other system.
         measure: the name of the scores.
         testing: the hypotheses of the tests.
     """
