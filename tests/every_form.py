@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import evaluate
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset
@@ -400,6 +401,35 @@ def written(path: Path, side: Side, kind: str) -> Path:
     lines = (RUNS if kind == "run" else QRELS)["file.txt"](side).splitlines(keepends=True)
     path.write_bytes(b"".join(lines[::-1] if kind == "run" else lines))
     return path
+
+
+def mappings_and_files(folder: Path, run: Any, qrels: Any) -> list[tuple[Any, Any]]:
+    """Both sides as mappings and as files, in every combination."""
+    files = written(folder / "run", run, "run"), written(folder / "qrels", qrels, "qrels")
+    return [(run, qrels), files, (run, files[1]), (files[0], qrels), (run, str(files[1]))]
+
+
+# --- How they are compared ------------------------------------------------------------------------------------------
+
+QUERY_OPTIONS: dict[str, Any] = {
+    "k": [1, 3, None],
+    "measures": ["nDCG", "DCG", "IDCG", "CG"],
+    "gain": "exponential",
+}
+OPTIONS = {**QUERY_OPTIONS, "use_aggregator": False}
+Values = dict[str, list[str]]  # every measure of every query, to the last bit
+
+
+def values(metric: evaluate.Metric, **inputs: Any) -> Values:
+    return in_hex(metric.compute(**{**OPTIONS, **inputs}))
+
+
+def in_hex(columns: dict[str, list[float]]) -> Values:
+    return {name: [value.hex() for value in each] for name, each in columns.items()}
+
+
+def of_lists(metric: evaluate.Metric, scores: Rows, relevances: Rows, **options: Any) -> Values:
+    return values(metric, predictions=scores, references=relevances, **options)
 
 
 # --- Every form ------------------------------------------------------------------------------------------------------
