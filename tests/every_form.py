@@ -411,11 +411,7 @@ def mappings_and_files(folder: Path, run: Any, qrels: Any) -> list[tuple[Any, An
 
 # --- How they are compared ------------------------------------------------------------------------------------------
 
-QUERY_OPTIONS: dict[str, Any] = {
-    "k": [1, 3, None],
-    "measures": ["nDCG", "DCG", "IDCG", "CG"],
-    "gain": "exponential",
-}
+QUERY_OPTIONS: dict[str, Any] = {"k": [1, 3, None], "measures": ["nDCG", "DCG", "IDCG", "CG"], "gain": "exponential"}
 OPTIONS = {**QUERY_OPTIONS, "use_aggregator": False}
 Values = dict[str, list[str]]  # every measure of every query, to the last bit
 

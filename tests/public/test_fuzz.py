@@ -36,9 +36,7 @@ Refused = object()
 # Cases
 
 NUMBERS = st.one_of(
-    st.integers(0, 4),
-    st.integers(0, 4),
-    st.floats(0, 4, allow_subnormal=False).map(lambda value: round(value, 2)),
+    st.integers(0, 4), st.integers(0, 4), st.floats(0, 4, allow_subnormal=False).map(lambda value: round(value, 2))
 )
 RELEVANCES = st.one_of(NUMBERS, NUMBERS, NUMBERS, st.none(), st.integers(-2, 9), st.booleans())
 SCORES = st.one_of(
