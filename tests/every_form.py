@@ -4,10 +4,12 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import datasets
+import evaluate
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset
@@ -26,6 +28,21 @@ Rows = list[list[Any]]
 Form = Callable[[Rows], Any]
 
 
+class Late:
+    """A library that is imported when a test uses it, which is skipped without it."""
+
+    def __init__(self, name: str, at_least: str | None = None) -> None:
+        self.name, self.at_least = name, at_least
+
+    def __getattr__(self, name: str) -> Any:
+        pytest.importorskip(self.name.partition(".")[0], minversion=self.at_least)
+        return getattr(import_module(self.name), name)
+
+
+torch, jnp, pl, duckdb = map(Late, ("torch", "jax.numpy", "polars", "duckdb"))
+pd = Late("pandas", "3")
+
+
 def filled(rows: Rows) -> Rows:
     """The rows with 0 for missing values."""
     return [[0 if value is None else value for value in row] for row in rows]
@@ -34,60 +51,26 @@ def filled(rows: Rows) -> Rows:
 # --- By position -----------------------------------------------------------------------------------------------------
 
 
-def torch_tensor(dtype: str) -> Form:
-    def form(rows: Rows) -> Any:
-        import torch
-
-        return torch.tensor(rows, dtype=getattr(torch, dtype))
-
-    return form
+def torch_tensor(dtype: str, **how: Any) -> Form:
+    return lambda rows: torch.tensor(rows, dtype=getattr(torch, dtype), **how)
 
 
 def torch_with_gradient(rows: Rows) -> Any:
-    import torch
-
     return torch.tensor(rows, dtype=torch.float32, requires_grad=True) * 1
 
 
 def torch_transposed(rows: Rows) -> Any:
-    import torch
-
     tensor = torch.tensor(rows, dtype=torch.float64).t().contiguous().t()
     assert not tensor.is_contiguous()
     return tensor
 
 
-def torch_strided(rows: Rows) -> Any:
-    import torch
-
-    return torch.tensor(rows, dtype=torch.bfloat16).repeat_interleave(2, dim=1)[:, ::2]
-
-
-def torch_rows(dtype: str, requires_grad: bool = False) -> Form:
-    def form(rows: Rows) -> Any:
-        import torch
-
-        return [torch.tensor(row, dtype=getattr(torch, dtype), requires_grad=requires_grad) for row in rows]
-
-    return form
-
-
 def jax_array(dtype: str) -> Form:
-    def form(rows: Rows) -> Any:
-        import jax.numpy as jnp
-
-        return jnp.array(rows, getattr(jnp, dtype))
-
-    return form
+    return lambda rows: jnp.array(rows, getattr(jnp, dtype))
 
 
-def jax_rows(dtype: str) -> Form:
-    def form(rows: Rows) -> Any:
-        import jax.numpy as jnp
-
-        return [jnp.array(row, getattr(jnp, dtype)) for row in rows]
-
-    return form
+def row_by_row(form: Callable[[list[Any]], Any]) -> Form:
+    return lambda rows: [form(row) for row in rows]
 
 
 def arrow_chunks(rows: Rows) -> pa.ChunkedArray:
@@ -100,8 +83,7 @@ def dataset_column(rows: Rows) -> Any:
 
 def dataset_column_of_format(form: str) -> Form:
     def make(rows: Rows) -> Any:
-        if form == "torch":
-            pytest.importorskip("torch")
+        pytest.importorskip(form if form in ("torch", "jax") else "datasets")
         return datasets.Dataset.from_dict({"values": rows}).with_format(form)["values"]
 
     return make
@@ -112,54 +94,12 @@ def dataset_column_by_indices(rows: Rows) -> Any:
     return backwards.select([*range(len(rows), 0, -1)])["values"]
 
 
-def dataset_column_read(rows: Rows) -> Any:
-    return datasets.Dataset.from_dict({"values": rows})["values"][:]
-
-
 def polars_lists(rows: Rows) -> Any:
-    import polars as pl
-
     return pl.Series("values", [[None if value is None else float(value) for value in row] for row in rows])
 
 
-def polars_arrays(rows: Rows) -> Any:
-    import polars as pl
-
-    return pl.Series("values", rows, pl.Array(pl.Float32, len(rows[0])))
-
-
-def polars_table(rows: Rows) -> Any:
-    return polars_lists(rows).to_frame()
-
-
-def polars_chunks(rows: Rows) -> Any:
-    return polars_lists(rows[:1]).append(polars_lists(rows[1:]))
-
-
 def pandas_lists(rows: Rows) -> Any:
-    pd = pytest.importorskip("pandas", minversion="3")
-
     return pd.Series(rows, index=[f"row {number}" for number in range(len(rows), 0, -1)])
-
-
-def pandas_arrays(rows: Rows) -> Any:
-    pd = pytest.importorskip("pandas", minversion="3")
-
-    return pd.Series([np.array(row, np.float64) for row in rows])
-
-
-def pandas_arrow(rows: Rows) -> Any:
-    pd = pytest.importorskip("pandas", minversion="3")
-
-    return pd.Series(rows, dtype=pd.ArrowDtype(pa.list_(pa.float64())))
-
-
-def pandas_table(rows: Rows) -> Any:
-    return pandas_lists(rows).to_frame("values")
-
-
-def duckdb_table(rows: Rows) -> Any:
-    return duckdb_ids(rows).to_arrow_table()
 
 
 SQUARE_FORMS: dict[str, Form] = {
@@ -175,14 +115,14 @@ SQUARE_FORMS: dict[str, Form] = {
     "PyTorch float16": torch_tensor("float16"),
     "PyTorch with a gradient": torch_with_gradient,
     "PyTorch transposed": torch_transposed,
-    "PyTorch strided": torch_strided,
-    "PyTorch rows": torch_rows("float32"),
-    "PyTorch bfloat16 rows": torch_rows("bfloat16"),
-    "PyTorch rows with gradients": torch_rows("float32", requires_grad=True),
+    "PyTorch strided": lambda rows: torch_tensor("bfloat16")(rows).repeat_interleave(2, dim=1)[:, ::2],
+    "PyTorch rows": row_by_row(torch_tensor("float32")),
+    "PyTorch bfloat16 rows": row_by_row(torch_tensor("bfloat16")),
+    "PyTorch rows with gradients": row_by_row(torch_tensor("float32", requires_grad=True)),
     "JAX float32": jax_array("float32"),
     "JAX bfloat16": jax_array("bfloat16"),
-    "JAX rows": jax_rows("float32"),
-    "JAX bfloat16 rows": jax_rows("bfloat16"),
+    "JAX rows": row_by_row(jax_array("float32")),
+    "JAX bfloat16 rows": row_by_row(jax_array("bfloat16")),
     "Arrow fixed-size lists": lambda rows: pa.array(rows, pa.list_(pa.float32(), len(rows[0]))),
     "an Arrow slice of fixed-size lists": lambda rows: pa.array(
         [rows[-1], *rows, rows[0]], pa.list_(pa.float64(), len(rows[0]))
@@ -190,7 +130,7 @@ SQUARE_FORMS: dict[str, Form] = {
     "a torch-formatted datasets column": dataset_column_of_format("torch"),
     "a NumPy-formatted datasets column": dataset_column_of_format("numpy"),
     "a JAX-formatted datasets column": dataset_column_of_format("jax"),
-    "Polars arrays": polars_arrays,
+    "Polars arrays": lambda rows: pl.Series("values", rows, pl.Array(pl.Float32, len(rows[0]))),
 }
 RAGGED_FORMS: dict[str, Form] = {
     "lists": lambda rows: rows,
@@ -212,20 +152,20 @@ RAGGED_FORMS: dict[str, Form] = {
     "a Polars-formatted datasets column": dataset_column_of_format("polars"),
     "an Arrow-formatted datasets column": dataset_column_of_format("arrow"),
     "a datasets column by indices": dataset_column_by_indices,
-    "a datasets column read": dataset_column_read,
+    "a datasets column read": lambda rows: dataset_column(rows)[:],
     "Polars lists": polars_lists,
-    "a Polars table": polars_table,
-    "Polars chunks": polars_chunks,
+    "a Polars table": lambda rows: polars_lists(rows).to_frame(),
+    "Polars chunks": lambda rows: polars_lists(rows[:1]).append(polars_lists(rows[1:])),
     "pandas lists": pandas_lists,
-    "pandas Arrow lists": pandas_arrow,
-    "a pandas table": pandas_table,
-    "a DuckDB table": duckdb_table,
+    "pandas Arrow lists": lambda rows: pd.Series(rows, dtype=pd.ArrowDtype(pa.list_(pa.float64()))),
+    "a pandas table": lambda rows: pandas_lists(rows).to_frame("values"),
+    "a DuckDB table": lambda rows: duckdb_ids(rows).to_arrow_table(),
 }
 # without anything missing, all of these hold the square problem, too
 EVERY_FORM = {
     **RAGGED_FORMS,
     **SQUARE_FORMS,
-    "pandas arrays": pandas_arrays,
+    "pandas arrays": lambda rows: pd.Series([np.array(row, np.float64) for row in rows]),
     "masked NumPy, padded": lambda rows: np.ma.MaskedArray(rows, np.zeros(np.shape(rows))),
 }
 # these hold ragged rows without anything missing
@@ -246,44 +186,14 @@ FlatForm = Callable[[list[Any]], Any]
 
 
 def pandas_series(dtype: Any = None) -> FlatForm:
-    def form(ids: list[Any]) -> Any:
-        pd = pytest.importorskip("pandas", minversion="3")
-
-        return pd.Series(ids, index=range(len(ids), 0, -1), dtype=dtype)
-
-    return form
+    return lambda ids: pd.Series(ids, index=range(len(ids), 0, -1), dtype=dtype)
 
 
 def polars_series(dtype: str | None = None) -> FlatForm:
-    def form(ids: list[Any]) -> Any:
-        import polars as pl
-
-        return pl.Series("ids", ids, None if dtype is None else getattr(pl, dtype))
-
-    return form
-
-
-def polars_enum(ids: list[Any]) -> Any:
-    import polars as pl
-
-    return pl.Series(ids, dtype=pl.Enum(sorted(set(ids))))
-
-
-def torch_ids(ids: list[Any]) -> Any:
-    import torch
-
-    return torch.tensor(ids)
-
-
-def jax_ids(ids: list[Any]) -> Any:
-    import jax.numpy as jnp
-
-    return jnp.array(ids)
+    return lambda ids: pl.Series("ids", ids, None if dtype is None else getattr(pl, dtype))
 
 
 def duckdb_ids(ids: list[Any]) -> Any:
-    import duckdb
-
     table = pa.table({"row": range(len(ids)), "ids": ids})
     return duckdb.connect().from_arrow(table).order("row").project("ids")
 
@@ -311,8 +221,8 @@ ANY_IDS: dict[str, FlatForm] = {
 INTEGER_IDS: dict[str, FlatForm] = {
     **ANY_IDS,
     "NumPy int8": lambda ids: np.array(ids, np.int8),
-    "PyTorch": torch_ids,
-    "JAX": jax_ids,
+    "PyTorch": lambda ids: torch.tensor(ids),
+    "JAX": lambda ids: jnp.array(ids),
     "pandas nullable": pandas_series("Int64"),
     "Polars Int32": polars_series("Int32"),
 }
@@ -323,7 +233,7 @@ STRING_IDS: dict[str, FlatForm] = {
     "Arrow string views": lambda ids: pa.array(ids, pa.string_view()),
     "pandas strings": pandas_series("string"),
     "Polars categorical": polars_series("Categorical"),
-    "Polars enum": polars_enum,
+    "Polars enum": lambda ids: pl.Series(ids, dtype=pl.Enum(sorted(set(ids)))),
 }
 FLAT_FORMS: dict[str, FlatForm] = {
     "a list": lambda flat: flat,
@@ -384,16 +294,10 @@ def flat_table() -> pa.Table:
 
 
 def polars_lazy(table: pa.Table, _: Path) -> Any:
-    import polars as pl
-
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    return frame.lazy()
+    return pl.from_arrow(table).lazy()
 
 
 def duckdb_relation(table: pa.Table) -> Any:
-    import duckdb
-
     return duckdb.from_arrow(table)
 
 
@@ -485,37 +389,9 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
 
 # text that looks like something else, and numbers in every spelling
 ODD_IDS = [
-    "NA",
-    "null",
-    "NULL",
-    "nan",
-    "N/A",
-    "None",
-    "true",
-    "1e5",
-    "007",
-    "7",
-    "-1",
-    "0x1F",
-    '"quoted"',
-    '"',
-    "'",
-    'a"b',
-    "a,b",
-    "a;b",
-    "a\\b",
-    "a#b",
-    "#",
-    "#a",
-    "http://a.b/c?d=e&f#g",
-    "2024-01-01",
-    "dé",
-    "文書",
-    "🥇",
-    "e\u0301",
-    "a\u00a0b",
-    "9" * 40,
-    "x" * 1000,
+    *("NA", "null", "NULL", "nan", "N/A", "None", "true", "1e5", "007", "7", "-1", "0x1F", '"quoted"', '"', "'", 'a"b'),
+    *("a,b", "a;b", "a\\b", "a#b", "#", "#a", "http://a.b/c?d=e&f#g", "2024-01-01", "dé", "文書", "🥇", "e\u0301"),
+    *("a\u00a0b", "9" * 40, "x" * 1000),
 ]
 SPELLINGS = ["1", "-1", "+1.5", "1.5", ".5", "5.", "-0.25", "1e5", "1E5", "-1.5e-3", "2.5E+10", "1e-400", "5e-324"]
 
@@ -525,6 +401,31 @@ def written(path: Path, side: Side, kind: str) -> Path:
     lines = (RUNS if kind == "run" else QRELS)["file.txt"](side).splitlines(keepends=True)
     path.write_bytes(b"".join(lines[::-1] if kind == "run" else lines))
     return path
+
+
+def mappings_and_files(folder: Path, run: Any, qrels: Any) -> list[tuple[Any, Any]]:
+    """Both sides as mappings and as files, in every combination."""
+    files = written(folder / "run", run, "run"), written(folder / "qrels", qrels, "qrels")
+    return [(run, qrels), files, (run, files[1]), (files[0], qrels), (run, str(files[1]))]
+
+
+# --- How they are compared ------------------------------------------------------------------------------------------
+
+QUERY_OPTIONS: dict[str, Any] = {"k": [1, 3, None], "measures": ["nDCG", "DCG", "IDCG", "CG"], "gain": "exponential"}
+OPTIONS = {**QUERY_OPTIONS, "use_aggregator": False}
+Values = dict[str, list[str]]  # every measure of every query, to the last bit
+
+
+def values(metric: evaluate.Metric, **inputs: Any) -> Values:
+    return in_hex(metric.compute(**{**OPTIONS, **inputs}))
+
+
+def in_hex(columns: dict[str, list[float]]) -> Values:
+    return {name: [value.hex() for value in each] for name, each in columns.items()}
+
+
+def of_lists(metric: evaluate.Metric, scores: Rows, relevances: Rows, **options: Any) -> Values:
+    return values(metric, predictions=scores, references=relevances, **options)
 
 
 # --- Every form ------------------------------------------------------------------------------------------------------

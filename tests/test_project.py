@@ -122,13 +122,15 @@ TESTS = sorted((ROOT / "tests").rglob("*.py"))
 HELPERS = {path.stem: path for path in TESTS if not (path.parent / "__init__.py").exists()}  # found by name alone
 
 
-@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.relative_to(ROOT / "tests").as_posix())
-def test_a_file_of_tests_runs_alone(path: Path) -> None:
+def test_every_file_of_tests_runs_alone() -> None:
     """It imports helpers of its folder and of tests/ only: pytest finds those of another folder after a test of it."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = [each.module or "" for each in ast.walk(tree) if isinstance(each, ast.ImportFrom) and not each.level]
-    helpers = [HELPERS[name] for name in names if name in HELPERS]
-    assert [helper for helper in helpers if helper.parent not in (path.parent, ROOT / "tests")] == []
+    wrong = []
+    for path in TESTS:
+        tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        names = [each.module or "" for each in tree if isinstance(each, ast.ImportFrom) and not each.level]
+        reached = (path.parent, ROOT / "tests")
+        wrong += [f"{path}: {name}" for name in names if name in HELPERS and HELPERS[name].parent not in reached]
+    assert wrong == []
 
 
 def undocumented(node: ast.AST, path: str) -> Iterator[str]:

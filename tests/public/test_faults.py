@@ -421,11 +421,7 @@ def test_two_threads_may_not_add_to_one_metric_at_the_same_time(fresh_metric: Me
 
 @pytest.mark.parametrize(
     ("predictions", "references"),
-    [
-        (np.empty((3, 0)), np.empty((3, 0))),
-        ([[], [], []], [[], [], []]),
-        (np.empty((0, 3)), np.empty((0, 3))),
-    ],
+    [(np.empty((3, 0)), np.empty((3, 0))), ([[], [], []], [[], [], []]), (np.empty((0, 3)), np.empty((0, 3)))],
     ids=["no documents", "no documents in lists", "no queries"],
 )
 def test_nothing_to_rank(fresh_metric: MetricFactory, predictions: Any, references: Any) -> None:

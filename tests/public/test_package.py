@@ -163,21 +163,13 @@ def test_the_package_has_the_metric_class(beside: Run, ndcg: evaluate.Metric) ->
     [
         ("ndcg.NDCG", "NDCG needs datasets: pip install datasets evaluate"),
         ("ndcg.report(**RANKINGS)", "a confidence interval or a test needs SciPy: pip install scipy"),
-        (
-            "ndcg.compute_spark(None, prediction='p', reference='r')",
-            "compute_spark needs PySpark: pip install pyspark",
-        ),
-        (
-            "ndcg.compute(**RANKINGS, engine='sklearn')",
-            'engine="sklearn" needs scikit-learn: pip install scikit-learn',
-        ),
+        ("ndcg.compute_spark(None, prediction='p', reference='r')", "compute_spark needs PySpark: pip install pyspark"),
+        ("ndcg.compute(**RANKINGS, engine='sklearn')", 'engine="sklearn" needs scikit-learn: pip install scikit-learn'),
         ("ndcg.scorer(k=10)", "scorer needs scikit-learn: pip install scikit-learn"),
     ],
 )
 def test_errors_about_missing_packages_name_those_of_an_extra(alone: Run, call: str, message: str) -> None:
-    printed = alone(
-        f"import ndcg\ntry:\n    {call}\nexcept ImportError as error:\n    print(json.dumps(str(error)))",
-    )
+    printed = alone(f"import ndcg\ntry:\n    {call}\nexcept ImportError as error:\n    print(json.dumps(str(error)))")
     assert printed == message
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     named = set(message.partition("pip install ")[2].split())

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterator
 from http import HTTPStatus
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 
 import evaluate
@@ -40,14 +41,25 @@ print(ndcg.compute(predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]], 
 
 
 @pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tree that `make space` builds, made in a copy of the project."""
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project, in which make may build."""
     copy = tmp_path_factory.mktemp("copy") / "project"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
-    (copy / "dist" / "space").mkdir(parents=True)
-    (copy / "dist" / "space" / "old.py").touch()
-    subprocess.run(["make", "space", "NAME=nDCG"], cwd=copy, check=True, capture_output=True)
-    return copy / "dist" / "space"
+    return copy
+
+
+def built(project: Path, name: str) -> Path:
+    """The tree that `make space` builds, without what was there before."""
+    tree = project / "dist" / "space"
+    tree.mkdir(parents=True, exist_ok=True)
+    (tree / "old.py").touch()
+    subprocess.run(["make", "space", f"NAME={name}"], cwd=project, check=True, capture_output=True)
+    return tree
+
+
+@pytest.fixture
+def space(project: Path) -> Path:
+    return built(project, "nDCG")
 
 
 class Hub(socketserver.ThreadingMixIn, http.server.HTTPServer):
@@ -107,17 +119,8 @@ def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None
     benchmarks = ("AGREEMENT.md", "EXPLANATIONS.md", "RESULTS.md", "SCALE.md", "SIMULATIONS.md")
     pictures = ("comparison.png", "coverage.png", "growth.png", "power.png")
     linked = {f"benchmarks/{name}" for name in (*benchmarks, *pictures)}
-    kit = ("conformance/[!.]*.*", "conformance/runners/*.py")
-    for pattern in (
-        *kit,
-        "docs/*.md",
-        "docs/images/*.webp",
-        "examples/*.*",
-        "page/*.py",
-        "page/*.css",
-        "page/*.js",
-        "page/samples/*",
-    ):
+    patterns = "conformance/[!.]*.* conformance/runners/*.py docs/*.md docs/images/*.webp examples/*.* page/*.py"
+    for pattern in (*patterns.split(), "page/*.css", "page/*.js", "page/samples/*"):
         linked |= {path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern)}
     assert files == {"README.md", "CONTRIBUTING.md", "requirements.txt", "LICENSE", *modules, *linked}
     for name in files - {"nDCG.py"}:
@@ -129,14 +132,6 @@ def test_every_link_of_the_tree_leads_somewhere(space: Path) -> None:
     pages = list(space.rglob("*.md"))
     assert len(pages) > 5
     assert [link for page in pages for link in dead_links(page)] == []
-
-
-def test_the_name_of_the_space_names_the_metric_file(tmp_path: Path) -> None:
-    copy = tmp_path / "project"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
-    subprocess.run(["make", "space", "NAME=another"], cwd=copy, check=True, capture_output=True)
-    assert (copy / "dist" / "space" / "another.py").is_file()
-    assert not (copy / "dist" / "space" / "nDCG.py").exists()
 
 
 def not_required() -> list[str]:
@@ -188,19 +183,18 @@ def test_evaluate_loads_the_metric_from_a_hub_with_the_requirements_alone(hub: H
     assert len(hub.requests) - before <= 4
 
 
-def test_a_dry_run_of_publishing_lists_what_would_go(tmp_path: Path) -> None:
-    copy = tmp_path / "project"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "tests"))
-    subprocess.run(["make", "space", "NAME=ranker"], cwd=copy, check=True, capture_output=True)
+def test_a_dry_run_of_publishing_lists_what_would_go(project: Path) -> None:
+    tree = built(project, "ranker")
+    assert (tree / "ranker.py").is_file()
+    assert not (tree / "nDCG.py").exists()
 
     def publish(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "scripts/publish.py", *arguments]
-        return subprocess.run(command, cwd=copy, capture_output=True, text=True, env={**os.environ, "HF_TOKEN": ""})
+        return subprocess.run(command, cwd=project, capture_output=True, text=True, env={**os.environ, "HF_TOKEN": ""})
 
     listed = publish("--dry-run", "user/ranker")
     assert listed.returncode == 0, listed.stderr
     names = [line.split()[0] for line in listed.stdout.splitlines()]
-    tree = copy / "dist" / "space"
     assert sorted(names) == sorted(path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file())
     assert all(line.endswith("-> user/ranker") for line in listed.stdout.splitlines())
     for wrong, message in (("ranker", "must be given as user/nDCG"), ("user/other", "make space NAME=other")):
@@ -212,9 +206,7 @@ def test_a_dry_run_of_publishing_lists_what_would_go(tmp_path: Path) -> None:
 def test_the_space_installs_what_the_project_names() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    needed = {
-        *project["dependencies"],
-        *(each for name in ("app", "evaluate", "report", "sklearn") for each in extras[name]),
-    }
+    named = [extras[name] for name in ("app", "evaluate", "report", "sklearn")]
+    needed = {*project["dependencies"], *chain.from_iterable(named)}
     wanted = {each for each in needed if not each.startswith(("ndcg[", "matplotlib"))}  # the page draws by itself
     assert set((ROOT / "requirements.txt").read_text(encoding="utf-8").split()) == wanted

@@ -1,0 +1,499 @@
+"""Queries that are added before they are scored: in batches, one by one, in several processes; and those rejected."""
+
+import gc
+import json
+import math
+import os
+import re
+import uuid
+import weakref
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pytest
+from conftest import ROOT, MetricFactory, Processes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_options import BAD_OPTIONS, TWO
+
+EXAMPLE: dict[str, Any] = {"predictions": [[0.1, 0.2, 0.3, 4, 70]], "references": [[10, 0, 0, 1, 5]]}
+SECOND = 1 / math.log2(2 + 1)  # the nDCG of one relevant document at the second rank
+TWO_OF_THREE = (SECOND + 1 / math.log2(3 + 1)) / (1 + SECOND)  # of two at ranks 2 and 3
+
+
+# --- Accepted --------------------------------------------------------------------------------------------------------
+
+
+def random_rankings(seed: int, queries: int) -> tuple[list[list[float | None]], list[list[float | None]]]:
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, 9, queries)
+    scores = [[None if rng.random() < 0.1 else rng.normal() for _ in range(n)] for n in lengths]
+    relevances = [[None if rng.random() < 0.1 else float(rng.integers(0, 4)) for _ in range(n)] for n in lengths]
+    return scores, relevances
+
+
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+def test_batches_and_single_queries_score_as_all_at_once(fresh_metric: MetricFactory, keep_in_memory: bool) -> None:
+    scores, relevances = random_rankings(seed=1, queries=40)
+    options: dict[str, Any] = {"k": [1, 5, None], "measures": ["nDCG", "CG"], "use_aggregator": False}
+    metric = fresh_metric(keep_in_memory=keep_in_memory)
+    expected = metric.compute(predictions=scores, references=relevances, **options)
+    for _ in range(2):  # a computed metric starts afresh
+        assert len(metric) == 0
+        metric.add_batch(predictions=scores[:20], references=relevances[:20])
+        assert len(metric) == 20
+        metric.add(prediction=scores[20], reference=relevances[20])
+        metric.add(predictions=scores[21], references=relevances[21])
+        assert len(metric) == 22
+        metric.add_batch(predictions=scores[22:23], references=relevances[22:23])
+        metric.add_batch(predictions=[], references=[])
+        metric.add_batch(predictions=scores[23:30], references=relevances[23:30])
+        assert len(metric) == 30
+        actual = metric.compute(predictions=scores[30:], references=relevances[30:], **options)
+        np.testing.assert_equal(actual, expected)
+
+
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+def test_thousands_of_single_queries_score_as_all_at_once(fresh_metric: MetricFactory, keep_in_memory: bool) -> None:
+    scores, relevances = random_rankings(seed=2, queries=2500)
+    metric = fresh_metric(keep_in_memory=keep_in_memory)
+    for score, relevance in zip(scores, relevances, strict=True):
+        metric.add(prediction=score, reference=relevance)
+    assert len(metric) == 2500
+    expected = fresh_metric().compute(predictions=scores, references=relevances, use_aggregator=False)
+    assert metric.compute(use_aggregator=False) == expected
+
+
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+@settings(max_examples=30)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=30))
+def test_stored_values_are_exact(keep_in_memory: bool, values: list[float]) -> None:
+    metric = evaluate.load(str(ROOT / "ndcg.py"), keep_in_memory=keep_in_memory, experiment_id=uuid.uuid4().hex)
+    predictions = [[value, float(np.nextafter(value, 0)), -value] for value in values]
+    references = [[float(query % 3), 1 + abs(math.frexp(value)[0]), 0.1] for query, value in enumerate(values)]
+    metric.add_batch(predictions=predictions, references=references)
+    stored = metric.compute(use_aggregator=False, measures=["DCG", "IDCG"])
+    assert stored == metric.compute(
+        predictions=predictions, references=references, use_aggregator=False, measures=["DCG", "IDCG"]
+    )
+
+
+def test_nothing_touches_the_disk_at_once_or_in_memory(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+    at_once, in_memory = fresh_metric(), fresh_metric(keep_in_memory=True)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    at_once.compute(predictions=np.random.default_rng(0).random((50, 50)), references=np.ones((50, 50)), k=[1, 10])
+    with pytest.raises(ValueError, match="nan"):
+        at_once.compute(predictions=[[math.nan]], references=[[1]])
+    in_memory.add_batch(**EXAMPLE)
+    in_memory.compute()
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_batches_are_kept_in_the_cache_directory_in_a_file_without_a_name(
+    fresh_metric: MetricFactory, tmp_path: Path
+) -> None:
+    metric = fresh_metric()
+    for _ in range(2):
+        metric.add_batch(**EXAMPLE)
+        file = os.fstat(metric._state.store._file.fileno())
+        assert file.st_dev == tmp_path.stat().st_dev
+        assert file.st_nlink == 0
+        assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+        metric.compute(**EXAMPLE)
+
+
+def test_two_metrics_of_one_experiment_do_not_mix_their_queries(fresh_metric: MetricFactory) -> None:
+    one, other = fresh_metric(), fresh_metric()
+    one.add_batch(predictions=[[2, 1]], references=[[1, 0]])
+    other.add_batch(predictions=[[1, 2]], references=[[1, 0]])
+    one.add_batch(predictions=[[2, 1]], references=[[1, 0]])
+    assert one.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0]}
+    assert other.compute(use_aggregator=False) == {"nDCG": [pytest.approx(1 / math.log2(2 + 1), rel=1e-14)]}
+
+
+def test_a_metric_computed_and_deleted_releases_its_cache(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+    for then in ("compute", "delete"):
+        metric = fresh_metric()
+        metric.add_batch(**EXAMPLE)
+        store = weakref.ref(metric._state.store)
+        if then == "compute":
+            metric.compute()
+            assert store() is None
+        del metric
+        gc.collect()
+        assert store() is None
+        assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_compute_needs_something_to_score(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    with pytest.raises(ValueError, match="nothing to score"):
+        metric.compute()
+    metric.add_batch(predictions=[], references=[])
+    with pytest.raises(ValueError, match="no queries"):
+        metric.compute()
+    metric.add_batch(**EXAMPLE)
+    assert metric.compute() == {"nDCG": 0.6956940443813076}
+
+
+# --- Rejected: the message names the place, and earlier batches are still there --------------------------------------
+
+NOT_EVEN_STORED: list[tuple[dict[str, Any], str]] = [
+    ({"predictions": [[2, 1], [1, math.nan]]}, r"predictions: query 1, position 1: nan"),
+    ({"predictions": np.array([[2, np.nan], [1, 2]])}, r"predictions: query 0, position 1: nan"),
+    ({"references": [[1, 0], [math.nan, 1]]}, r"references: query 1, position 0: nan"),
+    ({"predictions": [[2, 1], [math.inf, 2]]}, r"predictions: query 1, position 0: inf"),
+    ({"references": [[1, math.inf], [0, 1]]}, r"references: query 0, position 1: inf"),
+    ({"references": [[1, -math.inf], [0, 1]]}, r"references: query 0, position 1: .*-inf"),
+    ({"predictions": [[2, 1]]}, r"predictions hold 1 queries and references 2"),
+    ({"references": [[1, 0], [0, 1, 0]]}, r"query 1: 2 predictions and 3 references"),
+    ({"predictions": [[2, 1], ["1", 2]]}, r"predictions: query 1, position 0: '1'"),
+    ({"references": [[1, "bad"], [0, 1]]}, r"references: query 0, position 1: 'bad'"),
+    ({"references": [[1, 0], "01"]}, r"references: query 1: .*str"),
+    ({"predictions": "12"}, r"predictions: 12: No such file or directory; if it names"),
+    ({"predictions": np.array([["2", "1"], ["1", "2"]])}, r"predictions hold text and"),
+    ({"predictions": [2, 1]}, r"predictions: query 0: .*wrap it in a list"),
+    ({"references": np.array([1, 0])}, r"references must be 2-D.*wrap it in a list"),
+    ({"predictions": np.ones((2, 2, 1))}, r"predictions must be 2-D"),
+    ({"references": [[1, 0], None]}, r"references: query 1: .*None"),
+    ({"references": None}, r"references .*(missing|NoneType)"),
+    ({"predictions": None}, r"predictions .*(missing|NoneType)"),
+]
+NOT_SCORED: list[tuple[dict[str, Any], str]] = [
+    ({"references": [[1, 0], [0, -1]]}, r"references: query 1, position 1: .*-1.* negative"),
+    ({"references": [[1, 5000], [0, 1]], "gain": "exponential"}, r"references: query 0, position 1: .*5000"),
+    ({"references": [[1, 0], [1.7e308, 1.7e308]], "measures": "CG"}, r"references: query 1: .*overflow"),
+    (
+        {"references": [[1, 0], [7, 1]], "gain": lambda r: np.where(r == 7, np.inf, r)},
+        r"references: query 1, position 0: .*gain of relevance 7",
+    ),
+    ({"references": [[1, 0], [5, 0]], "gain": [0, 1, 3]}, r"references: query 1, position 0: .*5"),
+    ({"predictions": [], "references": []}, r"predictions and references hold no queries"),
+    ({"predictions": np.ones((0, 3)), "references": np.ones((0, 3))}, r"predictions and references hold no"),
+]
+
+
+@pytest.fixture(params=[False, True], ids=["on disk", "in memory"])
+def with_batches(request: pytest.FixtureRequest, fresh_metric: MetricFactory) -> evaluate.Metric:
+    """A metric that holds one batch and one query."""
+    metric = fresh_metric(keep_in_memory=request.param)
+    metric.add_batch(predictions=[[2, 1, 0], [1, 2]], references=[[0, 1, 1], [2, None]])
+    metric.add(prediction=[3.5], reference=[1])
+    return metric
+
+
+def is_as_before(metric: evaluate.Metric) -> bool:
+    """Whether it still scores as the fixture's metric does, and may go on."""
+    expected = pytest.approx([TWO_OF_THREE, SECOND, 1.0], rel=1e-14)
+    length = len(metric)
+    values = metric.compute(use_aggregator=False)["nDCG"]
+    return (length, len(metric)) == (3, 0) and values == expected
+
+
+@pytest.mark.parametrize(("arguments", "problem"), NOT_EVEN_STORED)
+def test_inputs_without_a_meaning_are_rejected_everywhere_and_change_nothing(
+    with_batches: evaluate.Metric, fresh_metric: MetricFactory, tmp_path: Path, arguments: dict[str, Any], problem: str
+) -> None:
+    empty = fresh_metric()
+    for metric, length in ((empty, 0), (with_batches, 3)):
+        for refuse in (metric.compute, metric.add_batch):
+            with pytest.raises(ValueError, match=f"^{problem}"):
+                refuse(**{**TWO, **arguments})
+            assert len(metric) == length
+    assert not list(tmp_path.rglob("*.arrow"))
+    assert is_as_before(with_batches)
+    empty.add_batch(**EXAMPLE)
+    assert empty.compute() == {"nDCG": 0.6956940443813076}
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ({"prediction": [1, math.nan], "reference": [1, 0]}, "predictions: query 0, position 1: nan"),
+        ({"prediction": [1, 2], "reference": [math.inf, 0]}, "references: query 0, position 0: inf"),
+        ({"prediction": [1, 2], "reference": [0]}, "query 0: 2 predictions and 1 references"),
+        ({"prediction": [1, "x"], "reference": [1, 0]}, "predictions: query 0, position 1: 'x'"),
+        ({"prediction": "xy", "reference": [1, 0]}, "predictions: query 0: .*str"),
+        ({"prediction": 1.0, "reference": 0.0}, "predictions: query 0: .*1.0"),
+        ({"prediction": [[1, 2]], "reference": [1]}, r"predictions: query 0, position 0: \[1, 2\]"),
+        ({"prediction": [1, 2]}, "references"),
+        ({"reference": [1, 2]}, "predictions"),
+        ({}, "predictions"),
+    ],
+)
+def test_a_rejected_query_changes_nothing(with_batches: evaluate.Metric, query: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=f"^{problem}"):
+        with_batches.add(**query)
+    assert is_as_before(with_batches)
+
+
+@pytest.mark.parametrize(("arguments", "problem"), NOT_SCORED)
+def test_rankings_that_the_options_do_not_allow_are_rejected_and_batches_stay(
+    ndcg: evaluate.Metric, with_batches: evaluate.Metric, arguments: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^{problem}"):
+        ndcg.compute(**{**TWO, **arguments})
+    if not len(arguments.get("predictions", TWO)):
+        return
+    in_batches = re.sub(r"query (\d)", lambda query: f"query {int(query[1]) + 3}", problem)
+    with pytest.raises(ValueError, match=f"^{in_batches}"):
+        with_batches.compute(**{**TWO, **arguments})
+    assert is_as_before(with_batches)
+
+
+@pytest.mark.parametrize(("arguments", "problem"), NOT_SCORED[:5])
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+def test_a_rejected_compute_of_batches_keeps_them(
+    fresh_metric: MetricFactory, keep_in_memory: bool, arguments: dict[str, Any], problem: str
+) -> None:
+    metric, options = fresh_metric(keep_in_memory=keep_in_memory), {**TWO, **arguments}
+    metric.add_batch(predictions=options.pop("predictions"), references=options.pop("references"))
+    for _ in range(2):
+        kept = r" \(2 queries added before, .* are kept; .* reload the metric"
+        with pytest.raises(ValueError, match=f"^{problem}.*{kept}"):
+            metric.compute(**options)
+        assert len(metric) == 2
+    metric.add_batch(predictions=[[1]], references=[[1]])
+    values = metric.compute(use_aggregator=False, negative_relevance="keep", k=1, measures=["nDCG", "DCG"])
+    assert [len(each) for each in values.values()] == [3, 3]
+    assert values["DCG@1"][2] == 1.0
+
+
+def test_a_negative_relevance_stored_may_be_clipped_or_kept(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    metric.add_batch(predictions=[[2, 1]], references=[[-1, 1]])
+    with pytest.raises(ValueError, match=r"references: query 0, position 0: .*negative.*clip.*keep"):
+        metric.compute()
+    assert metric.compute(negative_relevance="clip") == {"nDCG": pytest.approx(SECOND, rel=1e-14)}
+
+
+def test_rejected_options_change_nothing(with_batches: evaluate.Metric) -> None:
+    for options, problem in BAD_OPTIONS:
+        weight = options.get("sample_weight")
+        wrong_length = "must hold" in problem  # of the weights: it stays wrong; others get weights for stored queries
+        for given_inputs, queries in (({}, 3), (TWO, 5)):
+            if isinstance(weight, list) and not wrong_length:
+                options = {**options, "sample_weight": [*weight, *[0] * (queries - 2)]}
+            elif wrong_length and np.shape(weight) == (queries,):
+                options = {**options, "sample_weight": [1]}
+            with pytest.raises(ValueError, match="^" + problem.replace("2 queries", f"{queries} queries")):
+                with_batches.compute(**given_inputs, **options)
+            assert len(with_batches) == 3
+    assert is_as_before(with_batches)
+
+
+def test_an_unknown_option_is_named_and_changes_nothing(with_batches: evaluate.Metric) -> None:
+    with pytest.raises(TypeError, match="top_k"):
+        with_batches.compute(top_k=10)
+    with pytest.raises(TypeError, match="top_k"):
+        with_batches.compute(**TWO, top_k=10)
+    with pytest.raises(TypeError, match="scores"):
+        with_batches.add_batch(**TWO, scores=[[1]])
+    with pytest.raises(TypeError, match="score"):
+        with_batches.add(prediction=[1], reference=[1], score=[1])
+    assert is_as_before(with_batches)
+
+
+def test_an_error_in_a_gain_function_changes_nothing(with_batches: evaluate.Metric) -> None:
+    def gain(relevance: np.ndarray) -> np.ndarray:
+        raise KeyError("no such grade")
+
+    with pytest.raises(KeyError, match="no such grade"):
+        with_batches.compute(gain=gain)
+    with pytest.raises(KeyError, match="no such grade"):
+        with_batches.compute(**TWO, gain=gain)
+    assert is_as_before(with_batches)
+
+
+@pytest.mark.parametrize(
+    "gain",
+    [
+        lambda relevance: relevance[:-1],
+        lambda relevance: np.ones((len(relevance), 2)),
+        lambda relevance: 1.0,
+        lambda relevance: None,
+        lambda relevance: [[1], [1, 2]],
+        lambda relevance: ["3"] * len(relevance),
+        lambda relevance: relevance + 1j,
+        lambda relevance: relevance.astype("m8[s]"),
+        lambda relevance: np.ma.masked_less(relevance, 1),
+    ],
+)
+def test_a_gain_function_without_a_number_for_each_is_named_and_changes_nothing(
+    ndcg: evaluate.Metric, with_batches: evaluate.Metric, gain: Any
+) -> None:
+    with pytest.raises(ValueError, match=r"^gain gets an array of relevances and must return an array"):
+        ndcg.compute(**TWO, gain=gain)
+    with pytest.raises(ValueError, match=r"^gain gets an array of relevances and must return an array"):
+        with_batches.compute(gain=gain)
+    assert is_as_before(with_batches)
+
+
+def test_a_function_that_returns_a_tensor_with_a_gradient_is_named_and_changes_nothing(
+    ndcg: evaluate.Metric, with_batches: evaluate.Metric
+) -> None:
+    torch = pytest.importorskip("torch")
+    weight = torch.tensor(2.0, requires_grad=True)
+    problem = "gets an array of {} and must return an array of as many numbers: it returned a Tensor that NumPy cannot"
+    for option, what in (("gain", "relevances"), ("discount", "ranks")):
+        for metric, inputs in ((ndcg, TWO), (with_batches, {})):
+            with pytest.raises(ValueError, match=f"^{option} {problem.format(what)} read .*detach"):
+                metric.compute(**inputs, **{option: lambda values: weight / torch.tensor(values)})
+    assert is_as_before(with_batches)
+
+
+def test_a_sum_that_nobody_asked_for_may_overflow(ndcg: evaluate.Metric) -> None:
+    huge = {"predictions": [[2.0, 1.0]], "references": [[1e308, 1e308]]}
+    assert ndcg.compute(**huge, measures=["DCG", "nDCG"]) == pytest.approx(
+        {"DCG": 1e308 * (1 + 1 / math.log2(3)), "nDCG": 1.0}
+    )
+    with pytest.raises(ValueError, match="CG overflows"):
+        ndcg.compute(**huge, measures="CG")
+
+
+def test_add_takes_prediction_or_predictions_not_both(with_batches: evaluate.Metric) -> None:
+    with pytest.raises(ValueError, match="not as both"):
+        with_batches.add(prediction=[1, 2], reference=[0, 1], predictions=[2, 1], references=[0, 1])
+    assert is_as_before(with_batches)
+
+
+def test_a_mean_of_nothing_is_rejected(ndcg: evaluate.Metric, fresh_metric: MetricFactory) -> None:
+    irrelevant = {"predictions": [[2, 1], [1, 2]], "references": [[0, 0], [1, 0]]}
+    with pytest.raises(ValueError, match=r"^nDCG: .*zero_division"):
+        ndcg.compute(**irrelevant, zero_division=math.nan, sample_weight=[1, 0])
+    metric = fresh_metric()
+    metric.add_batch(predictions=[[2, 1]], references=[[0, 0]])
+    with pytest.raises(ValueError, match=r"^nDCG@3: .*zero_division"):
+        metric.compute(k=3, zero_division=math.nan)
+    assert metric.compute(zero_division=1.0) == {"nDCG": 1.0}
+
+
+def test_a_mean_that_overflows_is_rejected(ndcg: evaluate.Metric) -> None:
+    huge = {"predictions": [[1]] * 3, "references": [[1.5e308]] * 3}
+    with pytest.raises(ValueError, match=r"^DCG: .*overflow"):
+        ndcg.compute(**huge, measures="DCG")
+    assert ndcg.compute(**huge) == {"nDCG": 1.0}
+
+
+def test_integers_that_float64_would_round_are_scored_at_once_and_rejected_for_storage(
+    ndcg: evaluate.Metric, with_batches: evaluate.Metric
+) -> None:
+    big = {"predictions": [[2**53, 2**53 + 1]], "references": [[0, 1]]}
+    assert ndcg.compute(**big) == {"nDCG": 1.0}
+    for refuse in (with_batches.add_batch, with_batches.compute):
+        with pytest.raises(ValueError, match=r"^predictions: .*2\*\*53"):
+            refuse(**big)
+    assert is_as_before(with_batches)
+
+
+# --- Several processes -----------------------------------------------------------------------------------------------
+
+PROCESS = """
+import json
+import evaluate
+
+results = []
+
+
+def refused(compute, **arguments):
+    try:
+        compute(**arguments)
+    except ValueError as error:
+        results.append(str(error))
+    else:
+        raise AssertionError("not refused")
+
+
+for number, (act, share) in enumerate(scenarios):
+    metric = evaluate.load(
+        path,
+        process_id=process_id,
+        num_process=num_process,
+        experiment_id=f"experiment-{number}",
+        cache_dir=cache,
+        timeout=500,
+    )
+    inputs = {"predictions": [p for p, _ in share], "references": [r for _, r in share]}
+    options = {"k": [1, 3, None], "use_aggregator": False}
+    first = process_id == 0
+    if act == "one batch, stored":
+        metric.add_batch(**inputs)
+        inputs = {}
+    elif act == "one query after the other":
+        for prediction, reference in share:
+            metric.add(prediction=prediction, reference=reference)
+        inputs = {}
+    elif act == "half stored, half given":
+        metric.add_batch(**{name: values[:1] for name, values in inputs.items()})
+        inputs = {name: values[1:] for name, values in inputs.items()}
+    elif act == "after a refused one":
+        if first:
+            refused(metric.compute, predictions=[[2, 1]], references=[[-1, 1]])
+    elif act == "refused, then clipped":
+        metric.add_batch(**inputs)
+        inputs = {}
+        if first:
+            refused(metric.compute, **options)
+        options["negative_relevance"] = "clip"
+    elif act == "given, refused with the others, then clipped":
+        if first:
+            refused(metric.compute, **inputs, **options)
+        options["negative_relevance"] = "clip"
+    results.append(metric.compute(**inputs, **options))
+print(json.dumps(results))
+"""
+
+Share = list[tuple[Any, Any]]
+
+
+def in_processes(processes: Processes, scenarios: list[tuple[str, list[Share]]]) -> list[list[Any]]:
+    """The answers of several processes that share a cache, in each scenario."""
+    number = len(scenarios[0][1])
+    for process in range(number):
+        shares = [(act, each[process]) for act, each in scenarios]
+        processes.start(PROCESS, process_id=process, num_process=number, scenarios=shares)
+    return [json.loads(process.output()) for process in processes.running]
+
+
+def in_one_process(metric: evaluate.Metric, shares: list[Share], **options: Any) -> dict[str, list[float]]:
+    queries = [query for share in shares for query in share]
+    predictions, references = [p for p, _ in queries], [r for _, r in queries]
+    return metric.compute(
+        predictions=predictions, references=references, k=[1, 3, None], use_aggregator=False, **options
+    )
+
+
+def test_four_processes_on_one_cache_give_the_result_of_one(fresh_metric: MetricFactory, processes: Processes) -> None:
+    queries = list(zip(*random_rankings(seed=3, queries=37), strict=True))
+    shares = [queries[:20], queries[20:21], queries[21:30], queries[30:]]
+    one_has_none = [queries[:20], queries[20:36], [], queries[36:]]
+    scenarios = [
+        ("one batch, stored", shares),
+        ("one batch, stored", one_has_none),
+        ("one query after the other", shares),
+        ("one batch, given", shares),
+        ("half stored, half given", shares),
+    ]
+    results = in_processes(processes, scenarios)
+    expected = in_one_process(fresh_metric(), shares)
+    assert results[0] == [expected] * len(scenarios)
+    assert results[1:] == [[None] * len(scenarios)] * 3
+    assert not list(processes.cache.rglob("*.arrow"))
+
+
+@pytest.mark.parametrize(
+    "act", ["after a refused one", "refused, then clipped", "given, refused with the others, then clipped"]
+)
+def test_a_batch_that_one_of_two_processes_rejects_changes_nothing(
+    fresh_metric: MetricFactory, processes: Processes, act: str
+) -> None:
+    shares: list[Share] = [[([2, 1], [0, 1]), ([3, 1], [2, 1])], [([1, 2, 3], [3, 0, 1])]]
+    if act.endswith("refused, then clipped") or "with the others" in act:
+        shares[1].append(([2, 1], [-1, 1]))
+    results = in_processes(processes, [(act, shares)])
+    error, result = results[0]
+    assert re.match(r"references: query \d, position 0: .*-1.* negative", error)
+    assert result == in_one_process(fresh_metric(), shares, negative_relevance="clip")
+    assert results[1] == [None]

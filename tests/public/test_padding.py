@@ -1,0 +1,254 @@
+"""Padding is as if left out, compared in the type of each value; with judged_only so are documents not judged."""
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import evaluate
+import numpy as np
+import pyarrow as pa
+import pytest
+from conftest import MetricFactory
+from every_form import EVERY_FORM, RAGGED_FORMS, Form, Rows, by_ids, mappings_and_files, of_lists, torch_tensor, values
+
+SCORES = [[0.5, 2.25], [7.0], [1.0, 1.0, 0.25], []]
+RELEVANCES = [[1, 2], [0], [0, 3, 1], []]
+
+
+def padded(rows: Rows, value: Any) -> Rows:
+    """Padded on the right, but the last query, which is all padding."""
+    return [[*row, *[value] * (3 - len(row))] for row in rows]
+
+
+def check(metric: evaluate.Metric, expected: Any, ignore_index: float, predictions: Any, references: Any) -> None:
+    """The same values at once and, as batches compare padding as they are added, in a batch."""
+    sides = {"predictions": predictions, "references": references, "ignore_index": ignore_index}
+    assert values(metric, **sides) == expected
+    metric.add_batch(**sides)
+    assert values(metric) == expected
+
+
+@pytest.mark.parametrize("score", [0.0, 99.0, -99.0, -100, 1e30, math.nan, math.inf, -math.inf, None])
+@pytest.mark.parametrize(
+    "format_", ["lists", "NumPy", "PyTorch bfloat16", "PyTorch float32", "JAX float32", "Arrow lists"]
+)
+def test_padding_is_as_if_left_out_whatever_its_score(ndcg: evaluate.Metric, format_: str, score: Any) -> None:
+    make, scores = EVERY_FORM[format_], padded(SCORES, score)
+    predictions = scores if score is None else make(scores)
+    expected = of_lists(ndcg, SCORES, RELEVANCES)
+    assert of_lists(ndcg, predictions, make(padded(RELEVANCES, -100)), ignore_index=-100) == expected
+
+
+def test_padding_may_be_anywhere_and_next_to_missing_values(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    predictions = [[9.0, 0.5, math.nan, None, 2.0, None], [-100.0, 1.0]]
+    references = [[-100, 1, -100, 2, None, -100], [1, -100]]
+    check(metric, of_lists(metric, [[0.5, None, 2.0], [-100.0]], [[1, 2, None], [1]]), -100, predictions, references)
+
+
+def bfloat16_tensor(values: Any) -> Any:
+    return torch_tensor("bfloat16")(values)
+
+
+def bfloat16_array(values: Any) -> Any:
+    return np.array(values, pytest.importorskip("ml_dtypes").bfloat16)
+
+
+@pytest.mark.parametrize("kind", [np.float32, bfloat16_tensor, bfloat16_array])
+def test_padding_is_left_out_of_flat_rankings_mappings_files_and_systems(
+    ndcg: evaluate.Metric, tmp_path: Path, kind: Any
+) -> None:
+    expected = of_lists(ndcg, [[0.5, 1.0]], [[1, 0]])
+    for relevances in (kind([1, 1e30, 0]), [1, kind(1e30), 0.0], [kind(1), kind(1e30), kind(0)]):
+        flat = {"query_ids": ["q"] * 3, "ignore_index": 1e30}
+        assert of_lists(ndcg, [0.5, math.nan, 1.0], relevances, **flat) == expected
+    run = {"q": {"a": 0.5, "b": 2.0, "c": 1.0}}
+    for predictions, references in mappings_and_files(tmp_path, run, {"q": {"a": 1, "b": -100, "c": 0}}):
+        assert of_lists(ndcg, predictions, references, ignore_index=-100) == expected
+        typed = {"q": {"a": 1, "b": kind(1e30), "c": 0}}
+        assert of_lists(ndcg, predictions, typed, ignore_index=1e30) == expected
+    systems = {"a": [[3.0, 1.0, 2.0]] * 2, "b": [[1.0, 3.0, 2.0]] * 2}
+    own, exact = (
+        ndcg.compare(systems=systems, references=references, ignore_index=1e30)
+        for references in (kind([[1, 0, 1e30]] * 2), [[1, 0, 1e30]] * 2)
+    )
+    assert own == exact
+
+
+FLOATS = (np.float16, np.float32, np.float64)
+MARKS = (1e30, -99.9, np.float64(1e30), np.float32(-99.9), 1000.1)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "ignore_index"),
+    [(np.int8, -1), (np.uint8, 255), (np.float32, -1.0), (float, 0.5), *itertools.product(FLOATS, MARKS)],
+)
+def test_padding_is_compared_in_the_type_of_the_references(
+    ndcg: evaluate.Metric, dtype: Any, ignore_index: float
+) -> None:
+    with np.errstate(over="ignore"):  # in float16, 1e30 is infinite
+        references = np.array(padded(RELEVANCES, ignore_index)).astype(dtype)
+    expected = of_lists(ndcg, SCORES, RELEVANCES)
+    assert of_lists(ndcg, padded(SCORES, 3.0), references, ignore_index=ignore_index) == expected
+
+
+@pytest.mark.parametrize("ignore_index", [1e30, 1e9, -99.9, -100])
+@pytest.mark.parametrize("make", [bfloat16_tensor, bfloat16_array])
+@pytest.mark.parametrize("rows", [False, True])
+def test_padding_is_compared_in_bfloat16_too(
+    fresh_metric: MetricFactory, make: Form, ignore_index: float, rows: bool
+) -> None:
+    references = make(padded(RELEVANCES, ignore_index))
+    metric = fresh_metric()
+    expected = of_lists(metric, SCORES, RELEVANCES)
+    check(metric, expected, ignore_index, padded(SCORES, 3.0), list(references) if rows else references)
+
+
+@pytest.mark.parametrize("first", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("second", [np.int8, np.float32, np.float64])
+@pytest.mark.parametrize("ignore_index", [-99.9, np.float64(-99.9), -100])
+def test_padding_means_the_same_in_batches_of_several_types(
+    fresh_metric: MetricFactory, first: Any, second: Any, ignore_index: float
+) -> None:
+    metric = fresh_metric(keep_in_memory=True)
+    references = np.array(padded(RELEVANCES, float(ignore_index))).astype(first)
+    metric.add_batch(predictions=padded(SCORES, 3.0), references=references)
+    metric.add_batch(predictions=[[1.0, 2.0]], references=np.array([[1, 0]], second))
+    expected = of_lists(fresh_metric(), [*SCORES, [1.0, 2.0]], [*RELEVANCES, [1, 0]])
+    assert values(metric, ignore_index=ignore_index) == expected
+
+
+def by_turns(first: Any, second: Any) -> Form:
+    """The rows in either of two formats."""
+    return lambda rows: [(second if at % 2 else first)(row) for at, row in enumerate(rows)]
+
+
+def with_a_null(row: list[Any]) -> Any:
+    return pa.array([*row, None], pa.float32())
+
+
+def of_scalars(*kinds: Any) -> Form:
+    return lambda row: [kinds[at % len(kinds)](value) for at, value in enumerate(row)]
+
+
+def int8_or_float64(row: list[Any]) -> Any:
+    return np.array(row, np.int8 if max(map(abs, row)) < 5 else float)
+
+
+MIXED_ROWS = {
+    "float32 and float64": by_turns(np.float32, np.float64),
+    "float16 and float32": by_turns(np.float16, np.float32),
+    "float32 and int8 or float64": by_turns(np.float32, int8_or_float64),
+    "float32 and lists": by_turns(np.float32, list),
+    "float32 and objects": by_turns(np.float32, lambda row: np.array(row, object)),
+    "masked float32 and float64": by_turns(lambda row: np.ma.array(row, np.float32), np.float64),
+    "Arrow float32 and float64": by_turns(lambda row: pa.array(row, pa.float32()), np.float64),
+    "Arrow float32 with a null and lists": by_turns(with_a_null, lambda row: [*row, None]),
+    "Arrow float32 with a null": by_turns(with_a_null, with_a_null),
+    "PyTorch bfloat16 and float64": by_turns(bfloat16_tensor, np.float64),
+    "PyTorch bfloat16 and lists": by_turns(bfloat16_tensor, list),
+    "ml_dtypes bfloat16 and float32": by_turns(bfloat16_array, np.float32),
+    "both bfloat16": by_turns(bfloat16_tensor, bfloat16_array),
+    "scalars of float32": by_turns(of_scalars(np.float32), of_scalars(np.float32)),
+    "scalars of float32 and floats": by_turns(of_scalars(np.float32, float), list),
+    "scalars of several types": by_turns(of_scalars(np.float32, np.float64, np.float16), of_scalars(np.float32)),
+    "tensors of bfloat16": by_turns(of_scalars(bfloat16_tensor, float), list),
+    "scalars of bfloat16": by_turns(of_scalars(bfloat16_array, bfloat16_array, float), list),
+}
+
+
+@pytest.mark.parametrize("ignore_index", [1e30, -99.9, -100])
+@pytest.mark.parametrize("format_", MIXED_ROWS)
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # float16 holds 1e30 as infinite
+def test_padding_is_compared_in_the_type_of_each_row_and_number(
+    fresh_metric: MetricFactory, format_: str, ignore_index: float
+) -> None:
+    """As many queries end in padding and in a document not judged, which no format may take for one."""
+    rows = [[1, 2, ignore_index], [0, ignore_index, 3], [ignore_index] * 3, [4, 0, 1]]
+    references = MIXED_ROWS[format_](rows)
+    unjudged = [None] * (len(references[0]) - 3)
+    score = [2.0, 1.0, 3.0, 4.0][: len(references[0])]
+    kept = [[at for at, each in enumerate([*row, *unjudged]) if each is not ignore_index] for row in rows]
+    metric = fresh_metric()
+    expected = of_lists(
+        metric,
+        [[score[at] for at in places] for places in kept],
+        [[[*row, *unjudged][at] for at in places] for row, places in zip(rows, kept, strict=True)],
+    )
+    check(metric, expected, ignore_index, [score] * 4, references)
+
+
+@pytest.mark.parametrize("ignore_index", [2**63, -(2**70), 1e30])
+@pytest.mark.parametrize("make", [list, np.array, pa.array, lambda rows: pa.chunked_array([pa.array(rows)])])
+def test_no_truth_value_is_padding_that_is_a_large_number(
+    ndcg: evaluate.Metric, make: Form, ignore_index: float
+) -> None:
+    references = make([[True, False]])
+    assert ndcg.compute(predictions=[[2.0, 1.0]], references=references, ignore_index=ignore_index) == {"nDCG": 1.0}
+    assert ndcg.compute(predictions=[[2.0, 1.0]], references=references, ignore_index=1) == {"nDCG": 0.0}
+
+
+def test_a_query_that_is_all_padding_has_nothing_relevant(ndcg: evaluate.Metric) -> None:
+    inputs = {"predictions": [[1.0, 2.0], [1.0, 2.0]], "references": [[-100, -100], [0, 1]], "ignore_index": -100}
+    for zero_division in (0.0, 1.0):
+        result = ndcg.compute(**inputs, zero_division=zero_division, use_aggregator=False)
+        assert result == {"nDCG": [zero_division, 1.0]}
+    assert ndcg.compute(**inputs, zero_division=math.nan) == {"nDCG": 1.0}
+
+
+def test_values_that_are_not_padding_are_rejected(ndcg: evaluate.Metric) -> None:
+    for ignore_index in (None, -99):
+        with pytest.raises(ValueError, match=r"^references: query 1, position 1: the relevance -100"):
+            ndcg.compute(predictions=[[1, 2]] * 2, references=[[1, 0], [0, -100]], ignore_index=ignore_index)
+    with pytest.raises(ValueError, match=r"^predictions: query 0, position 1: nan"):
+        ndcg.compute(predictions=[[1, math.nan]], references=[[1, 2]], ignore_index=-100)
+
+
+# --- judged_only -----------------------------------------------------------------------------------------------------
+
+
+def test_documents_not_judged_may_be_left_out_of_every_format(fresh_metric: MetricFactory, tmp_path: Path) -> None:
+    metric = fresh_metric()
+    scores = [[3.0, 2.0, 2.0, None, 1.0, 2.0], [5.0, 4.0], [1.0, 2.0]]
+    relevances = [[None, 1, None, 3, 2, 0], [None, None], [1, 0]]
+    expected = of_lists(metric, [[2.0, None, 1.0, 2.0], [], [1.0, 2.0]], [[1, 3, 2, 0], [], [1, 0]])
+    for name, make in RAGGED_FORMS.items():
+        if name != "masked NumPy, padded":  # which is not as wide
+            assert of_lists(metric, make(scores), make(relevances), judged_only=True) == expected, name
+            assert of_lists(metric, make(scores), make(relevances)) != expected, name
+    flat = [[each for row in rows for each in row] for rows in (scores, relevances)]
+    assert of_lists(metric, *flat, query_ids=[0] * 6 + [1] * 2 + [2] * 2, judged_only=True) == expected
+    metric.add_batch(predictions=scores, references=relevances)
+    assert values(metric, judged_only=True) == expected
+    run, qrels = by_ids(scores), by_ids(relevances)
+    assert of_lists(metric, run, qrels, judged_only=True) == expected
+    del qrels["q1"]  # a file holds no query without documents
+    for predictions, references in mappings_and_files(tmp_path, run, qrels):
+        found = of_lists(metric, predictions, references, judged_only=True)
+        assert found == {name: each[::2] for name, each in expected.items()}
+
+
+def test_documents_not_judged_of_a_random_run_may_be_left_out(ndcg: evaluate.Metric) -> None:
+    rng = np.random.default_rng(8)
+    scores = np.ma.MaskedArray(rng.integers(0, 12, (50, 30)) / 4, rng.random((50, 30)) < 0.2)
+    relevances = np.ma.MaskedArray(rng.integers(0, 4, (50, 30)), rng.random((50, 30)) < 0.4)
+    kept = [
+        [(s, r) for s, r in zip(*rows, strict=True) if r is not None]
+        for rows in zip(scores.tolist(), relevances.tolist(), strict=True)
+    ]
+    sides = [[[document[at] for document in documents] for documents in kept] for at in (0, 1)]
+    for ties in ("average", "first", "last", "best", "worst"):
+        found = of_lists(ndcg, scores, relevances, judged_only=True, ties=ties)
+        assert found == of_lists(ndcg, *sides, ties=ties), ties
+
+
+def test_padding_and_documents_not_judged_may_be_left_out_together(ndcg: evaluate.Metric) -> None:
+    options = {"judged_only": True, "ignore_index": -100}
+    expected = of_lists(ndcg, [[2.0, 1.0]], [[0, 1]])
+    assert of_lists(ndcg, [[3.0, 2.0, 1.0, 9.0]], [[None, 0, 1, -100]], **options) == expected
+    nan = [[3.0, math.nan, 1.0]]  # of padding it does not matter
+    assert ndcg.compute(predictions=nan, references=[[1, -100, 0]], **options) == {"nDCG": 1.0}
+    for of_unjudged in ({"judged_only": True}, options):
+        with pytest.raises(ValueError, match="query 0, position 1: nan is not a score"):
+            ndcg.compute(predictions=nan, references=[[1, None, 0]], **of_unjudged)
