@@ -9,8 +9,8 @@ import subprocess
 import sys
 from typing import Any
 
-import evaluate
 import pytest
+from evaluate import Metric
 from shells import MAIN, QRELS, Call
 from shells import call as call
 from shells import folder as folder
@@ -62,7 +62,7 @@ def test_defaults_are_those_of_python() -> None:
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_options_mean_what_they_mean_in_python(call: Call, ndcg: evaluate.Metric, name: str) -> None:
+def test_options_mean_what_they_mean_in_python(call: Call, ndcg: Metric, name: str) -> None:
     words, value = OPTIONS[name]
     given = {name: value, **({"measures": "DCG"} if name == "log_base" else {})}
     report = ndcg.report(predictions=MAIN, references=QRELS, **given)

@@ -8,16 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import evaluate
 import pytest
 from conftest import ROOT
+from evaluate import Metric
 from shells import MAIN, QRELS, QUERIES, WORSE, Call, pipe_of, standard_input, trec
 from shells import call as call
 from shells import environment as environment
 from shells import folder as folder
 
 
-def test_the_gate_fails_only_for_a_fall_that_is_large_and_significant(call: Call, ndcg: evaluate.Metric) -> None:
+def test_the_gate_fails_only_for_a_fall_that_is_large_and_significant(call: Call, ndcg: Metric) -> None:
     found = ndcg.compare(
         systems={"worse": WORSE, "main": MAIN}, references=QRELS, k=5, baseline="main", alternative="less"
     ).pairs[0]
@@ -111,7 +111,7 @@ def test_the_smallest_possible_p_value_is_corrected_for_the_measures(call: Call,
     assert "Not failed: nDCG, DCG of worse dropped by more than 0.01" in printed
 
 
-def test_the_interval_of_a_gate_is_one_sided_as_its_test(call: Call, ndcg: evaluate.Metric) -> None:
+def test_the_interval_of_a_gate_is_one_sided_as_its_test(call: Call, ndcg: Metric) -> None:
     how = {"systems": {"worse": WORSE, "main": MAIN}, "references": QRELS, "k": 5, "baseline": "main"}
     for level in (0.95, 0.8):
         (row,) = json.loads(call(f"gate qrels.txt main.txt worse.txt -k 5 -o json --confidence {level}")[1])["measures"]
@@ -120,16 +120,6 @@ def test_the_interval_of_a_gate_is_one_sided_as_its_test(call: Call, ndcg: evalu
         printed = call(f"gate qrels.txt main.txt worse.txt -k 5 --confidence {level}")[1]
         assert f"one-sided {100 * level:g}% interval" in printed
         assert f" up to {row['high']:+.4f} " in printed
-    assert call("gate qrels.txt main.txt worse.txt --confidence 0.5")[::2] == (
-        2,
-        "ndcg gate: --confidence must be above 0.5, since the interval of a gate is one-sided; got 0.5\n",
-    )
-
-
-@pytest.mark.parametrize("alpha", ["-0.1", "1.1", "nan"])
-def test_a_level_beyond_0_and_1_is_bad_input(call: Call, alpha: str) -> None:
-    status, _, said = call(f"gate qrels.txt main.txt worse.txt --alpha={alpha}")
-    assert (status, said.startswith("ndcg gate: --alpha must be from 0 to 1, such as 0.05; got ")) == (2, True)
 
 
 def test_a_threshold_alone_needs_no_number_of_queries(call: Call, folder: Path) -> None:
@@ -162,6 +152,13 @@ def test_a_saved_result_of_other_choices_queries_or_judgments_is_rejected(call: 
         ),
         (QRELS | {"q1": QRELS["q1"] | {"new": 0}}, "query 'q1' has 12 judged documents there, but 13 in qrels.txt"),
         (QRELS | {"q1": dict.fromkeys(QRELS["q1"], 2)}, "relevant documents there, but 12 in qrels.txt"),
+        *(
+            (
+                {q: {d: grade(r) for d, r in each.items()} for q, each in QRELS.items()},
+                "with other judgments than qrels",
+            )
+            for grade in (lambda r: (2 * r) % 3, lambda r: 3 * r)
+        ),
     ):
         (folder / "qrels.txt").write_text(trec(changed, "qrels"))
         status, _, said = call("gate qrels.txt saved.json worse.txt -k 5")
@@ -182,33 +179,22 @@ def test_a_run_that_is_missing_queries_of_the_baseline_never_passes(call: Call, 
     assert call("gate qrels.txt main.txt part.txt -k 5 --missing empty")[0] == 0
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
-@pytest.mark.parametrize("side", ["qrels", "runs"])
-def test_a_gate_that_cannot_fail_is_rejected(call: Call, folder: Path, form: str, side: str) -> None:
-    few = QUERIES[:4]
-    if side == "qrels":
-        (folder / "qrels.txt").write_text(trec({query: QRELS[query] for query in few}, "qrels"))
-    else:
+@pytest.mark.parametrize("format_", ["text", "json"])
+@pytest.mark.parametrize("few", ["judged", "ranked", "with a value"])
+def test_a_gate_that_cannot_fail_is_rejected(call: Call, folder: Path, format_: str, few: str) -> None:
+    first, options = QUERIES[:4], ""
+    qrels = {query: QRELS[query] for query in first}
+    if few == "with a value":
+        options = "--zero-division nan -m nDCG,DCG"
+        qrels = {query: judged if query in first else dict.fromkeys(judged, 0) for query, judged in QRELS.items()}
+    if few == "ranked":
         for name, run in (("main", MAIN), ("worse", WORSE)):
-            (folder / f"{name}.txt").write_text(trec({query: run[query] for query in few}, "run"))
-    status, printed, said = call(f"gate qrels.txt main.txt worse.txt -o {form}")
+            (folder / f"{name}.txt").write_text(trec({query: run[query] for query in first}, "run"))
+    else:
+        (folder / "qrels.txt").write_text(trec(qrels, "qrels"))
+    status, printed, said = call(f"gate qrels.txt main.txt worse.txt {options} -o {format_}")
     assert (status, printed) == (2, "")  # .5 ** 4 is more than .05
     assert "with 4 ranked queries no drop can be significant at this level, so the gate could never fail" in said
-
-
-@pytest.mark.parametrize("relevance", [0, 3], ids=["other grades", "higher grades"])
-def test_a_saved_result_of_other_judgments_is_not_a_baseline(call: Call, folder: Path, relevance: int) -> None:
-    other = {
-        query: {d: (2 * r) % 3 if not relevance else r * relevance for d, r in each.items()}
-        for query, each in QRELS.items()
-    }
-    (folder / "other.txt").write_text(trec(other, "qrels"))
-    (folder / "saved.json").write_text(call("score other.txt main.txt -o json")[1])
-    status, _, said = call("gate qrels.txt saved.json worse.txt")
-    assert status == 2
-    assert (
-        said == "ndcg gate: saved.json: was saved with other judgments than qrels.txt; score both with the same qrels\n"
-    )
 
 
 def test_the_same_judgments_in_another_order_are_the_same(call: Call, folder: Path) -> None:
@@ -238,29 +224,22 @@ def test_a_saved_result_that_was_changed_is_not_a_baseline(call: Call, folder: P
     assert said.endswith("save it again\n")
 
 
-PART = {query: dict.fromkeys(judged, 0) if at % 3 == 0 else judged for at, (query, judged) in enumerate(QRELS.items())}
-
-
-NEGATIVE = {
-    query: {document: -relevance for document, relevance in judged.items()} if at % 3 == 0 else judged
-    for at, (query, judged) in enumerate(QRELS.items())
-}
-
-
-NO_VALUE = "--zero-division nan --negative-relevance keep"
-
-
 @pytest.mark.parametrize("baseline", ["main.txt", "saved.json"])
-@pytest.mark.parametrize("qrels", [PART, NEGATIVE], ids=["nothing relevant", "negative"])
-def test_each_mean_of_the_gate_is_over_the_queries_that_have_a_value_of_its_measure(
-    call: Call, folder: Path, ndcg: evaluate.Metric, qrels: dict[str, dict[str, int]], baseline: str
+@pytest.mark.parametrize("factor", [0, -1], ids=["nothing relevant", "negative"])
+def test_a_mean_of_the_gate_is_over_the_queries_with_a_value(
+    call: Call, folder: Path, ndcg: Metric, factor: int, baseline: str
 ) -> None:
+    qrels = {
+        query: {document: (1 if at % 3 else factor) * relevance for document, relevance in judged.items()}
+        for at, (query, judged) in enumerate(QRELS.items())
+    }
     (folder / "qrels.txt").write_text(trec(qrels, "qrels"))
     how = {"zero_division": float("nan"), "negative_relevance": "keep"}
+    no_value = "--zero-division nan --negative-relevance keep"
     for names in (["nDCG@10", "DCG@10"], ["DCG@10"], ["DCG@10", "nDCG@3", "IDCG"]):
-        command = f"qrels.txt main.txt {NO_VALUE} -m {','.join(names)} -o json"
+        command = f"qrels.txt main.txt {no_value} -m {','.join(names)} -o json"
         (folder / "saved.json").write_text(call(f"score {command}")[1])
-        found = json.loads(call(f"gate qrels.txt {baseline} worse.txt {NO_VALUE} -m {','.join(names)} -o json")[1])
+        found = json.loads(call(f"gate qrels.txt {baseline} worse.txt {no_value} -m {','.join(names)} -o json")[1])
         expected = ndcg.compare(
             systems={"main": MAIN, "worse": WORSE},
             references=qrels,
@@ -291,14 +270,6 @@ def test_values_of_any_size_have_a_verdict(call: Call, folder: Path, baseline: s
         r"DCG@10 +40  \d\.\d{4}e\+200  \d\.\d{4}e\+200  -\d\.\d{4}e\+199 .* dropped by \S+e\+199: significant", row
     )
     assert call("gate qrels.txt worse.txt main.txt -m DCG@10")[0] == 0
-
-
-def test_a_measure_that_too_few_queries_have_is_rejected(call: Call, folder: Path) -> None:
-    few = {query: judged if at < 4 else dict.fromkeys(judged, 0) for at, (query, judged) in enumerate(QRELS.items())}
-    (folder / "qrels.txt").write_text(trec(few, "qrels"))
-    status, _, said = call("gate qrels.txt main.txt worse.txt --zero-division nan -m nDCG,DCG")
-    assert status == 2
-    assert "with 4 ranked queries no drop can be significant at this level, so the gate could never fail" in said
 
 
 DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
@@ -356,8 +327,18 @@ def test_a_saved_result_is_not_a_run(call: Call, folder: Path) -> None:
             assert (status, printed, said) == (2, "", f"ndcg {command.split()[0]}: {name}: {problem}\n")
 
 
-def test_a_margin_that_no_fall_exceeds_is_rejected(call: Call) -> None:
-    assert call("gate qrels.txt main.txt worse.txt --max-drop 8")[0] == 2
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        *((f"--alpha={each}", "--alpha must be from 0 to 1, such as 0.05; got ") for each in ("-0.1", "1.1", "nan")),
+        ("--max-drop 8", ""),
+        ("--confidence 0.5", "--confidence must be above 0.5, since the interval of a gate is one-sided; got 0.5"),
+    ],
+)
+def test_criteria_that_decide_nothing_are_rejected(call: Call, options: str, error: str) -> None:
+    status, printed, said = call(f"gate qrels.txt main.txt worse.txt {options}")
+    assert (status, printed) == (2, "")
+    assert said.startswith(f"ndcg gate: {error}")
     assert call("gate qrels.txt main.txt worse.txt --max-drop 8 -m DCG")[0] == 0
 
 

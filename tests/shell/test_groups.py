@@ -4,10 +4,10 @@ import gzip
 import json
 from pathlib import Path
 
-import evaluate
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from evaluate import Metric
 from shells import BY, LINES, MAIN, QRELS, Call, pipe_of, saved_report, standard_input
 from shells import call as call
 from shells import folder as folder
@@ -23,7 +23,7 @@ from shells import folder as folder
         "mapping.json": json.dumps(BY),
     }.items(),
 )
-def test_slices_are_read_from_files(call: Call, folder: Path, ndcg: evaluate.Metric, name: str, content: str) -> None:
+def test_slices_are_read_from_files(call: Call, folder: Path, ndcg: Metric, name: str, content: str) -> None:
     (folder / name).write_text(content)
     saved = saved_report(call("score qrels.txt main.txt -k 5 -o json --by", name)[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
@@ -51,17 +51,16 @@ TOPICS = [{"title": f"text, of {query}", "language": value, "qid": query} for qu
 
 @pytest.mark.parametrize("name", ["topics.tsv", "topics.csv", "topics.txt", "topics.jsonl", "topics.json", "a.parquet"])
 def test_a_column_of_a_table_of_queries_is_chosen_by_its_name(
-    call: Call, folder: Path, ndcg: evaluate.Metric, name: str
+    call: Call, folder: Path, ndcg: Metric, name: str
 ) -> None:
     lines = [list(TOPICS[0]), *(list(row.values()) for row in TOPICS)]
     if name.endswith(".parquet"):
         pa.parquet.write_table(pa.Table.from_pylist(TOPICS), folder / name)
     else:
         delimiter = ";" if name.endswith(".csv") else "\t"
-        content = {
-            "topics.jsonl": "\n".join(map(json.dumps, TOPICS)),
-            "topics.json": json.dumps(TOPICS),
-        }.get(name, "\n".join(map(delimiter.join, lines)))
+        content = {"topics.jsonl": "\n".join(map(json.dumps, TOPICS)), "topics.json": json.dumps(TOPICS)}.get(
+            name, "\n".join(map(delimiter.join, lines))
+        )
         (folder / name).write_text(content)
     saved = saved_report(call(f"score qrels.txt main.txt -k 5 -o json --by {name}:language")[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
@@ -115,23 +114,23 @@ def test_a_mapping_has_no_columns(call: Call, folder: Path, length: int) -> None
     assert call("score qrels.json main.txt --by nosuch") == (2, "", said)
 
 
-@pytest.mark.parametrize("form", ["csv", "padded csv", "parquet", "jsonl", "json"])
+@pytest.mark.parametrize("format_", ["csv", "padded csv", "parquet", "jsonl", "json"])
 def test_slices_and_ids_are_read_from_columns_of_the_qrels(
-    call: Call, folder: Path, ndcg: evaluate.Metric, form: str
+    call: Call, folder: Path, ndcg: Metric, format_: str
 ) -> None:
     rows = [
         {"member": query, "film": document, "stars": stars, "lang": BY[query]}
         for query, judged in QRELS.items()
         for document, stars in judged.items()
     ]
-    path = folder / f"table.{form.split()[-1]}"
+    path = folder / f"table.{format_.split()[-1]}"
     if path.suffix == ".csv":
-        comma = "," if form == "csv" else ", "
+        comma = "," if format_ == "csv" else ", "
         lines = (comma.join(map(str, row.values())) for row in rows)
         path.write_text("\n".join([comma.join(rows[0]), *lines]))
-    elif form == "jsonl":
+    elif format_ == "jsonl":
         path.write_text("\n".join(map(json.dumps, rows)))
-    elif form == "json":
+    elif format_ == "json":
         path.write_text(json.dumps(rows))
     else:
         pa.parquet.write_table(pa.Table.from_pylist(rows), path)

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import datasets
-import evaluate
 import numpy as np
 import pyarrow as pa
 import pytest
+from evaluate import Metric
 from systems import RELEVANCE, SEVERAL, SYSTEMS, generated
 
 
-def test_a_comparison_has_the_scores_of_compute(ndcg: evaluate.Metric) -> None:
+def test_a_comparison_has_the_scores_of_compute(ndcg: Metric) -> None:
     comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **SEVERAL)
     assert comparison.signature == ndcg.signature(**SEVERAL)
     for system, predictions in SYSTEMS.items():
@@ -31,16 +31,8 @@ def test_a_comparison_has_the_scores_of_compute(ndcg: evaluate.Metric) -> None:
             assert rows[name].to_pylist() == values
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_same_seed_gives_the_same_comparison(ndcg: evaluate.Metric, seed: int) -> None:
-    how: dict[str, Any] = {"systems": SYSTEMS, "references": RELEVANCE}
-    found = ndcg.compare(**how, seed=seed)
-    assert found == ndcg.compare(**how, seed=seed)
-    assert [pair.p for pair in found.pairs] != [pair.p for pair in ndcg.compare(**how, seed=seed + 1).pairs]
-
-
 @pytest.mark.parametrize("margin", [0.0, 0.2])
-def test_letters_follow_the_side_that_is_asked(ndcg: evaluate.Metric, margin: float) -> None:
+def test_letters_answer_the_alternative(ndcg: Metric, margin: float) -> None:
     systems, relevance = generated(queries=200, weights=(0.2, 3))
     how = {"systems": systems, "references": relevance, "k": 10, "margin": margin}
     for alternative, marked in (("greater", []), ("less", ["b  dense"])):
@@ -51,7 +43,7 @@ def test_letters_follow_the_side_that_is_asked(ndcg: evaluate.Metric, margin: fl
     assert [row[4] for row in table] == ["not worse than", "b", ""]
 
 
-def test_letters_mark_who_is_surely_better(ndcg: evaluate.Metric) -> None:
+def test_letters_mark_who_is_surely_better(ndcg: Metric) -> None:
     systems, relevance = generated(queries=200, weights=(0.2, 0.5, 0.5, 3))
     comparison = ndcg.compare(systems=systems, references=relevance, k=10)
     p_values = {(pair.system, pair.other): pair.p_holm for pair in comparison.pairs}
@@ -69,48 +61,47 @@ def test_letters_mark_who_is_surely_better(ndcg: evaluate.Metric) -> None:
     assert any(line.startswith("| d oracle |") and line.endswith("| a b c |") for line in lines)
 
 
-def test_the_queries_that_differ_most_come_first(ndcg: evaluate.Metric) -> None:
+def test_the_queries_that_differ_most_come_first(ndcg: Metric) -> None:
     comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **SEVERAL)
-    for measure in (None, "DCG@10"):
-        table = comparison.differences("bm25", "hybrid", measure, n=5)
-        assert table.column_names == ["query", "bm25", "hybrid", "difference"]
-        rows = table.to_pylist()
-        assert len(rows) == 5
-        by_system = [
-            ndcg.compute(predictions=SYSTEMS[name], references=RELEVANCE, **SEVERAL, use_aggregator=False)[
-                measure or "nDCG@3"
-            ]
+    for measure in ("nDCG@3", "DCG@10"):
+        pair = next(pair for pair in comparison.pairs if pair[:3] == (measure, "bm25", "hybrid"))
+        values = [
+            ndcg.compute(predictions=SYSTEMS[name], references=RELEVANCE, **SEVERAL, use_aggregator=False)[measure]
             for name in ("bm25", "hybrid")
         ]
-        expected = sorted(np.abs(np.subtract(*by_system)), reverse=True)[:5]
-        assert [abs(row["difference"]) for row in rows] == expected
-        for row in rows:
-            assert [row["bm25"], row["hybrid"]] == [values[row["query"]] for values in by_system]
-    for arguments, named in ((("bm26", "dense"), "bm26"), (("bm25", "dense", "nDCG@4"), "nDCG@4")):
-        with pytest.raises(ValueError, match=f"'{named}' is not in this comparison, which has '"):
-            comparison.differences(*arguments)
+        difference = np.subtract(*values)
+        every = comparison.differences("bm25", "hybrid", measure, None)
+        assert every.column_names == ["query", "bm25", "hybrid", "difference"]
+        for row in every.to_pylist():
+            assert [row["bm25"], row["hybrid"]] == [of_system[row["query"]] for of_system in values]
+        sizes = sorted(np.abs(difference[difference != 0]), reverse=True)
+        assert np.abs(every["difference"].to_numpy()).tolist() == sizes
+        assert comparison.differences("bm25", "hybrid", measure, n=np.int64(5)) == every[:5]
+        for only, count, sign in (("losses", pair.losses, 1), ("gains", pair.wins, -1)):
+            table = comparison.differences("bm25", "hybrid", measure, None, only)
+            expected = sorted((each for each in difference if sign * each < 0), key=lambda each: sign * each)
+            assert table["difference"].to_pylist() == expected
+            assert len(table) == count > 5
+            assert comparison.differences("bm25", "hybrid", measure, 5, only) == table[:5]
+    assert comparison.differences("bm25", "hybrid", n=3) == comparison.differences("bm25", "hybrid", "nDCG@3", 3)
 
 
-def test_losses_and_gains_come_apart_the_greatest_first(ndcg: evaluate.Metric) -> None:
-    comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **SEVERAL)
-    pair = next(pair for pair in comparison.pairs if pair[:3] == ("DCG@10", "bm25", "hybrid"))
-    values = [
-        ndcg.compute(predictions=SYSTEMS[name], references=RELEVANCE, **SEVERAL, use_aggregator=False)["DCG@10"]
-        for name in ("bm25", "hybrid")
-    ]
-    difference = np.subtract(*values)
-    for only, count, sign in (("losses", pair.losses, 1), ("gains", pair.wins, -1)):
-        table = comparison.differences("bm25", "hybrid", "DCG@10", None, only)
-        expected = sorted((each for each in difference if sign * each < 0), key=lambda each: sign * each)
-        assert table["difference"].to_pylist() == expected
-        assert len(table) == count > 5
-        assert comparison.differences("bm25", "hybrid", "DCG@10", 5, only) == table[:5]
-    assert len(comparison.differences("bm25", "hybrid", "DCG@10", None)) == pair.losses + pair.wins
-    with pytest.raises(ValueError, match=r"^only must be one of .*; got 'lossess'; did you mean \"losses\"\?"):
-        comparison.differences("bm25", "hybrid", only="lossess")
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"system": "bm26"}, "'bm26' is not in this comparison, which has '"),
+        ({"measure": "nDCG@4"}, "'nDCG@4' is not in this comparison, which has '"),
+        ({"only": "lossess"}, r"^only must be one of .*; got 'lossess'; did you mean \"losses\"\?"),
+        *(({"n": n}, "^n must be an integer, at least 0") for n in (True, 1.0, -1, math.nan)),
+    ],
+)
+def test_differences_that_are_not_there_are_rejected(ndcg: Metric, arguments: dict[str, Any], error: str) -> None:
+    found = ndcg.compare(systems=SYSTEMS, references=RELEVANCE)
+    with pytest.raises(ValueError, match=error):
+        found.differences(**{"system": "bm25", "other": "dense", **arguments})
 
 
-def test_queries_without_a_difference_are_not_among_those_that_differ(ndcg: evaluate.Metric) -> None:
+def test_queries_without_a_difference_are_not_among_those_that_differ(ndcg: Metric) -> None:
     inputs = {"references": [[1, 0]] * 20}
     worse = [[1, 2] if at < 2 else [2, 1] for at in range(20)]
     comparison = ndcg.compare(systems={"a": worse, "b": [[2, 1]] * 20}, **inputs)
@@ -126,15 +117,7 @@ def test_queries_without_a_difference_are_not_among_those_that_differ(ndcg: eval
     assert not any(table[0][0].startswith("queries that ") for table in same.tables())
 
 
-def test_the_number_of_queries_that_differ_is_an_integer(ndcg: evaluate.Metric) -> None:
-    found = ndcg.compare(systems=SYSTEMS, references=RELEVANCE)
-    assert len(found.differences("bm25", "dense", n=np.int64(3))) == 3
-    for n in (True, 1.0, -1, math.nan):
-        with pytest.raises(ValueError, match=r"^n must be an integer, at least 0"):
-            found.differences("bm25", "dense", n=n)
-
-
-def test_systems_may_come_in_any_form(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_systems_may_come_in_any_format(ndcg: Metric, tmp_path: Path) -> None:
     qrels = {"q1": {"a": 1, "b": 0}, "q2": {"b": 2, "c": 1}, "q3": {"a": 1, "b": 0}}
     run = {query: {document: float(len(document)) for document in grades} for query, grades in qrels.items()}
     lines = [f"{query} Q0 {document} 1 1.0 t\n" for query, scores in run.items() for document in scores]
@@ -151,7 +134,7 @@ def test_systems_may_come_in_any_form(ndcg: evaluate.Metric, tmp_path: Path) -> 
     assert [comparison.pairs[0].wins, comparison.pairs[0].losses] == [1, 1]
 
 
-def test_references_that_can_be_read_once_serve_all_systems(ndcg: evaluate.Metric) -> None:
+def test_references_that_can_be_read_once_serve_all_systems(ndcg: Metric) -> None:
     column = pa.table({"relevance": [[1, 0], [0, 1]]})
     systems = {"a": [[2, 1], [2, 1]], "b": [[1, 2], [1, 2]]}
     comparison = ndcg.compare(systems=systems, references=column.to_reader())
@@ -168,7 +151,7 @@ def terminal() -> tuple[int, int]:
 @pytest.mark.parametrize("disabled", [False, True])
 @pytest.mark.parametrize("ends", [terminal, os.pipe])
 def test_progress_shows_on_a_terminal_only_and_unless_it_is_disabled(
-    ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch, ends: Callable[[], tuple[int, int]], disabled: bool
+    ndcg: Metric, monkeypatch: pytest.MonkeyPatch, ends: Callable[[], tuple[int, int]], disabled: bool
 ) -> None:
     reader, writer = ends()
     os.set_blocking(reader, False)
@@ -187,7 +170,7 @@ def test_progress_shows_on_a_terminal_only_and_unless_it_is_disabled(
     assert bool(shown) is (ends is terminal and not disabled)
 
 
-def test_a_missing_tqdm_leaves_out_the_progress_bar(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tqdm_leaves_out_the_progress_bar(ndcg: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
     how: dict[str, Any] = {"systems": SYSTEMS, "references": RELEVANCE}
     expected = ndcg.compare(**how)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
@@ -199,23 +182,13 @@ def test_a_missing_tqdm_leaves_out_the_progress_bar(ndcg: evaluate.Metric, monke
     [
         ({"alternative": "grater"}, '^alternative must be one of "two-sided", .*did you mean "greater"'),
         ({"alternative": None}, "^alternative must be one of"),
-        ({"seed": 1e4}, "^seed must be an integer"),
-        ({"seed": True}, "^seed must be an integer"),
-        ({"seed": -1}, "^seed must be an integer, at least 0; got -1"),
-        ({"seed": None}, "^seed must be an integer"),
         ({"margin": 0.1}, '^margin=0.1 needs alternative="greater" or "less"; "greater" asks whether'),
-        ({"margin": -0.1, "alternative": "less"}, "^margin must be a finite number, at least 0, .*; got -0.1$"),
-        ({"margin": math.nan, "alternative": "less"}, "^margin must be a finite number"),
-        ({"margin": math.inf, "alternative": "less"}, "^margin must be a finite number"),
-        ({"margin": "1%", "alternative": "less"}, "^margin must be a finite number, .*; got '1%'$"),
-        ({"margin": True, "alternative": "less"}, "^margin must be a finite number"),
+        ({"baseline": "bm52"}, r'^baseline must be one of "bm25", .*got \'bm52\'; did you mean "bm25"\?'),
         ({"corrected_over": "pairs"}, '^corrected_over must be one of "measure", "all"; got'),
     ],
     ids=str,
 )
-def test_a_question_that_makes_no_sense_is_rejected(
-    ndcg: evaluate.Metric, options: dict[str, Any], message: str
-) -> None:
+def test_a_question_that_makes_no_sense_is_rejected(ndcg: Metric, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **options)
 
@@ -236,12 +209,12 @@ def test_a_question_that_makes_no_sense_is_rejected(
     ],
     ids=str,
 )
-def test_systems_that_cannot_be_compared_are_named(ndcg: evaluate.Metric, systems: Any, message: str) -> None:
+def test_systems_that_cannot_be_compared_are_named(ndcg: Metric, systems: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ndcg.compare(systems=systems, references=[[1, 0], [1]])
 
 
-def test_systems_with_rankings_of_different_queries_are_rejected(ndcg: evaluate.Metric) -> None:
+def test_systems_with_rankings_of_different_queries_are_rejected(ndcg: Metric) -> None:
     qrels = {query: {"d": 1, "e": 0} for query in ("q1", "q2", "q3")}
     full = {query: {"d": 1.0, "e": 2.0} for query in qrels}
     partly = {query: {"d": 1.0} for query in ("q1", "q2")}
@@ -267,14 +240,9 @@ def test_systems_with_rankings_of_different_queries_are_rejected(ndcg: evaluate.
     ],
     ids=str,
 )
-def test_an_error_in_what_systems_share_names_none_of_them(ndcg: evaluate.Metric, wrong: dict[str, Any]) -> None:
+def test_an_error_in_what_systems_share_names_none_of_them(ndcg: Metric, wrong: dict[str, Any]) -> None:
     shared = {"references": [1, 0, 1], "query_ids": ["q", "q", "r"], "document_ids": ["a", "b", "a"], **wrong}
     with pytest.raises(ValueError, match=f"^{next(iter(wrong))}") as alone:
         ndcg.compute(predictions=[1, 2, 3], **shared)
     with pytest.raises(ValueError, match=f"^{re.escape(str(alone.value))}$"):
         ndcg.compare(systems={"one": [1, 2, 3], "two": [3, 2, 1]}, **shared)
-
-
-def test_an_unknown_baseline_is_rejected_with_the_nearest_name(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match=r'^baseline must be one of "bm25", .*got \'bm52\'; did you mean "bm25"\?'):
-        ndcg.compare(systems=SYSTEMS, references=RELEVANCE, baseline="bm52")

@@ -9,13 +9,8 @@ from typing import Any
 import evaluate
 import pytest
 import yaml
-from huggingface_hub import (
-    ModelCard,
-    ModelCardData,
-    metadata_load,
-    metadata_save,
-    parse_eval_result_entries,
-)
+from evaluate import Metric
+from huggingface_hub import ModelCard, ModelCardData, metadata_load, metadata_save, parse_eval_result_entries
 from huggingface_hub.repocard_data import eval_results_to_model_index, model_index_to_eval_results
 
 # The third query is the only one in German, so that its slice has no interval.
@@ -28,7 +23,7 @@ CARD: dict[str, Any] = {"model_name": "my-ranker", "dataset": "user/queries"}
 
 
 @pytest.fixture(scope="module")
-def report(ndcg: evaluate.Metric) -> Any:
+def report(ndcg: Metric) -> Any:
     return ndcg.report(**RANKINGS, k=[1, 3], by=["en", "en", "de", None])
 
 
@@ -68,16 +63,8 @@ def test_a_model_index_has_every_score_with_its_interval_and_the_signature(repor
 
 
 def test_the_fields_of_an_eval_result_are_passed_on(report: Any) -> None:
-    fields = {
-        "task_type": "sentence-similarity",
-        "task_name": "Search",
-        "dataset_name": "Queries",
-        "dataset_config": "de",
-        "dataset_split": "test",
-        "dataset_revision": "5503434",
-        "source_url": "https://example.org/run",
-        "source_name": "The run",
-    }
+    named = ("task_name", "dataset_name", "dataset_config", "dataset_split", "dataset_revision", "source_name")
+    fields = {**{name: f"the {name}" for name in named}, "task_type": "x", "source_url": "https://example.org/run"}
     for each in model_index_to_eval_results(report.to_model_index(**CARD, **fields))[1]:
         assert fields.items() <= vars(each).items()
     with pytest.raises(TypeError, match="dataset_splits"):
@@ -98,7 +85,7 @@ def test_a_model_index_comes_back_from_a_model_card(report: Any, tmp_path: Path)
     assert metadata_load(tmp_path / "other.md") == {"model-index": index}
 
 
-def test_a_slice_without_a_value_is_left_out(ndcg: evaluate.Metric) -> None:
+def test_a_slice_without_a_value_is_left_out(ndcg: Metric) -> None:
     rankings = {"predictions": [[1, 2], [2, 1], [1, 2]], "references": [[0, 1], [1, 0], [0, 0]]}
     report = ndcg.report(**rankings, by=["en", "en", "de"], zero_division=float("nan"))
     assert math.isnan(report.slices["de"].scores["nDCG"].value)
@@ -122,7 +109,7 @@ def test_an_entry_of_eval_results_has_the_score_and_notes_on_its_queries(report:
     assert own[0]["notes"] == "with titles"
 
 
-def test_a_card_counts_the_queries_of_the_mean_and_those_that_are_left_out(ndcg: evaluate.Metric) -> None:
+def test_a_card_counts_the_queries_of_the_mean_and_those_that_are_left_out(ndcg: Metric) -> None:
     rankings = {"predictions": [[1, 2], [2, 1], [1, 2], [1, 2]], "references": [[0, 1], [1, 0], [0, 0], [0, 0]]}
     report = ndcg.report(**rankings, by=["en", "en", "de", "en"], zero_division=math.nan)
     every, english = model_index_to_eval_results(report.to_model_index(**CARD))[1]
@@ -135,7 +122,7 @@ def test_a_card_counts_the_queries_of_the_mean_and_those_that_are_left_out(ndcg:
     assert entry["notes"].startswith("nDCG, 1 query; ")
 
 
-def test_a_measure_is_needed_where_there_are_several(report: Any, ndcg: evaluate.Metric) -> None:
+def test_a_measure_is_needed_where_there_are_several(report: Any, ndcg: Metric) -> None:
     for measure in (None, "nDCG", "nDCG@10"):
         with pytest.raises(ValueError, match="measure must be one of 'nDCG@1', 'nDCG@3'; got "):
             report.to_eval_results(dataset="user/queries", task_id="test", measure=measure)
@@ -172,20 +159,20 @@ def test_a_flat_report_has_a_number_for_every_score_and_interval(report: Any) ->
     assert "nDCG@3/slice=de/low" not in report.flat()
 
 
-def test_a_slice_called_low_hides_no_end_of_an_interval(ndcg: evaluate.Metric) -> None:
+def test_a_slice_called_low_hides_no_end_of_an_interval(ndcg: Metric) -> None:
     report = ndcg.report(**RANKINGS, by=["low", "low", "high", "high"])
     assert report.flat()["nDCG/low"] == report.scores["nDCG"].low
     assert report.flat()["nDCG/slice=low"] == report.slices["low"].scores["nDCG"].value
 
 
-def test_slices_with_names_that_look_the_same_are_rejected(ndcg: evaluate.Metric) -> None:
+def test_slices_with_names_that_look_the_same_are_rejected(ndcg: Metric) -> None:
     rankings = {"predictions": [[3, 2, 1], [1, 2, 3], [2, 3, 1]], "references": [[2, 0, 1], [1, 0, 0], [1, 0, 0]]}
     report = ndcg.report(**rankings, by=["x/low", "x", "x"])
     with pytest.raises(ValueError, match="by: two values would be called 'nDCG/slice=x/low'; give the slices other"):
         report.flat()
 
 
-def test_a_report_saved_by_evaluate_is_read_back(ndcg: evaluate.Metric, report: Any, tmp_path: Path) -> None:
+def test_a_report_saved_by_evaluate_is_read_back(ndcg: Metric, report: Any, tmp_path: Path) -> None:
     whole = evaluate.save(tmp_path / "report.json", **report.to_dict(), model="my-ranker")
     saved = json.loads(whole.read_text("utf-8"))
     assert saved["model"] == "my-ranker"

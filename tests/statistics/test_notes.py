@@ -5,9 +5,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-import evaluate
 import numpy as np
 import pytest
+from evaluate import Metric
 from systems import RELEVANCE, SYSTEMS
 
 from ndcg.statistics import pairs as room
@@ -18,7 +18,7 @@ from ndcg.statistics.notes import notes_on_tests
     ("queries", "options"),
     [(9, {}), (10, {"sample_weight": [1] * 9 + [0]}), (11, {"zero_division": math.nan}), (10, {})],
 )
-def test_few_queries_are_noted(ndcg: evaluate.Metric, queries: int, options: dict[str, Any]) -> None:
+def test_few_queries_are_noted(ndcg: Metric, queries: int, options: dict[str, Any]) -> None:
     references = RELEVANCE[:queries] * (np.arange(queries) < 9)[:, np.newaxis]  # nothing is relevant to the others
     systems = {name: SYSTEMS[name][:queries] for name in ("bm25", "dense")}
     few = "Few queries (9): below 10, intervals and tests may be wrong more often than their levels say."
@@ -29,7 +29,7 @@ def test_few_queries_are_noted(ndcg: evaluate.Metric, queries: int, options: dic
     assert (few in found) is (queries == 9 or bool(options))
 
 
-def test_a_few_heavy_queries_are_noted_as_few(ndcg: evaluate.Metric) -> None:
+def test_a_few_heavy_queries_are_noted_as_few(ndcg: Metric) -> None:
     weight = [100, *[1] * 59]
     counted = (100 + 59) ** 2 / (100**2 + 59)
     note = f"Few queries (60, which count as {counted:.1f} by their weights): below 10, "
@@ -41,14 +41,14 @@ def test_a_few_heavy_queries_are_noted_as_few(ndcg: evaluate.Metric) -> None:
     ("predictions", "references"),
     [([[3, 2, None], [1, 2]], [[1, 0, None], [1, 0]]), ([[3, None], [1, 2]], [[1, None], [1, 0]])],
 )
-def test_a_cutoff_beyond_the_longest_query_is_noted(ndcg: evaluate.Metric, predictions: Any, references: Any) -> None:
+def test_a_cutoff_beyond_the_longest_query_is_noted(ndcg: Metric, predictions: Any, references: Any) -> None:
     found = ndcg.report(predictions=predictions, references=references, k=[1, 2, 3]).notes
     assert [note for note in found if "has no effect" in note] == [
         "The cutoff 3 has no effect: no query has more than 2 retrieved or judged documents."
     ]
 
 
-def test_a_score_that_may_be_chance_is_noted(ndcg: evaluate.Metric) -> None:
+def test_a_score_that_may_be_chance_is_noted(ndcg: Metric) -> None:
     rng = np.random.default_rng(0)
     relevance = rng.integers(0, 2, (40, 8))
     systems = {"random": rng.normal(size=(40, 8)), "good": relevance + rng.normal(size=(40, 8))}
@@ -61,9 +61,7 @@ def test_a_score_that_may_be_chance_is_noted(ndcg: evaluate.Metric) -> None:
     assert ndcg.report(predictions=systems["good"], **how).notes == ()
     below = (f"nDCG is worse than a random order: {chance}. Do higher scores rank first?",)
     assert ndcg.report(predictions=reversed_scores, **how).notes == below
-    assert ndcg.compare(systems=systems, **how).notes == (
-        f"random: nDCG may be no better than a random order: {chance}.",
-    )
+    assert ndcg.compare(systems=systems, **how).notes == (f"random: {of_random.notes[0]}",)
 
 
 @pytest.mark.parametrize(
@@ -76,9 +74,7 @@ def test_a_score_that_may_be_chance_is_noted(ndcg: evaluate.Metric) -> None:
         ([[None, None], [2, 1]], [[1, 1], [0, 0]], 0),
     ],
 )
-def test_queries_without_negatives_are_counted(
-    ndcg: evaluate.Metric, predictions: Any, references: Any, number: int
-) -> None:
+def test_queries_without_negatives_are_counted(ndcg: Metric, predictions: Any, references: Any, number: int) -> None:
     inputs = {"predictions": predictions, "references": references}
     report = ndcg.report(**inputs)
     assert report.counts["all_relevant"] == number
@@ -88,7 +84,7 @@ def test_queries_without_negatives_are_counted(
     assert ndcg.report(**inputs, judged_only=True).counts["all_relevant"] == number + unjudged
 
 
-def test_notes_are_about_all_systems(ndcg: evaluate.Metric) -> None:
+def test_notes_are_about_all_systems(ndcg: Metric) -> None:
     systems = {"short": [[1] + [None] * 9] * 10, "long": [list(range(10))] * 10}
     (note,) = ndcg.compare(systems=systems, references=[[1] + [None] * 9] * 10, k=5).notes
     assert note.startswith("long: nDCG@5 is worse than a random order")
@@ -116,26 +112,26 @@ def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str
         (6, {"baseline": "0", "measures": ["nDCG", "DCG"], "corrected_over": "all"}, "4 of 4 pairs cannot be "
          "significant: with 6 queries that differ, p corrected for 4 is at least 0.1250. A significant result needs "
          "8 queries that differ, or fewer pairs."),
-        (0, {}, None),
+        (0, {}, None)
     ],
-    ids=str,
+    ids=str
 )  # fmt: skip
 def test_a_correction_that_cannot_reach_the_level_is_noted(
-    ndcg: evaluate.Metric, queries: int, options: dict[str, Any], note: str | None
+    ndcg: Metric, queries: int, options: dict[str, Any], note: str | None
 ) -> None:
     comparison = ndcg.compare(**differing(queries), **options)
     assert {pair.wins + pair.losses for pair in comparison.pairs} == {queries}
     assert comparison.notes == (() if note is None else (note,))
 
 
-def test_one_pair_of_few_queries_is_noted(ndcg: evaluate.Metric) -> None:
+def test_one_pair_of_few_queries_is_noted(ndcg: Metric) -> None:
     (note,) = ndcg.compare(**differing(5, systems=2)).notes
     assert note.endswith(
         "with 5 queries that differ, p is at least 0.0625. A significant result needs 6 queries that differ."
     )
 
 
-def test_too_few_permutations_for_many_pairs_are_noted(ndcg: evaluate.Metric) -> None:
+def test_too_few_permutations_for_many_pairs_are_noted(ndcg: Metric) -> None:
     (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
     pairs = [pair._replace(p=0.5, p_holm=1.0, permutations=10_000)] * 528
     (note,) = notes_on_tests(pairs, room.Testing(), None)
@@ -143,7 +139,7 @@ def test_too_few_permutations_for_many_pairs_are_noted(ndcg: evaluate.Metric) ->
     assert note.endswith("A significant result needs fewer pairs, as with a baseline.")
 
 
-def test_p_values_too_near_to_the_level_are_noted(ndcg: evaluate.Metric) -> None:
+def test_p_values_too_near_to_the_level_are_noted(ndcg: Metric) -> None:
     (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
     error = math.sqrt(0.05 * 0.95 / 2**20)
     for p, noted in (
@@ -158,7 +154,7 @@ def test_p_values_too_near_to_the_level_are_noted(ndcg: evaluate.Metric) -> None
 
 
 @pytest.mark.parametrize(("queries", "noted"), [(10, True), (11, False)])
-def test_queries_without_negatives_are_noted_from_a_tenth_on(ndcg: evaluate.Metric, queries: int, noted: bool) -> None:
+def test_queries_without_negatives_are_noted_from_a_tenth_on(ndcg: Metric, queries: int, noted: bool) -> None:
     references = [[1, 2], *[[1, 0]] * (queries - 1)]
     notes = ndcg.report(predictions=[[2, 1]] * queries, references=references).notes
     assert any(each.startswith(f"In 1 of {queries} queries ") for each in notes) is noted
@@ -169,7 +165,7 @@ QRELS = {"q1": {"a": 1, "d": 2}, "q2": {"b": 1}}
 NONE = "No document was excluded: exclude has none that is retrieved or judged; "
 
 
-@pytest.mark.parametrize("form", ["mappings", "files", "flat", "one file"])
+@pytest.mark.parametrize("format_", ["mappings", "files", "flat", "one file"])
 @pytest.mark.parametrize(
     ("exclude", "retrieved", "judged"),
     [
@@ -179,14 +175,14 @@ NONE = "No document was excluded: exclude has none that is retrieved or judged; 
     ],
 )
 def test_excluded_documents_are_counted_and_noted(
-    ndcg: evaluate.Metric, tmp_path: Path, form: str, exclude: dict[str, list[str]], retrieved: int, judged: int
+    ndcg: Metric, tmp_path: Path, format_: str, exclude: dict[str, list[str]], retrieved: int, judged: int
 ) -> None:
     sides: dict[str, Any] = {"predictions": RUN, "references": QRELS}
-    if form in ("files", "one file"):
-        for name, side in list(sides.items())[form == "one file" :]:
+    if format_ in ("files", "one file"):
+        for name, side in list(sides.items())[format_ == "one file" :]:
             (tmp_path / f"{name}.json").write_text(json.dumps(side))
             sides[name] = tmp_path / f"{name}.json"
-    if form == "flat":
+    if format_ == "flat":
         rows = sorted({(query, d) for side in (RUN, QRELS) for query, documents in side.items() for d in documents})
         sides = {
             "predictions": [RUN[query].get(d) for query, d in rows],
@@ -200,13 +196,13 @@ def test_excluded_documents_are_counted_and_noted(
     assert [each.startswith(note) for each in report.notes if "xcluded" in each] == [True]
     assert ndcg.Report.from_dict(json.loads(json.dumps(report.to_dict()))).counts == report.counts
     assert "excluded_retrieved" not in ndcg.report(**sides).counts
-    if form == "mappings":
+    if format_ == "mappings":
         systems = {"one": RUN, "other": {query: {"a": 1.0} for query in RUN}}
         notes = ndcg.compare(systems=systems, references=QRELS, exclude=exclude).notes
         assert any(each.startswith(f"one: {note}") for each in notes)
 
 
-def test_queries_that_a_run_is_missing_are_noted(ndcg: evaluate.Metric) -> None:
+def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
     qrels = {f"q{at}": {"d1": 1, "d2": 0} for at in range(40)}
     run = {"q0": {"d1": 2.0, "d2": 1.0}, "q1": {"d1": 1.0}}
     missing = "38 of 40 judged queries are missing from the run and "
@@ -222,7 +218,7 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: evaluate.Metric) -> None:
     assert [note for note in both if "missing" in note] == [f'some: {missing}counted as 0; missing="skip" skips them.']
 
 
-def test_queries_with_few_retrieved_documents_are_noted(ndcg: evaluate.Metric) -> None:
+def test_queries_with_few_retrieved_documents_are_noted(ndcg: Metric) -> None:
     qrels = {f"q{at}": {"d1": 1, "d2": 0, "d3": 2} for at in range(40)}
     run = {query: {"d1": 3.0, "d2": 2.0, "d3": 1.0} for query in qrels} | {"q0": {"d1": 1.0}, "q1": {"d1": 1.0}}
     found = ndcg.report(predictions=run, references=qrels, k=[1, 2, 3])

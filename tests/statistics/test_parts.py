@@ -1,16 +1,8 @@
 """Queries in parts: sums computed for all parts at once equal those of each part alone."""
 
-import doctest
-
 import numpy as np
 
-from ndcg.statistics import parts
 from ndcg.statistics.parts import Parts
-
-
-def test_the_examples_in_docstrings_run() -> None:
-    assert doctest.testmod(parts).attempted > 0
-    assert doctest.testmod(parts).failed == 0
 
 
 def test_sums_of_each_part_are_those_of_its_slice_to_the_last_bit() -> None:

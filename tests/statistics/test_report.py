@@ -4,22 +4,21 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import evaluate
 import numpy as np
 import pytest
 import scipy.stats
 from conftest import ROOT, MetricFactory, lean_environment
+from evaluate import Metric
 from systems import PREDICTIONS, REFERENCES, RELEVANCE, SEVERAL, SMALL, SYSTEMS
 
 from ndcg.statistics.significance import intervals
 
 
 @pytest.mark.parametrize("options", [{}, {"convention": "lightgbm"}, {"gain": [0, 1, 4, 9], "log_base": 3}], ids=str)
-def test_a_report_has_the_scores_of_compute(ndcg: evaluate.Metric, options: dict[str, Any]) -> None:
+def test_a_report_has_the_scores_of_compute(ndcg: Metric, options: dict[str, Any]) -> None:
     inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE, **SEVERAL, **options}
     weight = np.arange(60) % 7
     report = ndcg.report(**inputs, sample_weight=weight)
@@ -30,7 +29,7 @@ def test_a_report_has_the_scores_of_compute(ndcg: evaluate.Metric, options: dict
     assert report.signature == ndcg.signature(**SEVERAL, **options, sample_weight=weight)
 
 
-def test_its_intervals_are_those_of_the_values_of_its_queries(ndcg: evaluate.Metric) -> None:
+def test_the_intervals_are_those_of_the_values_of_the_queries(ndcg: Metric) -> None:
     inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE, **SEVERAL}
     by_query = ndcg.compute(**inputs, use_aggregator=False)
     report = ndcg.report(**inputs, confidence=0.9)
@@ -44,13 +43,13 @@ def test_its_intervals_are_those_of_the_values_of_its_queries(ndcg: evaluate.Met
         assert score.low < score.value < score.high
 
 
-def test_twenty_perfect_queries_leave_room_for_others(ndcg: evaluate.Metric) -> None:
-    score = ndcg.report(predictions=[[2, 1]] * 20, references=[[1, 0]] * 20).scores["nDCG"]
-    odds = scipy.stats.norm.ppf(0.975) ** 2 / 20
-    assert (score.low, score.high) == pytest.approx((1 / (1 + odds), 1))
+def test_queries_without_any_value_have_no_report(ndcg: Metric) -> None:
+    for measures in ("nDCG", ["DCG", "nDCG"]):
+        with pytest.raises(ValueError, match=r"^nDCG: no query of positive weight has a value: zero_division=nan"):
+            ndcg.report(predictions=[[1], [2]], references=[[0], [0]], zero_division=math.nan, measures=measures)
 
 
-def test_weights_may_differ_a_lot_but_not_beyond_all_digits(ndcg: evaluate.Metric) -> None:
+def test_weights_may_differ_a_lot_but_not_beyond_all_digits(ndcg: Metric) -> None:
     inputs = {"predictions": [[1, 2], [2, 1], [1, 2]], "references": [[0, 0], [1, 3], [1, 3]]}
     score = ndcg.report(**inputs, sample_weight=[1, 1e-11, 1e-11]).scores["nDCG"]
     of_one = scipy.stats.binomtest(0, 1).proportion_ci(method="wilson")
@@ -63,13 +62,13 @@ def test_weights_may_differ_a_lot_but_not_beyond_all_digits(ndcg: evaluate.Metri
 @pytest.mark.parametrize(
     ("name", "hint"), [("alternative", "compare has it$"), ("seed", "it has predictions, .*confidence")]
 )
-def test_a_report_draws_nothing_at_random(ndcg: evaluate.Metric, name: str, hint: str) -> None:
+def test_a_report_draws_nothing_at_random(ndcg: Metric, name: str, hint: str) -> None:
     with pytest.raises(TypeError, match=f"^report has no option {name}; {hint}"):
         ndcg.report(**SMALL, **{name: 7})
     assert ndcg.report(**SMALL) == ndcg.report(**SMALL)
 
 
-def test_batches_that_were_added_are_reported_on(fresh_metric: MetricFactory, ndcg: evaluate.Metric) -> None:
+def test_batches_that_were_added_are_reported_on(fresh_metric: MetricFactory, ndcg: Metric) -> None:
     metric = fresh_metric()
     metric.add_batch(predictions=PREDICTIONS[:2], references=REFERENCES[:2])
     metric.add_batch(predictions=PREDICTIONS[2:], references=REFERENCES[2:])
@@ -90,7 +89,7 @@ import datasets
 import evaluate
 import numpy as np
 rng = np.random.default_rng(0)
-relevance = rng.integers(0, 3, (30_000, 20))
+relevance = rng.integers(0, 3, (20_011, 10))
 systems = {name: np.round(relevance + rng.normal(0, 1, relevance.shape), 1) for name in "ab"}
 ndcg = evaluate.load("ndcg.py")
 report = ndcg.report(predictions=systems["a"], references=relevance, k=[5, 10])
@@ -107,64 +106,34 @@ def test_any_number_of_threads_gives_the_same_report() -> None:
         return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
 
     one = run(1)
-    assert json.loads(one)[0]["counts"]["queries"] == 30_000
+    assert json.loads(one)[0]["counts"]["queries"] == 20_011
     assert one == run(3)
 
 
-NO_LEVELS = (math.nan, math.inf, -math.inf, 0, 1, 95, True, "0.95", None, np.float64("nan"), np.bool_(True))
-
-NO_AMOUNTS = (math.nan, math.inf, -1, True, "0.1", None, np.float64("nan"), 10**400)
-
-NO_INTEGERS = (math.nan, 2.5, True, -1, "3", None, np.float64("nan"))
-
-
-def refusals() -> list[tuple[str, Any, str]]:
-    """Each numeric option, with values that it does not allow, and the words of the error."""
-    integers = "must be an integer, at least"
-    return [
-        *(("confidence", value, "must be between 0 and 1, such as 0.95") for value in NO_LEVELS),
-        *(("margin", value, "must be a finite number, at least 0") for value in NO_AMOUNTS),
-        *(("seed", value, integers) for value in NO_INTEGERS),
-    ]
+NOT_A_NUMBER = (math.nan, True, "0.95", None, np.float64("nan"), -1)
+REJECTED = {
+    "confidence must be between 0 and 1, such as 0.95": (*NOT_A_NUMBER, math.inf, -math.inf, 0, 1, 95, np.bool_(True)),
+    "margin must be a finite number, at least 0": (*NOT_A_NUMBER, math.inf, 10**400),
+    "seed must be an integer, at least": (*NOT_A_NUMBER, 2.5, 1e4),
+    "k must be": (0,),
+    'convention must be .* did you mean "trec_eval"': ("trec",),
+    "sample_weight must hold one weight for each of 60 queries": ([1],),
+}
 
 
-@pytest.mark.parametrize(("option", "value", "problem"), refusals())
-def test_every_door_rejects_values_that_are_not_numbers(
-    ndcg: evaluate.Metric, option: str, value: Any, problem: str
-) -> None:
-    report = ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE)
-    doors: list[Callable[..., Any]] = [
-        partial(ndcg.compare, systems=SYSTEMS, references=RELEVANCE),
-        partial(ndcg.compare_reports, {"a": report, "b": report}),
-    ]
-    if option == "confidence":
-        doors.append(partial(ndcg.report, predictions=SYSTEMS["bm25"], references=RELEVANCE))
-    for door in doors:
-        with pytest.raises(ValueError, match=f"^{option} {problem}"):
-            door(**{option: value})
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"confidence": 95}, r"^confidence must be between 0 and 1, such as 0.95; got 95"),
-        ({"confidence": 0}, "^confidence must be"),
-        ({"confidence": 1.0}, "^confidence must be"),
-        ({"confidence": "95%"}, "^confidence must be"),
-        ({"confidence": True}, "^confidence must be"),
-        ({"k": 0}, "^k must be"),
-        ({"convention": "trec"}, 'convention must be .* did you mean "trec_eval"'),
-        ({"sample_weight": [1]}, "^sample_weight must hold one weight for each of 60 queries"),
-    ],
-    ids=str,
-)
-def test_an_option_that_makes_no_sense_is_rejected(
-    ndcg: evaluate.Metric, options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE, **options)
-    with pytest.raises(ValueError, match=message):
-        ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **options)
+@pytest.mark.parametrize(("error", "value"), [(error, value) for error, values in REJECTED.items() for value in values])
+def test_a_value_that_makes_no_sense_is_rejected_by_every_function(ndcg: Metric, error: str, value: Any) -> None:
+    option = error.split()[0]
+    inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE}
+    report = ndcg.report(**inputs)
+    calls = [partial(ndcg.compare, systems=SYSTEMS, references=RELEVANCE)]
+    if option in ("confidence", "margin", "seed"):
+        calls.append(partial(ndcg.compare_reports, {"a": report, "b": report}))
+    if option not in ("margin", "seed"):
+        calls.append(partial(ndcg.report, **inputs))
+    for call in calls:
+        with pytest.raises(ValueError, match=f"^{error}"):
+            call(**{option: value})
 
 
 @pytest.mark.parametrize(
@@ -177,7 +146,7 @@ def test_an_option_that_makes_no_sense_is_rejected(
     ids=["alone", "the other has no value", "the other has no weight"],
 )
 def test_one_query_has_a_score_without_an_interval(
-    ndcg: evaluate.Metric, queries: tuple[Any, Any], options: dict[str, Any]
+    ndcg: Metric, queries: tuple[Any, Any], options: dict[str, Any]
 ) -> None:
     inputs = {"predictions": queries[0], "references": queries[1], **options}
     report = ndcg.report(**inputs)
@@ -191,12 +160,6 @@ def test_one_query_has_a_score_without_an_interval(
     assert ndcg.Report.from_dict(json.loads(json.dumps(report.to_dict()))).to_dict() == report.to_dict()
     with pytest.raises(ValueError, match=r"^a comparison needs at least two queries .* got 1; report gives the score"):
         ndcg.compare(systems={"a": queries[0], "b": queries[0]}, references=queries[1], **options)
-
-
-def test_no_query_has_no_report(ndcg: evaluate.Metric) -> None:
-    for measures in ("nDCG", ["DCG", "nDCG"]):
-        with pytest.raises(ValueError, match=r"^nDCG: no query of positive weight has a value: zero_division=nan"):
-            ndcg.report(predictions=[[1], [2]], references=[[0], [0]], zero_division=math.nan, measures=measures)
 
 
 LEFT_OUT: dict[str, Any] = {
@@ -236,8 +199,8 @@ LEFT_OUT: dict[str, Any] = {
     ],
     ids=str,
 )
-def test_a_mean_has_the_number_of_its_values_next_to_it_and_notes_count_the_queries_left_out(
-    ndcg: evaluate.Metric, options: dict[str, Any], counted: int, notes: list[str]
+def test_a_mean_says_of_how_many_queries_it_is_and_notes_count_the_others(
+    ndcg: Metric, options: dict[str, Any], counted: int, notes: list[str]
 ) -> None:
     by = {"q1": "de", "q2": "de", "q3": "en", "q4": "en", "q5": "en"}
     report = ndcg.report(**LEFT_OUT, by=by, **options)
@@ -255,7 +218,7 @@ def test_a_mean_has_the_number_of_its_values_next_to_it_and_notes_count_the_quer
     assert ndcg.Report.from_dict(report.to_dict()) == report
 
 
-def test_measures_over_other_queries_have_counts_of_their_own(ndcg: evaluate.Metric) -> None:
+def test_measures_over_different_queries_have_different_counts(ndcg: Metric) -> None:
     by = {"q1": "de", "q2": "de", "q3": "en", "q4": "en", "q5": "en"}
     how = {"measures": ["nDCG@2", "DCG@2"], "zero_division": math.nan}
     report = ndcg.report(**LEFT_OUT, by=by, **how)
@@ -266,7 +229,7 @@ def test_measures_over_other_queries_have_counts_of_their_own(ndcg: evaluate.Met
     assert [[row[0], row[1], row[4]] for row in slices[1:]] == [["de", "2", "2"], ["en", "1 of 3", "3"]]
 
 
-def test_a_comparison_has_the_number_of_values_next_to_each_mean(ndcg: evaluate.Metric) -> None:
+def test_a_comparison_has_the_number_of_values_next_to_each_mean(ndcg: Metric) -> None:
     run = LEFT_OUT["predictions"]
     systems = {"a": {**run, "q4": {"a": 1}}, "b": {query: run[query] for query in ("q1", "q2")}}
     by = {"q1": "de", "q2": "de", "q3": "de", "q4": "en", "q5": "en"}
@@ -292,7 +255,7 @@ def test_query_ids_without_rankings_are_rejected(fresh_metric: MetricFactory) ->
     metric.compute()
 
 
-def test_the_lowest_queries_come_first_without_those_that_no_ranking_could_improve(ndcg: evaluate.Metric) -> None:
+def test_the_lowest_queries_come_first_without_those_that_no_ranking_could_improve(ndcg: Metric) -> None:
     report = ndcg.report(**SMALL, k=[1, 2])
     found = report.lowest(2)
     assert found.column_names == ["query", "nDCG@1", "retrieved", "judged", "relevant"]

@@ -1,0 +1,135 @@
+"""What the tests of files share: a run and qrels, one ranking in every format, and how files are rejected."""
+
+import json
+import math
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from conftest import MetricFactory
+from evaluate import Metric
+from every_form import (
+    EITHER_SIDE,
+    RUNS,
+    as_json_lines,
+    as_lines,
+    as_parquet,
+    as_trec,
+    records,
+)
+
+from ndcg.files import reader
+
+Write = Callable[..., Path]
+
+
+RUN = "q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 -1 tag\nq2 Q0 d1 1 0.25 tag\n"
+RUN_READ = {"q1": {"d1": 2.5, "d2": -1.0}, "q2": {"d1": 0.25}}
+QRELS = "q1 0 d1 1\nq1 0 d3 2\nq2 0 d1 0\n"
+QRELS_READ = {"q1": {"d1": 1, "d3": 2}, "q2": {"d1": 0}}
+KINDS = ("run", "qrels")
+READERS: dict[str, Callable[[Any], dict[str, dict[str, Any]]]] = {"run": reader.read_run, "qrels": reader.read_qrels}
+ARGUMENTS = {"run": "predictions", "qrels": "references"}
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a file of the given content, as it is."""
+
+    def to_file(content: str | bytes, name: str = "file.txt") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return to_file
+
+
+def line(kind: str, query: str = "q", document: str = "d", value: object = 1) -> str:
+    return f"{query} Q0 {document} 1 {value} tag" if kind == "run" else f"{query} 0 {document} {value}"
+
+
+GOOD = {"run": "q Q0 good 1 1.5 tag", "qrels": "q 0 good 1"}
+
+
+def refused(kind: str, path: Path) -> str:
+    """The message of the one-line error that the function of the kind refuses the file with."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - each test looks at the message
+        READERS[kind](path)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def piped(content: bytes, path: Path) -> threading.Thread:
+    """Makes a named pipe that is there for one reader, as a second one would wait for ever, and writes into it."""
+    os.mkfifo(path)
+
+    def write_once() -> None:
+        with open(path, "wb", buffering=0) as pipe:
+            path.unlink()
+            try:
+                pipe.write(content)
+            except BrokenPipeError:
+                return  # the reader has seen enough
+
+    writer = threading.Thread(target=write_once, daemon=True)
+    writer.start()
+    return writer
+
+
+def refused_by_metric(metric: Metric, kind: str, path: Path) -> str:
+    """The message that the metric refuses the file with, as it does everywhere; its other file is in order."""
+    sides = {"predictions": path.with_name("good.run"), "references": path.with_name("good.qrels")}
+    for side, text in zip(sides.values(), (RUN, QRELS), strict=True):
+        side.write_text(text)
+    sides[ARGUMENTS[kind]] = path
+    messages = set()
+    for form in (path, str(path)):
+        for method in (metric.compute, metric.add_batch):
+            with pytest.raises(ValueError, match=rf"^{ARGUMENTS[kind]}: ") as caught:
+                method(**{**sides, ARGUMENTS[kind]: form})
+            messages.add(str(caught.value))
+    assert len(messages) == 1
+    assert "\n" not in messages.copy().pop()
+    return messages.pop()
+
+
+@pytest.fixture
+def filled(fresh_metric: MetricFactory) -> Metric:
+    """A metric that holds a batch of one query."""
+    metric = fresh_metric()
+    metric.add_batch(predictions=[[2, 1]], references=[[0, 1]])
+    return metric
+
+
+def assert_nothing_was_added(metric: Metric) -> None:
+    assert len(metric) == 1
+    assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(3), rel=1e-15)}
+
+
+AS_MAPPING = {"q1": {"d1": 2.5, "d2": -1.0}, "7": {"d1": 0.25}}
+RECORDS = records(AS_MAPPING)
+TABLE = pa.Table.from_pylist(RECORDS)
+FORMS = {
+    **{name: write(AS_MAPPING) for name, write in {**RUNS, **EITHER_SIDE}.items()},
+    "tagged.txt": as_trec(AS_MAPPING, '{} Q0 {} 1 {} my tag,  "#7\n'),
+    "crlf.csv": as_lines(AS_MAPPING, ",", end="\r\n"),
+    "blank.csv": as_lines(AS_MAPPING, ",", head="\n\n", end="\n\n"),
+    "mark.csv": as_lines(AS_MAPPING, ",", head="\ufeff"),
+    "quoted.csv": b'"","score","Query_ID","DocID"\n1,2.5,"q1","d1"\n2,"-1","q1","d2"\n3,.25,"7","d1"\n',
+    "named.txt": as_lines(AS_MAPPING, ","),
+    "beir.txt": as_lines(AS_MAPPING, "\t"),
+    "indented.json": json.dumps(AS_MAPPING, indent=2).encode(),
+    "blank.jsonl": as_json_lines(RECORDS).replace(b"\n", b"\n\n"),
+    "integers.jsonl": as_json_lines([*RECORDS[:2], {**RECORDS[2], "query-id": 7}]),
+    "category.parquet": as_parquet(TABLE.set_column(0, "user", pa.array(["q1", "q1", "7"]).dictionary_encode())),
+}
+
+
+def parquet_of(rows: list[dict[str, Any]]) -> bytes:
+    return as_parquet(pa.Table.from_pylist(rows))

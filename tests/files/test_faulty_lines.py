@@ -1,0 +1,313 @@
+"""TREC files that are malformed are rejected by file and line, and add nothing."""
+
+import gzip
+import pickle
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import MetricFactory
+from evaluate import Metric
+from file_helpers import (
+    ARGUMENTS,
+    GOOD,
+    KINDS,
+    QRELS,
+    READERS,
+    RUN,
+    Write,
+    assert_nothing_was_added,
+    line,
+    piped,
+    refused,
+    refused_by_metric,
+)
+from file_helpers import filled as filled
+from file_helpers import write as write
+
+from ndcg.files import reader
+from ndcg.files.content import VALUE
+
+# each fault: its line in a run and in qrels, and the words of its error
+FAULTY_LINES: dict[str, tuple[str, str, str]] = {
+    "a column is missing": ("q Q0 d 1 1.5", "q 0 d", " columns; "),
+    "only one column": ("q", "q", ": 1 column; "),
+    "a column too many": ("q d 1 1.5 tag", "q 0 d 1 more", " columns; "),
+    "a comment after the columns": ("q Q0 d # good", "q 0 d 1 # good", " columns; "),
+    "a document twice": ("q Q0 good 2 1 tag", "q 0 good 0", "document 'good' of query 'q' is in line 2 already"),
+    "a document twice with one value": ("q Q0 good 1 1.5 tag", "q 0 good 1", "is in line 2 already"),
+    "a document twice in other columns": ("q\tx  good 9 1.5 other", "q\t9  good 1", "is in line 2 already"),
+    "a decimal comma": (
+        line("run", value="1,5"),
+        line("qrels", value="1,5"),
+        "'1,5' has a decimal comma; write a point",
+    ),
+}
+for value in ("high", "0x10", "1_000", "１", "NA"):
+    FAULTY_LINES[value] = line("run", value=value), line("qrels", value=value), f"'{value}' is not a number"
+for value in ("nan", "NaN", "NaN(1)", "nan(ind)", "-nan", "inf", "+inf", "-inf", "Infinity", "+Infinity", "1e400"):
+    FAULTY_LINES[value] = line("run", value=value), line("qrels", value=value), f"'{value}' is not finite"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("fault", FAULTY_LINES)
+def test_a_faulty_line_is_rejected_by_its_number_and_adds_nothing(
+    filled: Metric, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, fault: str
+) -> None:
+    faulty, problem = FAULTY_LINES[fault][KINDS.index(kind)], FAULTY_LINES[fault][2]
+    text = f"# comment\n{GOOD[kind]}\n\n{faulty}\n{line(kind, 'other')}\n"
+    packed = gzip.compress(text.encode())
+    for path in (write(text), write(packed, "file.gz"), write(text.replace("\n", "\r\n"), "crlf")):
+        message = refused(kind, path)
+        assert message.startswith(f"{path}: line 4: "), message
+        assert problem in message
+        assert refused_by_metric(filled, kind, path) == f"{ARGUMENTS[kind]}: {message}"
+    assert_nothing_was_added(filled)
+    for content, name in ((text.encode(), "pipe"), (packed, "pipe.gz")):
+        writer = piped(content, tmp_path / name)
+        found = refused(kind, tmp_path / name)
+        writer.join()
+        assert found.partition(": ")[2] == message.partition(": ")[2]
+    path = write(text.rpartition("\n" + line(kind, "other"))[0])
+    for chunk in (1, 10, 20, 30, 1 << 26):
+        monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
+        assert refused(kind, path).partition(": ")[2] == message.partition(": ")[2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lines_are_counted_with_those_that_are_skipped(
+    write: Write, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    skipped = ["", "#", "  ", "# a comment of words", "\t#\t", " \r"]
+    lines = [f"{each}\n" * (at % 3) + line(kind, document=f"d{at}") + "\n" for at, each in enumerate(skipped * 2)]
+    for at in range(len(lines)):
+        for faulty in (line(kind, value="x"), line(kind, document="d0")):
+            text = "".join(lines[: at + 1]) + faulty + "\n" + "".join(lines[at + 1 :])
+            path = write(text)
+            number = text.split("\n").index(faulty, 1) + 1
+            for chunk in (1, 30, 1 << 26):
+                monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
+                assert refused(kind, path).startswith(f"{path}: line {number}: "), (text, chunk)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_document_is_found_twice_however_far_apart(write: Write, kind: str) -> None:
+    # the ids grow longer from chunk to chunk
+    lines = [line(kind, "q1", f"doc{at}", at % 7) for at in range(10, 110_000)]
+    path = write("\n".join([line(kind, "q1", "doc1", 2), *lines, line(kind, "q1", "doc1", 1), ""]))
+    problem = "document 'doc1' of query 'q1' is in line 1 already"
+    assert refused(kind, path) == f"{path}: line 109992: {problem}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("length", [1, 7, 8, 9, 16, 17, 100])
+def test_a_document_is_found_twice_however_long_the_ids_around_it(
+    write: Write, monkeypatch: pytest.MonkeyPatch, kind: str, length: int
+) -> None:
+    for other in (1, 8, 9, 64, 130):
+        documents = ["x" * length, "z", "y" * other, "x" * length]
+        path = write("\n".join(line(kind, document=document) for document in documents))
+        for chunk in (30, 150, 1 << 26):
+            monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
+            assert refused(kind, path).endswith(f"document '{'x' * length}' of query 'q' is in line 1 already")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_documents_with_the_same_hash_are_not_duplicates(
+    write: Write, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(reader, "hashes_of", lambda ids: np.zeros(len(ids), np.uint64))
+    lines = [line(kind, query, document) for query in ("q1", "q2") for document in ("a", "b", "c")]
+    path = write("\n".join(lines))
+    assert READERS[kind](path) == {query: dict.fromkeys("abc", 1) for query in ("q1", "q2")}
+    path = write("\n".join([*lines, line(kind, "q2", "b"), line(kind, "q1", "a")]))
+    assert refused(kind, path).endswith("line 7: document 'b' of query 'q2' is in line 5 already")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_error_names_the_columns_of_the_file(write: Write, kind: str) -> None:
+    problem = {
+        "run": "4 columns; a run has 6: query Q0 document rank score tag; are the run and the qrels swapped?",
+        "qrels": "6 columns; qrels have 4: query iteration document relevance; are the run and the qrels swapped?",
+    }[kind]
+    path = write(line("qrels" if kind == "run" else "run"))
+    assert refused(kind, path) == f"{path}: line 1: {problem}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_of_several_faults_is_named(write: Write, kind: str) -> None:
+    path = write("\n".join([line(kind, document="a"), line(kind, document="b", value="x"), line(kind, document="a")]))
+    assert refused(kind, path).startswith(f"{path}: line 2: ")
+    path = write("\n".join([line(kind, document="a"), line(kind, document="a"), line(kind, document="b", value="x")]))
+    assert refused(kind, path).startswith(f"{path}: line 2: ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("good", ["# généré\nq x d 1", *(f"q x a{space}b 1" for space in "\u00a0\u3000\u2028\x85")])
+def test_a_line_that_can_be_read_is_not_blamed_for_a_later_one(write: Write, kind: str, good: str) -> None:
+    encoded = good.replace(" x ", " Q0 ").encode("latin-1" if "#" in good else "utf-8")
+    encoded = encoded.replace(b" 1", b" 1 1 t\xe9" if "#" in good else b" 1 1 t") if kind == "run" else encoded
+    assert len(READERS[kind](write(encoded))["q"]) == 1
+    path = write(encoded + b"\n" + line(kind, document="c", value="x").encode())
+    assert refused(kind, path).startswith(f"{path}: line {good.count(chr(10)) + 2}: ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+@pytest.mark.parametrize("before", [0, 1, 100, 1 << 20, (1 << 22) - 3])
+def test_a_line_of_more_than_a_mebibyte_is_rejected_wherever_it_is(
+    write: Write, kind: str, end: str, before: int
+) -> None:
+    lines = [f"{line(kind, document=f'{at}-' + 'x' * min(before, 1 << 19))}\n" for at in range(before // (1 << 19) + 1)]
+    longest = (1 << 20) - len(line(kind, document=""))
+    path = write("".join([*lines, line(kind, document="y" * longest), end]))
+    assert len(READERS[kind](path)["q"]) == len(lines) + 1
+    path = write("".join([*lines, line(kind, document="y" * (longest + 1)), end]))
+    problem = "is longer than 1,048,576 bytes; give each document a line of its own"
+    assert refused(kind, path) == f"{path}: line {len(lines) + 1}: {problem}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_comment_of_more_than_a_mebibyte_is_rejected_in_a_file_of_comments(write: Write, kind: str) -> None:
+    path = write(f"# short\n#{'y' * (1 << 20)}\n# short\n")
+    problem = "is longer than 1,048,576 bytes; give each document a line of its own"
+    assert refused(kind, path) == f"{path}: line 2: {problem}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_message_is_short_however_long_the_cell(write: Write, kind: str) -> None:
+    long = "x" * 500_000
+    for text in (line(kind, value=long), line(kind, value="9" * 500_000), f"{line(kind, long, long)}\n" * 2):
+        assert len(refused(kind, write(text))) < 500 + len(str(write(text)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_document_of_two_queries_or_ids_that_join_alike_are_no_duplicates(write: Write, kind: str) -> None:
+    path = write("\n".join(line(kind, *ids) for ids in (("a", "bc"), ("ab", "c"), ("a", "b"), ("ab", "b"))))
+    assert READERS[kind](path) == {"a": {"bc": 1, "b": 1}, "ab": {"c": 1, "b": 1}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("end", ["\r", "\r\r\n", "\n#c\r", "\r#"])
+def test_a_carriage_return_within_a_line_is_rejected(write: Write, kind: str, end: str) -> None:
+    path = write(f"{line(kind, 'q', 'a')}\r\n{line(kind, 'q', 'b')}{end}{line(kind, 'q', 'c')}\n")
+    at = 3 if end.startswith("\n") else 2
+    assert refused(kind, path).startswith(f"{path}: line {at}: holds a carriage return; ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("document", ["\0", "b\0", "\0b"])
+def test_a_nul_byte_is_rejected_by_line_also_in_a_comment(write: Write, kind: str, document: str) -> None:
+    path = write(f"# comment\n#{document}\n{line(kind)}\n")
+    assert refused(kind, path).startswith(f"{path}: line 2: holds a NUL byte")
+    path = write(f"{line(kind, 'q', 'a')}\n{line(kind, 'q', document)}\n{line(kind, 'q', 'c')}\r\r\n")
+    assert refused(kind, path) == f"{path}: line 2: holds a NUL byte, which no text does; save the file in UTF-8"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("content", ["", "\n", " \n\t\r\n", "# only\n# comments\n", "# no newline"], ids=repr)
+def test_a_file_without_lines_is_rejected(write: Write, kind: str, content: str) -> None:
+    for path in (write(content), write(gzip.compress(content.encode()), "file.gz")):
+        assert refused(kind, path) == f"{path}: holds no {VALUE[kind]}s; give at least one query with a document"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("content", [bytes(range(256)) * 9, bytes(10_000)], ids=["all bytes", "zeros"])
+def test_a_binary_file_is_rejected_at_its_first_line(write: Write, kind: str, content: bytes) -> None:
+    path = write(content)
+    assert refused(kind, path).startswith(f"{path}: line 1: ")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("content", [RUN, "qid,docid,score\nq,d,1\n", '{"q": {"d": 1}}'], ids=["TREC", "CSV", "JSON"])
+def test_utf16_is_rejected_by_name(write: Write, content: str, encoding: str) -> None:
+    encoded = content.encode(encoding)
+    for path in (write(encoded), write(gzip.compress(encoded), "file.gz")):
+        for kind in ("run", "qrels", "exclude"):
+            with pytest.raises(
+                ValueError, match=f"^{re.escape(str(path))}: is text in UTF-16; save the file in UTF-8$"
+            ):
+                reader.read_columns(path, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("column", ["query", "document"])
+def test_ids_that_are_not_utf8_are_rejected_by_line(write: Write, kind: str, column: str) -> None:
+    path = write(f"{GOOD[kind]}\n{line(kind, **{column: 'dé'})}\n".encode("latin-1"))
+    assert refused(kind, path) == f"{path}: line 2: {column} 'd�' is not text in UTF-8; save the file in UTF-8"
+
+
+LONG = "".join(f"q Q0 d{at * 7919 % 10007} 1 {at} tag\n" for at in range(2000)).encode()
+UNREADABLE_GZ = {
+    "cut in the middle": gzip.compress(LONG)[:5000],
+    "cut in the header": gzip.compress(LONG)[:5],
+    "cut before its check sum": gzip.compress(LONG)[:-8],
+    "of a wrong check sum": gzip.compress(LONG)[:-8] + bytes(8),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("content", UNREADABLE_GZ)
+def test_a_gz_that_cannot_be_decompressed_is_rejected_by_name(
+    filled: Metric, write: Write, kind: str, content: str
+) -> None:
+    path = write(UNREADABLE_GZ[content], "file.gz")
+    message = refused_by_metric(filled, kind, path)
+    assert message.startswith(f"{ARGUMENTS[kind]}: {path}: ")
+    with pytest.raises((OSError, ValueError), match=re.escape(str(path))) as caught:
+        READERS[kind](path)
+    assert "\n" not in str(caught.value)
+    assert_nothing_was_added(filled)
+
+
+@pytest.mark.parametrize("chunk", [64, 1000, 1 << 26])
+def test_a_gz_that_is_cut_is_never_half_read(write: Write, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
+    whole = gzip.compress(LONG)
+    for size in range(1, len(whole), 997):
+        with pytest.raises((OSError, ValueError)):
+            reader.read_run(write(whole[:size], "run.gz"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("name", "problem", "types"),
+    [
+        ("missing.txt", "No such file or directory", (FileNotFoundError, ValueError)),
+        ("folder.gz", "Is a directory", (OSError, ValueError)),
+    ],
+)
+def test_a_file_that_cannot_be_opened_is_rejected_by_name_and_type(
+    filled: Metric, tmp_path: Path, kind: str, name: str, problem: str, types: tuple[type, ...]
+) -> None:
+    path = tmp_path / name
+    (tmp_path / "folder.gz").mkdir()
+    for expected in types:  # as `open` raises it, and as for any other error of an argument
+        with pytest.raises(expected) as caught:
+            READERS[kind](path)
+        assert str(caught.value) == f"{path}: {problem}"
+        with pytest.raises(expected) as caught:
+            filled.compute(predictions=path, references=path)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == f"predictions: {path}: {problem}"
+    assert refused_by_metric(filled, kind, path) == f"{ARGUMENTS[kind]}: {path}: {problem}"
+    assert_nothing_was_added(filled)
+
+
+def test_predictions_are_missing_even_if_references_are_a_file(filled: Metric, write: Write) -> None:
+    for argument, path in (("predictions", write(RUN, "run")), ("references", write(QRELS, "qrels"))):
+        other = ({"predictions", "references"} - {argument}).pop()
+        with pytest.raises(ValueError, match=f"{other} are missing"):
+            filled.compute(**{argument: path})
+    assert_nothing_was_added(filled)
+
+
+def test_a_first_file_that_is_rejected_leaves_an_empty_metric(
+    fresh_metric: MetricFactory, write: Write, tmp_path: Path
+) -> None:
+    metric = fresh_metric()
+    path = write(f"{GOOD['run']}\nq Q0 d 1 high tag\n")
+    with pytest.raises(ValueError, match="line 2"):
+        metric.add_batch(predictions=path, references=write(QRELS, "qrels"))
+    assert len(metric) == 0
+    assert not list((tmp_path / "cache").rglob("*.arrow"))

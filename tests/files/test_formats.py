@@ -1,0 +1,286 @@
+"""JSON, CSV, Parquet and Arrow files, and tables as pandas writes them, are read alike."""
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from conftest import MetricFactory
+from evaluate import Metric
+from every_form import PACKED, as_arrow, as_parquet
+from file_helpers import (
+    AS_MAPPING,
+    FORMS,
+    KINDS,
+    QRELS_READ,
+    READERS,
+    RECORDS,
+    Write,
+    parquet_of,
+    piped,
+    refused,
+)
+from file_helpers import filled as filled
+from file_helpers import write as write
+
+from ndcg.files import reader
+from ndcg.files.content import VALUE
+
+
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    [(form, kind) for form in FORMS for kind in KINDS if kind == "run" or form not in ("file.txt", "tagged.txt")],
+)
+def test_every_format_of_the_same_rankings_has_the_same_rows(
+    write: Write, monkeypatch: pytest.MonkeyPatch, form: str, packed: str, kind: str
+) -> None:
+    content = FORMS[form]
+    for chunk in (7, 1 << 20):
+        monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
+        for name in (form + packed, "unnamed"):
+            if name == "unnamed" and form in ("file.csv",):
+                continue
+            columns = reader.read_columns(write(PACKED[packed](content), name), kind)
+            assert columns.query.tolist() == [0, 0, 1]
+            assert columns.query_ids.to_pylist() == ["q1", "7"]
+            assert columns.document.to_pylist() == ["d1", "d2", "d1"]
+            assert columns.value.tolist() == [2.5, -1.0, 0.25]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_format_may_be_a_pipe(tmp_path: Path, form: str) -> None:
+    writer = piped(FORMS[form], tmp_path / form)
+    assert reader.read_run(tmp_path / form) == AS_MAPPING
+    writer.join()
+
+
+def test_qrels_may_have_three_columns(write: Write) -> None:
+    assert reader.read_qrels(write("# q d r\nq1 d1 1\nq1\td3  2\nq2 d1 0\n")) == QRELS_READ
+    path = write("q1 d1 1\nq1 0 d3 2\n")
+    assert refused("qrels", path) == f"{path}: line 2: 4 columns; the first line has 3: query document relevance"
+
+
+def test_integer_ids_of_tables_are_their_decimal_text(write: Write) -> None:
+    numbered = [{**each, "corpus-id": int(each["corpus-id"][1:])} for each in RECORDS]
+    expected = {"q1": {"1": 2.5, "2": -1.0}, "7": {"1": 0.25}}
+    for name, content in {
+        "a.json": json.dumps(numbered).encode(),
+        "a.parquet": as_parquet(pa.Table.from_pylist(numbered)),
+        "a.arrow": as_arrow(pa.ipc.new_file, pa.Table.from_pylist(numbered)),
+    }.items():
+        assert reader.read_run(write(content, name)) == expected
+
+
+def test_an_id_is_chosen_before_a_text_and_a_judgment_before_a_score(write: Write) -> None:
+    path = write("query,qid,document,item_id,score,label\nwhat?,q1,a text,d1,0.5,2\n", "a.csv")
+    assert reader.read_run(path) == {"q1": {"d1": 0.5}}
+    assert reader.read_qrels(path) == {"q1": {"d1": 2}}
+
+
+TABLE_NAMES = {"run": "query-id{0}corpus-id{0}score", "qrels": "qid{0}docid{0}relevance"}
+PADDED_ROWS = {  # of two documents of a query, as people and programs write them
+    "spaces after commas": ("{header}\nq 1, d1, 2\nq 1, d2, 1\n", ", "),
+    "spaces before commas": ("{header}\nq 1 ,d1 ,2\nq 1 ,d2 ,1 \n", " ,"),
+    "some rows only": ("{header}\nq 1,d1,2\nq 1 , d2,1\n", ","),
+    "columns of one width": ("{header}\n  q 1  ,  d1  ,  2\n  q 1  ,  d2  ,  1\n", "  ,  "),
+    "tabs": ("{header}\n\tq 1,\td1,2\nq 1\t,d2\t,1\n", ",\t"),
+    "quotes after spaces": ('"{header}"\n"q 1", "d1", 2\n"q 1" , "d2" , "1"\n', '", "'),
+    "spaces in quotes": ('"{header}"\n" q 1","d1 ",2\n"q 1 "," d2 ",1\n', '"," '),
+    "columns that nobody reads": ('{header},text\nq 1, d1, 2, "a, ""b"" c"\nq 1,d2,1, 3" disk\n', ","),
+    "TSV": ("{header}\nq 1 \t d1 \t 2\nq 1\td2\t1\n", "\t "),
+    "TSV with quotes": ('{header}\nq 1\t "d1"\t2\nq 1\t"d2" \t1\n', "\t"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", PADDED_ROWS)
+def test_spaces_around_a_cell_of_csv_and_tsv_are_removed(write: Write, rows: str, kind: str) -> None:
+    content, delimiter = PADDED_ROWS[rows]
+    path = write(content.format(header=TABLE_NAMES[kind].format(delimiter)), "a.csv")
+    assert READERS[kind](path) == {"q 1": {"d1": 2, "d2": 1}}
+
+
+@pytest.mark.parametrize("form", ["run.csv", "run.tsv"])
+def test_a_table_with_spaces_scores_as_one_without(ndcg: Metric, write: Write, form: str) -> None:
+    rows = [("qid", "docid", "score"), ("q1", "d1", "1.5"), ("q1", "d2", "2.5"), ("q2", "d1", "0.5")]
+    delimiter = "," if form.endswith("csv") else "\t"
+    run, padded = (
+        write("".join(f"{end}\n" for end in map(joined.join, rows)), f"{at}{form}")
+        for at, joined in enumerate((delimiter, f" {delimiter}  "))
+    )
+    qrels = write("q1 0 d1 2\nq1 0 d2 1\nq2 0 d1 1\n", "qrels.txt")
+    assert ndcg.compute(predictions=padded, references=qrels) == ndcg.compute(predictions=run, references=qrels)
+    excluded = write("qid, docid\nq1, d2\n", "seen.csv")
+    expected = ndcg.compute(predictions=run, references=qrels, exclude={"q1": ["d2"]})
+    assert ndcg.compute(predictions=run, references=qrels, exclude=excluded) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_spaces_are_part_of_ids_that_nothing_but_their_type_delimits(write: Write, kind: str) -> None:
+    assert READERS[kind](write('{" q": {"d ": 1}}', "a.json")) == {" q": {"d ": 1}}
+    name = "score" if kind == "run" else "relevance"
+    row = {"qid": " q", "docid": "d ", name: 1}
+    assert READERS[kind](write(json.dumps(row), "a.jsonl")) == {" q": {"d ": 1}}
+    assert READERS[kind](write(parquet_of([row]), "a.parquet")) == {" q": {"d ": 1}}
+
+
+def test_ids_that_differ_in_spaces_around_them_are_one_in_a_table(write: Write) -> None:
+    path = write('qid,docid,score\nq,d,1\nq," d",2\n', "a.csv")
+    assert refused("run", path) == f"{path}: line 3: document 'd' of query 'q' is in line 2 already"
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "names"),
+    [
+        ("qrels", "q1, d1, 1\n", "'q1', 'd1', '1'"),
+        ("qrels", "q1, 0, d1, 1\n", "'q1', '0', 'd1', '1'"),
+        ("run", "q1, Q0, d1, 1, 2.5, tag\n", "'q1', 'Q0', 'd1', '1', '2.5', 'tag'"),
+    ],
+)
+def test_columns_with_commas_and_spaces_but_without_a_header_are_not_a_trec_file(
+    write: Write, kind: str, content: str, names: str
+) -> None:
+    path = write(content)
+    problem = f"has no header: the first line is {names}; name the columns there, such as query_id,document_id"
+    rank = ", or rank in place of score if the lowest is best" * (kind == "run")
+    assert refused(kind, path) == f"{path}: {problem},{VALUE[kind]}{rank}"
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["topic,docno,score", "uid,itemId,score", "userId,item-id,score", "qid,pid,score", "topic,query,docno,item,score"],
+)
+def test_columns_have_the_names_that_people_use(write: Write, header: str) -> None:
+    cells = {"topic": "q", "query": "q" if header.count(",") == 2 else "the text", "item": "a text", "score": "2"}
+    names = header.split(",")
+    row = ",".join(cells.get(name, "q" if name in ("uid", "userId", "qid") else "d") for name in names)
+    found = reader.read_run(write(f"{header}\n{row}\n", "a.csv"))
+    assert found == {"the text" if "query" in names else "q": {"d": 2.0}}
+
+
+@pytest.mark.parametrize("head", ["", "query,document,score\n"])
+def test_lines_are_counted_over_chunks_of_empty_lines(write: Write, monkeypatch: pytest.MonkeyPatch, head: str) -> None:
+    monkeypatch.setattr("ndcg.files.content.CHUNK", 1 << 12)
+    empty = 2 * (1 << 12) + 7
+    row = "q,d,x\n" if head else "q Q0 d 1 x t\n"
+    with pytest.raises(ValueError, match=f"line {empty + len(head.splitlines()) + 1}: the score 'x' is not a number"):
+        reader.read_run(write("\n" * empty + head + row, "file.csv" if head else "file.run"))
+
+
+PANDAS_ROWS = {
+    "run": [(1, 10, 0.9), (1, 11, 0.5), (2, 10, 0.2), (2, 11, 0.8)],
+    "qrels": [(1, 10, 0), (1, 11, 1), (2, 10, 1), (2, 11, 0)],
+}
+PANDAS_NAMES = {
+    "known": {"run": ["query_id", "doc_id", "score"], "qrels": ["query_id", "doc_id", "relevance"]},
+    "in other spellings": {"run": ["userId", "item-id", "prediction"], "qrels": ["userId", "item-id", "Rating"]},
+}
+ORIENTS = ["columns", "index", "records", "split", "table"]
+SCORED = [1 / math.log2(3)] * 2
+
+
+def tables(names: str) -> dict[str, Any]:
+    pd = pytest.importorskip("pandas")
+    return {kind: pd.DataFrame(rows, columns=PANDAS_NAMES[names][kind]) for kind, rows in PANDAS_ROWS.items()}
+
+
+@pytest.mark.parametrize("names", PANDAS_NAMES)
+@pytest.mark.parametrize("orient", ORIENTS)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_json_of_pandas_is_read_as_the_table_that_it_is(
+    ndcg: Metric, write: Write, names: str, orient: str, indent: int | None
+) -> None:
+    frames = tables(names)
+    run, qrels = (
+        write(frames[kind].to_json(orient=orient, indent=indent), f"{kind}.json") for kind in ("run", "qrels")
+    )
+    assert ndcg.read_run(run) == {"1": {"10": 0.9, "11": 0.5}, "2": {"10": 0.2, "11": 0.8}}
+    assert ndcg.read_qrels(qrels) == {"1": {"10": 0, "11": 1}, "2": {"10": 1, "11": 0}}
+    assert ndcg.compute(predictions=run, references=qrels, use_aggregator=False) == {"nDCG": pytest.approx(SCORED)}
+
+
+@pytest.mark.parametrize("orient", [*ORIENTS, "dict", "list", "tight"])
+def test_a_table_in_memory_is_read_as_its_file(ndcg: Metric, orient: str) -> None:
+    run, qrels = (
+        json.loads(frame.to_json(orient=orient)) if orient in ORIENTS else frame.to_dict(orient)
+        for frame in tables("known").values()
+    )
+    assert ndcg.compute(predictions=run, references=qrels, use_aggregator=False) == {"nDCG": pytest.approx(SCORED)}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (
+            {"userId": {"0": 1}, "movie": {"0": 2}, "score": {"0": 3}},
+            "no column holds the document; name it document_id",
+        ),
+        ({"query": {"0": 1, "1": 1}, "doc_id": {"0": 2, "1": 2}, "score": {"0": 3, "1": 4}}, "record 1 .*in record 0"),
+        ({"query": {"0": 1}, "doc_id": {"0": 2}, "score": {"0": None}}, "record 0 .*: document 2 of query 1 has no"),
+        (
+            {"columns": ["qid", "docid", "score"], "data": [[1, 2, 0.5], [1, 3]]},
+            "record 1 .*document 3 of query 1 has no",
+        ),
+        (
+            {"columns": ["qid", "docid", "score"], "data": [[1, 2, 0.5], 7]},
+            r"an id must be text or an integer; got \[1, 2, 0.5\]",
+        ),
+        ([[1, 2, 0.5]], r"record 0 .*name the columns, as to_json\(orient='records'\) does"),
+    ],
+)
+def test_a_table_in_json_is_rejected_by_column_or_record(write: Write, content: Any, problem: str) -> None:
+    assert re.search(problem, refused("run", write(json.dumps(content), "table.json")))
+
+
+@pytest.mark.parametrize(
+    "rankings",
+    [
+        {"query": {"d1": 0.5}, "item": {"d2": 0.25}},  # queries with the names of columns, and other documents
+        {"q1": {"item": 0.5, "word": 1.0}, "q2": {"item": 0.25}},  # documents
+        {"q1": {"query": 0.5, "item": 1.0}, "q2": {"word": 0.25}},
+        {"q1": {"user_id": 0.5, "item_id": 1.0, "rating": 2.0}, "q2": {"user_id": 1.0, "item_id": 0.25, "rating": 2.0}},
+        {"user_id": {"d1": 0.5, "d2": 1.0}, "item_id": {"d1": 2.0, "d2": 1.0}},
+        {"data": {"d1": 0.5}, "columns": {"d2": 0.25}},
+    ],
+)
+def test_words_that_name_columns_may_be_ids(ndcg: Metric, write: Write, rankings: Any) -> None:
+    assert reader.read_run(write(json.dumps(rankings))) == rankings
+    relevant = {query: {min(documents, key=documents.get): 1} for query, documents in rankings.items()}
+    others = [
+        {f"_{query}": {f"_{each}": side[query][each] for each in side[query]} for query in side}
+        for side in (rankings, relevant)
+    ]
+    expected = ndcg.compute(predictions=others[0], references=others[1])
+    assert ndcg.compute(predictions=rankings, references=relevant) == expected
+
+
+def test_ids_of_integers_are_text_in_a_report(fresh_metric: MetricFactory, write: Write) -> None:
+    path = write(as_parquet(pa.table({"qid": [7, 10], "docid": [1, 1], "score": [0.5, 0.5]})), "a.parquet")
+    assert fresh_metric().report(predictions=path, references=path).queries["query"].to_pylist() == ["7", "10"]
+
+
+NAMED_BY_OTHERS = {
+    "comma.csv": b"member,film,stars\nann,alien,2.5\nbob,brazil,-1\n",
+    "tab.tsv": b"member\tfilm\tstars\nann\talien\t2.5\nbob\tbrazil\t-1\n",
+    "lines.jsonl": b'{"member":"ann","film":"alien","stars":2.5}\n{"member":"bob","film":"brazil","stars":-1}\n',
+    "table.parquet": None,
+}
+
+
+@pytest.mark.parametrize("name", NAMED_BY_OTHERS)
+def test_columns_of_any_name_are_read_by_the_names_given(write: Write, name: str) -> None:
+    content = NAMED_BY_OTHERS[name]
+    if content is None:
+        content = as_parquet(pa.table({"member": ["ann", "bob"], "film": ["alien", "brazil"], "stars": [2.5, -1]}))
+    path = write(content, name)
+    columns = reader.read_columns(path, "run", names={"query": "member", "document": "Film", "score": "stars"})
+    assert columns.query_ids.to_pylist() == ["ann", "bob"]
+    assert columns.document.to_pylist() == ["alien", "brazil"]
+    assert columns.value.tolist() == [2.5, -1]
+    with pytest.raises(ValueError, match=r"no column is called user; the file has 'member', 'film', 'stars'$"):
+        reader.read_columns(path, "run", names={"query": "user", "document": "film", "score": "stars"})

@@ -1,0 +1,305 @@
+"""TREC files, and CSV by lines: every common way to write them is read."""
+
+import gzip
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import MetricFactory
+from evaluate import Metric
+from every_form import (
+    ODD_IDS,
+    SPELLINGS,
+)
+from file_helpers import (
+    GOOD,
+    KINDS,
+    QRELS,
+    QRELS_READ,
+    READERS,
+    RUN,
+    RUN_READ,
+    Write,
+    line,
+    piped,
+    refused,
+    refused_by_metric,
+)
+from file_helpers import filled as filled
+from file_helpers import write as write
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ndcg.files import reader
+
+LAYOUTS: dict[str, Callable[[str], str]] = {
+    "single spaces": lambda text: text,
+    "tabs": lambda text: text.replace(" ", "\t"),
+    "several spaces": lambda text: text.replace(" ", "    "),
+    "spaces and tabs": lambda text: text.replace(" ", " \t  \t "),
+    "leading spaces": lambda text: "".join("  " + each for each in text.splitlines(keepends=True)),
+    "leading tabs": lambda text: "".join("\t" + each for each in text.splitlines(keepends=True)),
+    "trailing spaces": lambda text: text.replace("\n", "   \n"),
+    "trailing tabs": lambda text: text.replace("\n", "\t\n"),
+    "CRLF": lambda text: text.replace("\n", "\r\n"),
+    "CRLF after spaces": lambda text: text.replace("\n", "  \r\n"),
+    "CRLF and no final newline": lambda text: text.replace("\n", "\r\n").removesuffix("\r\n"),
+    "CRLF and blank lines": lambda text: "\r\n" + text.replace("\n", "\r\n\r\n"),
+    "no final newline": lambda text: text.removesuffix("\n"),
+    "no final newline but spaces": lambda text: text.removesuffix("\n") + "  ",
+    "no final newline after leading spaces": lambda text: "  " + text.removesuffix("\n").replace("\n", "\n  "),
+    "blank lines": lambda text: "\n\n" + text.replace("\n", "\n\n"),
+    "lines of spaces": lambda text: " \n" + text.replace("\n", "\n  \t \n"),
+    "comments": lambda text: "# a comment\n" + text.replace("\n", "\n#another one of words\n"),
+    "comments with tabs and CRLF": lambda text: "#\ta\r\n" + text.replace("\n", "\r\n#\tb c\r\n"),
+    "indented comments": lambda text: "  # a comment\n" + text.replace("\n", "\n\t# another\n"),
+    "empty comments": lambda text: "#\n" + text + "#\n#",
+    "a comment without a newline at the end": lambda text: text + "# the end",
+    "a byte order mark": lambda text: "\ufeff" + text,
+    "a byte order mark before a comment": lambda text: "\ufeff# a comment\n" + text,
+}
+CHUNKS = (1, 7, 1 << 26)  # bytes that are read at a time
+
+
+@pytest.fixture(params=CHUNKS)
+def _chunk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ndcg.files.content.CHUNK", request.param)
+
+
+@pytest.mark.usefixtures("_chunk")
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_of_lines_is_read(write: Write, layout: str) -> None:
+    assert reader.read_run(write(LAYOUTS[layout](RUN))) == RUN_READ
+    assert reader.read_qrels(write(LAYOUTS[layout](QRELS))) == QRELS_READ
+
+
+@pytest.mark.usefixtures("_chunk")
+def test_gzip_is_decompressed_also_from_several_parts(write: Write) -> None:
+    assert reader.read_run(write(gzip.compress(RUN.encode()), "run.gz")) == RUN_READ
+    several = b"".join(gzip.compress(each.encode()) for each in RUN.splitlines(keepends=True))
+    assert reader.read_run(str(write(several, "appended.gz"))) == RUN_READ
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_are_text_whatever_they_look_like(write: Write, kind: str) -> None:
+    for text in ODD_IDS:
+        path = write(line(kind, query=text, document=text) + "\n")
+        assert READERS[kind](path) == {text: {text: 1}}, text
+    path = write("".join(line(kind, query, document) + "\n" for query in ODD_IDS for document in ODD_IDS))
+    assert READERS[kind](path) == {query: dict.fromkeys(ODD_IDS, 1) for query in ODD_IDS}
+
+
+@pytest.mark.usefixtures("_chunk")
+@pytest.mark.parametrize(
+    ("kind", "text", "read"),
+    [
+        (
+            "run",
+            "#q Q0 d 1 2 tag\n# comment with six words here ok\n#q Q0 #d 2 .5 tag more\n",
+            {"#q": {"d": 2, "#d": 0.5}},
+        ),
+        (
+            "qrels",
+            "# TREC 2019\n#q 0 d 1\nq 0 d 2\n# seven words of no use to anyone\n",
+            {"#q": {"d": 1}, "q": {"d": 2}},
+        ),
+        ("qrels", "#q d 1\n# one query more of four words\n#p d 2", {"#q": {"d": 1}, "#p": {"d": 2}}),
+        ("qrels", "# depth 100\n#q\t0\td\t1\r\n \n  #p 0 d 2\n# end", {"#q": {"d": 1}, "#p": {"d": 2}}),
+        ("qrels", "#q 0 d high\n#q 0 d\nq 0 d 1\n", {"q": {"d": 1}}),
+        ("exclude", "#q d\n# none\n# of three words\nq d\n", {"#q": {"d": 1}, "q": {"d": 1}}),
+    ],
+)
+def test_a_line_with_the_columns_of_a_row_is_no_comment(write: Write, kind: str, text: str, read: Any) -> None:
+    columns = reader.read_columns(write(text), kind)
+    queries = [columns.query_ids[each].as_py() for each in columns.query]
+    rows = list(zip(queries, columns.document.to_pylist(), columns.value.tolist(), strict=True))
+    assert rows == [(query, *row) for query, documents in read.items() for row in documents.items()]
+
+
+@pytest.mark.usefixtures("_chunk")
+def test_a_byte_order_mark_is_removed_from_a_file_but_not_from_ids(write: Write) -> None:
+    marked = "\ufeffq"
+    path = write("\ufeff" + "".join(line("run", query) + "\n" for query in ("q", marked, "p", "\ufeff" + marked)))
+    assert reader.read_run(path) == {query: {"d": 1.0} for query in ("q", marked, "p", "\ufeff" + marked)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_number_in_any_spelling_is_the_nearest_float(write: Write, kind: str, spelling: str) -> None:
+    # next to a fraction, relevances are floats
+    good = line(kind, document="a", value=spelling) + "\n" + line(kind, document="b", value="0.1") + "\n"
+    assert READERS[kind](write(good)) == {"q": {"a": float(spelling), "b": 0.1}}
+    path = write(good + line(kind, document="c", value="x"))
+    assert refused(kind, path).startswith(f"{path}: line 3: ")
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_scores_are_read_to_the_last_bit(tmp_path_factory: pytest.TempPathFactory, scores: list[float]) -> None:
+    path = tmp_path_factory.mktemp("run") / "run.txt"
+    path.write_text("".join(line("run", document=f"d{at}", value=repr(each)) + "\n" for at, each in enumerate(scores)))
+    actual = list(reader.read_run(path)["q"].values())
+    assert list(map(repr, actual)) == list(map(repr, scores))
+
+
+@pytest.mark.parametrize(
+    ("values", "read"),
+    [
+        (["0", "1", "-2"], [0, 1, -2]),
+        (["1e2", "0.0"], [100, 0]),
+        (["0.5", "1"], [0.5, 1.0]),
+        (["1e300", "1"], [1e300, 1.0]),
+    ],
+)
+def test_relevances_are_integers_if_all_are_whole_and_scores_are_floats(
+    write: Write, values: list[str], read: list[float]
+) -> None:
+    for kind, types in (("qrels", {type(read[0])}), ("run", {float})):
+        path = write("".join(line(kind, document=f"d{at}", value=value) + "\n" for at, value in enumerate(values)))
+        found = READERS[kind](path)
+        assert found == {"q": {f"d{at}": value for at, value in enumerate(read)}}
+        assert set(map(type, found["q"].values())) == types
+
+
+def test_queries_and_documents_keep_the_order_of_the_file(write: Write) -> None:
+    # the lines of a query need not be next to each other
+    path = write("q2 0 b 1\nq10 0 c 1\nq2 0 a 2\nq1 0 z 0\nq10 0 a 1\n")
+    actual = [(query, list(documents.items())) for query, documents in reader.read_qrels(path).items()]
+    assert actual == [("q2", [("b", 1), ("a", 2)]), ("q10", [("c", 1), ("a", 1)]), ("q1", [("z", 0)])]
+
+
+def test_the_rank_and_the_other_columns_are_not_looked_at(write: Write) -> None:
+    assert reader.read_run(write("q x d1 9 0.5 NA\nq - d2 first 2 #tag\n")) == {"q": {"d1": 0.5, "d2": 2.0}}
+    assert reader.read_qrels(write("q Q0 d1 1\nq NA d2 0\n")) == {"q": {"d1": 1, "d2": 0}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_hold_indices_into_distinct_queries_and_the_ids_of_documents(write: Write, kind: str) -> None:
+    rows = [("b", "y", 1.0), ("a", "x", 2.0), ("b", "x", 0.5)]
+    columns = reader.read_columns(write("\n".join(line(kind, *row) for row in rows)), kind)
+    assert columns.query.dtype == np.int64
+    assert columns.value.dtype == np.float64
+    assert (columns.query_ids.to_pylist(), columns.query.tolist()) == (["b", "a"], [0, 1, 0])
+    assert columns.document.to_pylist() == ["y", "x", "x"]
+    assert columns.value.tolist() == [1.0, 2.0, 0.5]
+
+
+def test_chunks_may_end_anywhere(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [f" q{at % 2}\tQ0  文書{at}   {at}\t{at / 8} tag \r\n" + "#  comment\n \n" * (at % 2) for at in range(4)]
+    text = "# run\r\n" + "".join(rows)
+    expected = {f"q{query}": {f"文書{at}": at / 8 for at in range(query, 4, 2)} for query in range(2)}
+    for path in (write(text), write(gzip.compress(text.encode()), "run.gz")):
+        for chunk in range(1, len(text.encode()) + 2):
+            monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
+            found = reader.read_run(path)
+            assert found == expected, chunk
+            assert list(found) == list(expected), chunk
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_larger_than_what_arrow_parses_at_a_time_is_read_whole(write: Write, kind: str) -> None:
+    documents = {f"q{query}": {f"d{query * at}": at / 4 for at in range(1, 201)} for query in range(1, 401)}
+    path = write("".join(line(kind, q, d, value) + "\n" for q, each in documents.items() for d, value in each.items()))
+    assert path.stat().st_size > 1 << 20
+    assert READERS[kind](path) == documents
+
+
+@pytest.mark.parametrize("compress", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_named_pipe_is_read_as_a_file_is(tmp_path: Path, kind: str, compress: bool) -> None:
+    path = tmp_path / f"pipe{'.gz' * compress}"
+    content = (RUN if kind == "run" else QRELS).encode()
+    writer = piped(gzip.compress(content) if compress else content, path)
+    assert READERS[kind](path) == (RUN_READ if kind == "run" else QRELS_READ)
+    writer.join()
+
+
+def test_a_process_substitution_is_rejected_by_line(ndcg: Metric) -> None:
+    # ndcg.compute(predictions="/dev/stdin", …) and <(zcat run.gz) are such paths
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, f"{GOOD['run']}\nq Q0 d 1 high tag\n".encode())
+        os.close(writing)
+        with pytest.raises(ValueError, match=rf"^predictions: /dev/fd/{reading}: line 2: the score 'high' is not"):
+            ndcg.compute(predictions=f"/dev/fd/{reading}", references={"q": {"good": 1}})
+    finally:
+        os.close(reading)
+
+
+def test_the_metric_reads_files_as_the_functions_do(ndcg: Metric, write: Write) -> None:
+    run, qrels = write(RUN, "run"), write(gzip.compress(QRELS.encode()), "qrels.gz")
+    assert ndcg.read_run(run) == RUN_READ
+    assert ndcg.read_qrels(str(qrels)) == QRELS_READ
+    values = ndcg.compute(predictions=run, references=str(qrels), use_aggregator=False)
+    assert values == ndcg.compute(predictions=RUN_READ, references=QRELS_READ, use_aggregator=False)
+    # q1: d1 of relevance 1 ranks first, d3 of relevance 2 was not retrieved; q2: nothing is relevant
+    assert values["nDCG"] == pytest.approx([1 / (2 + 1 / math.log2(3)), 0.0], rel=1e-15)
+
+
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+def test_files_may_be_added_as_batches(fresh_metric: MetricFactory, write: Write, keep_in_memory: bool) -> None:
+    metric = fresh_metric(keep_in_memory=keep_in_memory)
+    metric.add_batch(predictions=[[1, 0]], references=[[0, 1]])
+    metric.add_batch(predictions=write(RUN, "run"), references=write(QRELS, "qrels"))
+    assert len(metric) == 3
+    expected = [1 / math.log2(3), 1 / (2 + 1 / math.log2(3)), 0.0]
+    assert metric.compute(use_aggregator=False)["nDCG"] == pytest.approx(expected, rel=1e-15)
+
+
+SEMICOLONS = {
+    "plain": "qid;docid;score\nq;d;1.5\nq;e;0.5\n",
+    "quoted, spaced": '"qid"; "docid" ;"score"\n"q";d;"1.5"\nq ; e; 0.5\n',
+    "more columns": "tag;qid;docid;score, raw;score\nx, y;q;d;9;1.5\n,;q;e;9;0.5\n",
+    "CRLF": "\ufeffqid;docid;score\r\nq;d;1.5\r\nq;e;0.5\r\n",
+}
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a"])
+@pytest.mark.parametrize("content", SEMICOLONS)
+def test_csv_with_semicolons_is_read_if_the_header_has_them(write: Write, content: str, name: str) -> None:
+    assert reader.read_run(write(SEMICOLONS[content], name)) == {"q": {"d": 1.5, "e": 0.5}}
+
+
+def test_commas_are_part_of_ids_between_semicolons(write: Write) -> None:
+    path = write("query;document;relevance\nParis, Texas;d,1;2\n", "a.csv")
+    assert reader.read_qrels(path) == {"Paris, Texas": {"d,1": 2}}
+
+
+HEADER = "user_id\titem_id\trating\ttime\n"
+LOGS = {
+    "u.data": "196\t242\t3\t881250949\n186\t302\t3\t891717742\n",
+    "ids from 0": "0 0 3.5 1260759144\n0 1 4.0 1260759179\n",
+    "milliseconds as floats": "a x 3 1260759144000.0\na y 4 1260759179000.0\n",
+    "clicks": "1 1193 978300760\n1 661 978302109\n",
+}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_file_of_ratings_or_clicks_with_times_is_not_read_as_qrels(ndcg: Metric, write: Write, log: str) -> None:
+    path = write(LOGS[log], "u.data")
+    message = refused_by_metric(ndcg, "qrels", path)
+    line = " ".join(LOGS[log].splitlines()[0].split())
+    assert f"the line '{line}' ends in a time where qrels have the relevance; give ratings as CSV or" in message
+
+
+def test_ratings_are_read_with_the_header_that_the_error_names(write: Write) -> None:
+    assert reader.read_qrels(write(HEADER + LOGS["u.data"])) == {"196": {"242": 3}, "186": {"302": 3}}
+    separated = LOGS["u.data"].replace("\t", "::")
+    assert "; give ratings as CSV or TSV with a first line" in refused("qrels", write(separated, "ratings.dat"))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("0", "d1", 1234567890), ("Q0", "d2", 2345678901)],  # iterations, and amounts for relevances
+        [("1", "d1", 1), ("2", "d1b", 0), ("0.5", "d2", 2)],  # subtopics of diversity, rounds of TREC-COVID
+        [("1", "20240101", 3), ("2", "1700000000", 0)],  # documents of numbers
+        [("1", "d1", 123456789), ("2", "d2", 0)],  # not all large
+    ],
+)
+def test_qrels_with_iterations_or_large_relevances_are_read(write: Write, rows: Any) -> None:
+    text = "".join(f"q {iteration} {document} {relevance}\n" for iteration, document, relevance in rows)
+    assert reader.read_qrels(write(text)) == {"q": {document: relevance for _, document, relevance in rows}}
