@@ -1554,7 +1554,7 @@ def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
 
 # ndcg/measure/options.py: The options of `compute`, checked once and kept in one object, with the names of results and the signature.
 
-__version__ = "1.2.0"
+__version__ = "2.0.0"
 
 Measure = Literal["nDCG", "DCG", "IDCG", "CG"]  # or with a cutoff, such as "nDCG@10"
 Cutoffs = SupportsIndex | Sequence[SupportsIndex | None] | NDArray[np.integer[Any]] | None
@@ -1792,7 +1792,7 @@ def signature(
         **options: the options of `compute`.
 
     >>> signature(k=10)
-    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.2.0'
+    'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:2.0.0'
     """
     return Options.of_method(signature, k, options, lacks=()).signature(
         weighted=sample_weight is not None, excluding=exclude is not None

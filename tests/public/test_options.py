@@ -93,7 +93,7 @@ def test_a_rejected_option_is_named(ndcg: evaluate.Metric, options: dict[str, An
 
 HUGE = 10**5000  # an integer that Python does not print
 SHARED = {"ignore_ties", "measures", "convention", "gain", "discount", "log_base", "ties", "zero_division"}
-SHARED |= {"ideal", "score_dtype", "negative_relevance", "judged_only", "ignore_index"}
+SHARED |= {"ideal", "score_dtype", "score_order", "negative_relevance", "judged_only", "ignore_index"}
 OPTIONS = sorted({"k", "missing", "use_aggregator", "engine", *SHARED})
 
 
@@ -209,7 +209,7 @@ def test_help_describes_every_argument_of_a_method(ndcg: evaluate.Metric, method
 
 # --- The signature ---------------------------------------------------------------------------------------------------
 
-SIGNATURE = "nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:1.2.0"
+SIGNATURE = "nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:2.0.0"
 
 
 def to_the(power: int) -> Any:
