@@ -2052,7 +2052,7 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
     if not answered:
         known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
         raise ValueError(
-            f"{option} {shown(value)} has no value for any of the {known}, ..., which a signature needs to name it"
+            f"{option} {shown(value)} has no value for any of the {known}, ..., so the signature cannot identify it"
         )
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
 
@@ -11103,7 +11103,7 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
     sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
     if sides != [True, True, False]:
         return []
-    return ["No document was both retrieved and judged: are the document ids the same on both sides?"]
+    return ["No document was both retrieved and judged: do predictions and references use the same document ids?"]
 
 
 def exclusion_notes(columns: PerQuery) -> list[str]:
@@ -12633,7 +12633,7 @@ def xgboost_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callab
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
     """Return each result with its name."""
     if not hasattr(data, "get_uint_info"):
-        problem = "XGBRanker(eval_metric=...) hands over single queries and weights each by its number of documents"
+        problem = "XGBRanker(eval_metric=...) passes single queries and weights each by its number of documents"
         raise ValueError(f"xgboost_metric: {problem}; train with xgboost.train(custom_metric=...)")
     begins = data.get_uint_info("group_ptr")
     if len(begins) < 2:
@@ -12687,7 +12687,7 @@ class TrainerMetrics:
         if query_ids is not None and not callable(query_ids):
             self.columns = _Columns.read(query_ids, references)
         elif references is not None:
-            raise ValueError("references are the labels in the order of query_ids as a column; give such a column")
+            raise ValueError("references are the labels of the rows of query_ids; give query_ids as a column, too")
         self.options, self.query_ids, self.main_input = options, query_ids, main_input
         self._batches: list[Any] = []
         self._rows = 0
@@ -12786,7 +12786,7 @@ class _Columns(NamedTuple):
             kinds = "a function of the model's main input, or a column with an id for each row, such as data['query']"
             raise ValueError(f"query_ids must be {kinds}; got {shown(query_ids)}")
         if references is None:
-            needs = "query_ids as a column need references, the labels in the same order, to check that it is kept"
+            needs = "query_ids as a column need references, the labels in the same order, to check the order of rows"
             raise ValueError(f"{needs}; pass, for example, references=data['label']")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
@@ -14491,8 +14491,8 @@ ONE_SIDED = (
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
 INDEPENDENT = (
-    "The systems have different queries, which count as independent samples: how hard the queries are does not cancel "
-    "out, so that it takes more queries to find a difference than on the same queries."
+    "The systems have different queries, which count as independent samples: the difficulty of the queries does not "
+    "cancel out, so it takes more queries to find a difference than with the same queries."
 )
 
 
@@ -15191,7 +15191,7 @@ def _report(name: str, report: Any) -> Report:
     elif hasattr(report, "to_dict"):  # also a report from another copy of this package
         values = report.to_dict()
     if not isinstance(values, Mapping):
-        problem = "must be a report, what to_dict of one returned, or the path of a file of that"
+        problem = "must be a report, the result of its to_dict, or the path of a JSON file with that result"
         raise ValueError(f"{place}: {problem}; got {shown(values)}")
     if "signature" not in values and all(isinstance(each, Mapping) for each in values.values()):
         raise ValueError(f"{place}: holds the reports of {some_of(values, 'system')}; give one of them")
@@ -15218,7 +15218,7 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
         if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
             sides = (f"{names.get(key, key)} ({one.get(key)} and {other.get(key)})" for key in differing)
             problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
-            raise ValueError(f"reports: {problem}; score both alike")
+            raise ValueError(f"reports: {problem}; score both with the same options")
     return signature
 
 

@@ -192,7 +192,10 @@ def test_reports_that_cannot_be_compared_are_rejected(ndcg: evaluate.Metric, tmp
         "file": (tmp_path / "no.json", r"no.json: No such file"),
         "broken": (broken, r"broken.json: Expecting property name"),
         "several": (several, r"several.json: holds the reports of 2 systems \('x', 'y'\); give one of them"),
-        "number": (7, r"must be a report, what to_dict of one returned, or the path of a file of that; got 7"),
+        "number": (
+            7,
+            r"must be a report, the result of its to_dict, or the path of a JSON file with that result; got 7",
+        ),
         "comparison": (
             ndcg.compare(systems=SYSTEMS, references=RELEVANCE),
             r"reports\['b'\]: values must be the result of Report.to_dict\(\), whole and unchanged",
