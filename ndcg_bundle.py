@@ -1340,7 +1340,7 @@ def _gains_at_ranks(
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
-    If no measure needs the gains as scored, or the ideal, they are returned with 0 ranks.
+    If no measure needs the ranking or the ideal, its array has 0 ranks.
 
     Args:
         block: the queries.
@@ -2948,7 +2948,7 @@ def read_ids(argument: str, values: Any) -> Ids:
     kind = id_kind(ids.type)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
-        raise ValueError(f"{argument}: row {row}: is None; give each row an id")
+        raise ValueError(f"{argument}: row {row} is None; give each row an id")
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
         numbers = ids.cast(pa.float64()) if pa.types.is_floating(ids.type) else []
@@ -4188,7 +4188,7 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
         )
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
-        raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
+        raise ValueError(f"{argument}: query {query} is None; give a list, empty if nothing was retrieved or judged")
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
     if pa.types.is_null(values.type):  # all values are missing
@@ -5493,7 +5493,7 @@ def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mappin
 def _problem_of_ids(row: Any) -> str:
     """Return the error in the ids of a query, after its position if it has one."""
     if row is None:
-        return ": is None; give [] if there is no document"
+        return " is None; give [] if there is no document"
     if not isinstance(row, (list, tuple, Set, Mapping)):
         return f": must be a list of ids, a set or a mapping; got {shown(row)}"
     for position, document in enumerate(row):
@@ -6076,7 +6076,7 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
     column = read_flat_column("sample_weight", rows, place)
     if column.present is not None:
         row = int(np.flatnonzero(~column.present)[0])
-        raise ValueError(f"sample_weight: row {row}: is missing; give every row the weight of its query")
+        raise ValueError(f"sample_weight: row {row} is missing; give every row the weight of its query")
     values = np.asarray(column.values, np.float64)
     return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
 
@@ -6102,7 +6102,7 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
         query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
         noun = {"sample_weight": "weight", "by": "slice"}[argument]
         raise ValueError(
-            f"{argument}: query {query}: is {text(row)} in row {row} and {text(before)} in row {before}; "
+            f"{argument}: query {query} is {text(row)} in row {row} and {text(before)} in row {before}; "
             f"give all rows of a query the same {noun}"
         )
     return first
@@ -11215,7 +11215,7 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     if near:
         sentences.append(
             f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: "
-            "all permutations might show them on the other side."
+            "all permutations might put them on the other side."
         )
     return sentences
 
@@ -11370,7 +11370,7 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
 
 
 def lacks_weights(signature: str, table: pa.Table) -> bool:
-    """Return whether a result has weights that were not saved, as by versions 1.0 to 1.2; its figures are kept."""
+    """Return whether a result lacks its weights, which versions 1.0 to 1.2 did not save; its figures are kept."""
     return "|weights:given" in signature and "weight" not in table.column_names
 
 
@@ -12128,7 +12128,7 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
             raise ValueError(f"{argument}: query {shown(query)}: must hold ids of documents; got {shown(documents)}")
         for document in documents:
             if document not in corpus:
-                problem = f"query {shown(query)}, document {shown(document)}: is not in corpus"
+                problem = f"query {shown(query)}, document {shown(document)} is not in corpus"
                 raise ValueError(f"{argument}: {problem}; give its text there, or remove it")
 
 
@@ -13923,7 +13923,7 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
             query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
-            raise ValueError(f"{name}: {place(query)}: is null; give an array, empty if there is no document")
+            raise ValueError(f"{name}: {place(query)} is null; give an array, empty if there is no document")
     lengths = [pc.list_value_length(side).to_numpy() for side in sides]
     if (lengths[0] != lengths[1]).any():
         query = int(np.argmax(lengths[0] != lengths[1]))

@@ -182,7 +182,7 @@ def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mappin
 def _problem_of_ids(row: Any) -> str:
     """Return the error in the ids of a query, after its position if it has one."""
     if row is None:
-        return ": is None; give [] if there is no document"
+        return " is None; give [] if there is no document"
     if not isinstance(row, (list, tuple, Set, Mapping)):
         return f": must be a list of ids, a set or a mapping; got {shown(row)}"
     for position, document in enumerate(row):

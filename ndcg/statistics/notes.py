@@ -206,7 +206,7 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     if near:
         sentences.append(
             f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: "
-            "all permutations might show them on the other side."
+            "all permutations might put them on the other side."
         )
     return sentences
 

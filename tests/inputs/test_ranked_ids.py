@@ -145,8 +145,8 @@ COLUMN_FAULTS: dict[str, Fault] = {
     ),
     "no id": ([["d1", None]], [["d1"]], f"predictions: query 0, position 1: {NO_ID.format(None)}"),
     "no relevant id": ([["d1"]], [["d2", None]], f"references: query 0, position 1: {NO_ID.format(None)}"),
-    "no ranking": ([["d1"], None], [["d1"]] * 2, "predictions: query 1: is None; give [] if there is no document"),
-    "no judgment": ([["d1"], ["d2"]], [None, ["d1"]], "references: query 0: is None; give [] if there is no document"),
+    "no ranking": ([["d1"], None], [["d1"]] * 2, "predictions: query 1 is None; give [] if there is no document"),
+    "no judgment": ([["d1"], ["d2"]], [None, ["d1"]], "references: query 0 is None; give [] if there is no document"),
 }
 FAULTS: dict[str, Fault] = {
     **COLUMN_FAULTS,
@@ -200,7 +200,7 @@ FAULTS: dict[str, Fault] = {
     "by query: None": (
         {"q": None},
         {"q": {"d1": 1}},
-        f"predictions: query 'q': is None; give [] if there is no document; {TABLE}",
+        f"predictions: query 'q' is None; give [] if there is no document; {TABLE}",
     ),
     "by query: one id": ({"q": "d1"}, {"q": {"d1": 1}}, f"predictions: query 'q': {NO_LIST}; {TABLE}"),
     "by query: no id of a query": (

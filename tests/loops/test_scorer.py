@@ -193,7 +193,7 @@ def test_documents_that_are_masked_are_not_retrieved_or_not_judged(ndcg: evaluat
         (lambda queries: queries[:-1], "with groups, all columns must be flat and have the same length"),
         (lambda queries: np.where(queries == 0, np.nan, queries), "groups must be integers or strings, one per row"),
         (lambda queries: [0, *map(str, queries[1:].tolist())], "groups must be all text or all integers"),
-        (lambda queries: np.ma.array(queries, mask=queries == 0), "groups: row 0: is None; give each row an id"),
+        (lambda queries: np.ma.array(queries, mask=queries == 0), "groups: row 0 is None; give each row an id"),
     ],
     ids=["too few", "nan", "text and integers", "masked"],
 )

@@ -170,7 +170,7 @@ def test_saved_reports_are_compared(call: Call, folder: Path, ndcg: evaluate.Met
     [
         ("compare qrels.txt main.txt", "give one RUN or more to compare with the baseline; see ndcg compare --help"),
         ("compare qrels.txt main.txt worse.txt --unpaired", "--unpaired compares saved reports of different queries; "),
-        ("compare --reports main.json main.json", "main.json: is given twice; pass each run once"),
+        ("compare --reports main.json main.json", "main.json is given twice; pass each run once"),
         ("compare --reports main.json other.json", "reports: 'main' and 'other' were made with different options: "),
         ("compare --reports main.json fewer.json", "reports: have different queries: 1 query ('q0') only in main, no "),
         ("compare --reports main.json main.txt", "main.txt: "),
@@ -492,7 +492,7 @@ BAD = {
     "is; --ignore-index removes padding",
     "score qrels.txt": "the following arguments are required: RUN; see ndcg score --help",
     "score - -": "standard input, -, can be read only once; give the other files by their names",
-    "score qrels.txt main.txt main.txt": "main.txt: is given twice; pass each run once",
+    "score qrels.txt main.txt main.txt": "main.txt is given twice; pass each run once",
     "score qrels.txt main.txt -k 3 --discount 1,.5": ("discount lists 2 ranks, but 3 count; list more, or give -k 2"),
     **{
         f"{command} -o junit": "only ndcg gate writes -o junit; choose another format"
