@@ -18,7 +18,7 @@ from .ids import check_ids, id_kind, types_of_no_ids
 from .sources import ARROW, plain
 
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
-WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
+WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
 KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
 
 
@@ -73,8 +73,8 @@ def with_ids_by_query(predictions: Any, references: Any) -> tuple[Any, Any]:
             relevances, by query.
 
     Raises:
-        ValueError: a value is not an id, or an id appears twice in a list; a side has ids of several types; both
-            sides are lists of integers, which may be scores. Names the argument, query and position.
+        ValueError: a value is not an id, or an id appears twice in a list; an argument has ids of several types; or
+            both are lists of integers, which may be scores. Names the argument, query and position.
 
     >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
     ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})

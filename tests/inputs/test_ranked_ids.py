@@ -119,7 +119,7 @@ def test_a_negative_relevance_is_named_by_its_id(ndcg: evaluate.Metric) -> None:
 
 
 TWICE = "already; give it once for a query"
-NO_ID = "an id must be text or an integer; got {}; if either side holds text, sets or mappings, both are ids: "
+NO_ID = "an id must be text or an integer; got {}; if one argument has text, sets or mappings, both must be ids: "
 NO_ID += "predictions best first, or {{id: score}}"
 NO_LIST = "must be a list of ids, a set or a mapping; got 'd1'"
 ONE_TYPE = "give ids as all text or all integers, scores and relevances as numbers"
