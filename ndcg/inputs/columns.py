@@ -220,7 +220,7 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
         )
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
-        raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
+        raise ValueError(f"{argument}: query {query} is None; give a list, empty if nothing was retrieved or judged")
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
     if pa.types.is_null(values.type):  # all values are missing

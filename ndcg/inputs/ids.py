@@ -215,7 +215,7 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
     kind = id_kind(ids.type)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
-        raise ValueError(f"{argument}: row {row}: is None; give each row an id")
+        raise ValueError(f"{argument}: row {row} is None; give each row an id")
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
         numbers = ids.cast(pa.float64()) if pa.types.is_floating(ids.type) else []

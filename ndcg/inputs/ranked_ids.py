@@ -18,7 +18,7 @@ from .ids import check_ids, id_kind, types_of_no_ids
 from .sources import ARROW, plain
 
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
-WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
+WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
 KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
 BY_RANK = {"descending": range(-1, -(2**62), -1), "ascending": range(1, 2**62)}  # the scores of ranked ids
 
@@ -78,8 +78,8 @@ def with_ids_by_query(predictions: Any, references: Any, score_order: str = "des
         score_order: as in ``by_ranked_ids``.
 
     Raises:
-        ValueError: a value is not an id, or an id appears twice in a list; a side has ids of several types; both
-            sides are lists of integers, which may be scores. Names the argument, query and position.
+        ValueError: a value is not an id, or an id appears twice in a list; an argument has ids of several types; or
+            both are lists of integers, which may be scores. Names the argument, query and position.
 
     >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
     ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
@@ -194,7 +194,7 @@ def _fill(row: Sequence[Any]) -> int:
 def _problem_of_ids(row: Any) -> str:
     """Return the error in the ids of a query, after its position if it has one."""
     if row is None:
-        return ": is None; give [] if there is no document"
+        return " is None; give [] if there is no document"
     if not isinstance(row, (list, tuple, Set, Mapping)):
         return f": must be a list of ids, a set or a mapping; got {shown(row)}"
     for position, document in enumerate(row):

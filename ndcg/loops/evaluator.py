@@ -383,7 +383,7 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
             raise ValueError(f"{argument}: query {shown(query)}: must hold ids of documents; got {shown(documents)}")
         for document in documents:
             if document not in corpus:
-                problem = f"query {shown(query)}, document {shown(document)}: is not in corpus"
+                problem = f"query {shown(query)}, document {shown(document)} is not in corpus"
                 raise ValueError(f"{argument}: {problem}; give its text there, or remove it")
 
 

@@ -136,7 +136,7 @@ def xgboost_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callab
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
     """Return each result with its name."""
     if not hasattr(data, "get_uint_info"):
-        problem = "XGBRanker(eval_metric=...) hands over single queries and weights each by its number of documents"
+        problem = "XGBRanker(eval_metric=...) passes single queries and weights each by its number of documents"
         raise ValueError(f"xgboost_metric: {problem}; train with xgboost.train(custom_metric=...)")
     begins = data.get_uint_info("group_ptr")
     if len(begins) < 2:

@@ -43,7 +43,7 @@ class TrainerMetrics:
         if query_ids is not None and not callable(query_ids):
             self.columns = _Columns.read(query_ids, references)
         elif references is not None:
-            raise ValueError("references are the labels in the order of query_ids as a column; give such a column")
+            raise ValueError("references are the labels of the rows of query_ids; give query_ids as a column, too")
         self.options, self.query_ids, self.main_input = options, query_ids, main_input
         self._batches: list[Any] = []
         self._rows = 0
@@ -142,7 +142,7 @@ class _Columns(NamedTuple):
             kinds = "a function of the model's main input, or a column with an id for each row, such as data['query']"
             raise ValueError(f"query_ids must be {kinds}; got {shown(query_ids)}")
         if references is None:
-            needs = "query_ids as a column need references, the labels in the same order, to check that it is kept"
+            needs = "query_ids as a column need references, the labels in the same order, to check the order of rows"
             raise ValueError(f"{needs}; pass, for example, references=data['label']")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)

@@ -535,6 +535,6 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
     if not answered:
         known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
         raise ValueError(
-            f"{option} {shown(value)} has no value for any of the {known}, ..., which a signature needs to name it"
+            f"{option} {shown(value)} has no value for any of the {known}, ..., so the signature cannot identify it"
         )
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"

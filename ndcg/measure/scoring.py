@@ -392,7 +392,7 @@ def _gains_at_ranks(
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
-    If no measure needs the gains as scored, or the ideal, they are returned with 0 ranks.
+    If no measure needs the ranking or the ideal, its array has 0 ranks.
 
     Args:
         block: the queries.

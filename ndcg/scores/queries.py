@@ -236,7 +236,7 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
     column = read_flat_column("sample_weight", rows, place)
     if column.present is not None:
         row = int(np.flatnonzero(~column.present)[0])
-        raise ValueError(f"sample_weight: row {row}: is missing; give every row the weight of its query")
+        raise ValueError(f"sample_weight: row {row} is missing; give every row the weight of its query")
     values = np.asarray(column.values, np.float64)
     return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
 
@@ -262,7 +262,7 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
         query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
         noun = {"sample_weight": "weight", "by": "slice"}[argument]
         raise ValueError(
-            f"{argument}: query {query}: is {text(row)} in row {row} and {text(before)} in row {before}; "
+            f"{argument}: query {query} is {text(row)} in row {row} and {text(before)} in row {before}; "
             f"give all rows of a query the same {noun}"
         )
     return first

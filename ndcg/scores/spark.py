@@ -369,7 +369,7 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
             query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
-            raise ValueError(f"{name}: {place(query)}: is null; give an array, empty if there is no document")
+            raise ValueError(f"{name}: {place(query)} is null; give an array, empty if there is no document")
     lengths = [pc.list_value_length(side).to_numpy() for side in sides]
     if (lengths[0] != lengths[1]).any():
         query = int(np.argmax(lengths[0] != lengths[1]))

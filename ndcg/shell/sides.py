@@ -133,7 +133,7 @@ def names_of(files: Sequence[str]) -> list[str]:
     if len(set(names)) < len(names) or not COLUMNS.isdisjoint(names):
         names = [os.path.join(".", file) if file in COLUMNS else file for file in files]
     if len(set(names)) < len(names):
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)}: is given twice; pass each run once")
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)} is given twice; pass each run once")
     return names
 
 

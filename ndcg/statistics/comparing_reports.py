@@ -103,7 +103,7 @@ def _report(name: str, report: Any) -> Report:
     elif hasattr(report, "to_dict"):  # also a report from another copy of this package
         values = report.to_dict()
     if not isinstance(values, Mapping):
-        problem = "must be a report, what to_dict of one returned, or the path of a file of that"
+        problem = "must be a report, the result of its to_dict, or the path of a JSON file with that result"
         raise ValueError(f"{place}: {problem}; got {shown(values)}")
     if "signature" not in values and all(isinstance(each, Mapping) for each in values.values()):
         raise ValueError(f"{place}: holds the reports of {some_of(values, 'system')}; give one of them")
@@ -130,7 +130,7 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
         if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
             sides = (f"{names.get(key, key)} ({one.get(key)} and {other.get(key)})" for key in differing)
             problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
-            raise ValueError(f"reports: {problem}; score both alike")
+            raise ValueError(f"reports: {problem}; score both with the same options")
     return signature
 
 

@@ -49,8 +49,8 @@ ONE_SIDED = (
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
 INDEPENDENT = (
-    "The systems have different queries, which count as independent samples: how hard the queries are does not cancel "
-    "out, so that it takes more queries to find a difference than on the same queries."
+    "The systems have different queries, which count as independent samples: the difficulty of the queries does not "
+    "cancel out, so it takes more queries to find a difference than with the same queries."
 )
 
 

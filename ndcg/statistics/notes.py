@@ -94,7 +94,7 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
     sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
     if sides != [True, True, False]:
         return []
-    return ["No document was both retrieved and judged: are the document ids the same on both sides?"]
+    return ["No document was both retrieved and judged: do predictions and references use the same document ids?"]
 
 
 def exclusion_notes(columns: PerQuery) -> list[str]:
@@ -206,7 +206,7 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     if near:
         sentences.append(
             f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: "
-            "all permutations might show them on the other side."
+            "all permutations might put them on the other side."
         )
     return sentences
 

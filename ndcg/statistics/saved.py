@@ -139,5 +139,5 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
 
 
 def lacks_weights(signature: str, table: pa.Table) -> bool:
-    """Return whether a result has weights that were not saved, as by versions 1.0 to 1.2; its figures are kept."""
+    """Return whether a result lacks its weights, which versions 1.0 to 1.2 did not save; its figures are kept."""
     return "|weights:given" in signature and "weight" not in table.column_names

@@ -486,7 +486,7 @@ REFUSED: dict[str, tuple[dict[str, Any], Any, str]] = {
     "ids of another type in rows": (ROWS, pairs({"q1": [1]}), ANOTHER_TYPE),
     "other queries": (MAPPINGS, {1: ["a"]}, r"exclude: no query is in the references; ids are such as 1 in"),
     "other queries in rows": (ROWS, {1: ["a"]}, r"exclude: no query is in the references; ids are such as 1 in"),
-    "a null": (ROWS, pairs({"q1": [None]}), r"exclude: row 0: is None; give each row an id"),
+    "a null": (ROWS, pairs({"q1": [None]}), r"exclude: row 0 is None; give each row an id"),
     "a column of another name": (
         ROWS,
         pairs({"q1": ["a"]}).rename(columns={"user": "users"}),

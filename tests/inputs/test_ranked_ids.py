@@ -119,7 +119,7 @@ def test_a_negative_relevance_is_named_by_its_id(ndcg: evaluate.Metric) -> None:
 
 
 TWICE = "already; give it once for a query"
-NO_ID = "an id must be text or an integer; got {}; if either side holds text, sets or mappings, both are ids: "
+NO_ID = "an id must be text or an integer; got {}; if one argument has text, sets or mappings, both must be ids: "
 NO_ID += "predictions best first, or {{id: score}}"
 NO_LIST = "must be a list of ids, a set or a mapping; got 'd1'"
 ONE_TYPE = "give ids as all text or all integers, scores and relevances as numbers"
@@ -145,8 +145,8 @@ COLUMN_FAULTS: dict[str, Fault] = {
     ),
     "no id": ([["d1", None]], [["d1"]], f"predictions: query 0, position 1: {NO_ID.format(None)}"),
     "no relevant id": ([["d1"]], [["d2", None]], f"references: query 0, position 1: {NO_ID.format(None)}"),
-    "no ranking": ([["d1"], None], [["d1"]] * 2, "predictions: query 1: is None; give [] if there is no document"),
-    "no judgment": ([["d1"], ["d2"]], [None, ["d1"]], "references: query 0: is None; give [] if there is no document"),
+    "no ranking": ([["d1"], None], [["d1"]] * 2, "predictions: query 1 is None; give [] if there is no document"),
+    "no judgment": ([["d1"], ["d2"]], [None, ["d1"]], "references: query 0 is None; give [] if there is no document"),
 }
 FAULTS: dict[str, Fault] = {
     **COLUMN_FAULTS,
@@ -202,7 +202,7 @@ FAULTS: dict[str, Fault] = {
     "by query: None": (
         {"q": None},
         {"q": {"d1": 1}},
-        f"predictions: query 'q': is None; give [] if there is no document; {TABLE}",
+        f"predictions: query 'q' is None; give [] if there is no document; {TABLE}",
     ),
     "by query: one id": ({"q": "d1"}, {"q": {"d1": 1}}, f"predictions: query 'q': {NO_LIST}; {TABLE}"),
     "by query: no id of a query": (

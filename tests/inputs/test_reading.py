@@ -346,7 +346,7 @@ def test_an_error_in_a_later_part_names_the_query_counted_over_all_parts(
     wrong = [*rows[:33], None, *rows[34:]]
     if form == "column":
         rows, wrong = (pa.chunked_array([each[:20], each[20:]], LISTS) for each in (rows, wrong))
-    with pytest.raises(ValueError, match=r"^references: query 33: "):
+    with pytest.raises(ValueError, match=r"^references: query 33(:| is None)"):
         list(parts(Inputs(rows, wrong)))
 
 
@@ -391,7 +391,7 @@ FINE = [[1.0, 2.0], [3.0]]
         ([np.ones(2), np.array(["3"])], "query 1.* must hold real numbers.*<U1"),
         ([np.ones(2), np.array([3j])], "query 1.* must hold real numbers.*complex128"),
         ([np.ones(2), np.array([3], "M8[s]")], "query 1.* must hold real numbers.*datetime64"),
-        (pa.array([[1.0, 2.0], None]), "query 1: is None"),
+        (pa.array([[1.0, 2.0], None]), "query 1 is None"),
     ],
 )
 def test_a_row_that_is_not_a_ranking_is_rejected_at_its_place(argument: str, rows: Any, place: str) -> None:

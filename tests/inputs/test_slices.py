@@ -406,12 +406,12 @@ FAULTS: dict[str, tuple[dict[str, Any], Any, str]] = {
     "two slices for a query": (
         {"data": {**GOOD, "group": ["x", "y", "x"]}, **BY_USER},
         "group",
-        "by: query 'a': is 'y' in row 1 and 'x' in row 0; give all rows of a query the same slice",
+        "by: query 'a' is 'y' in row 1 and 'x' in row 0; give all rows of a query the same slice",
     ),
     "a slice for some rows of a query": (
         {"data": {**GOOD, "group": [None, "y", "x"]}, **BY_USER},
         "group",
-        "by: query 'a': is 'y' in row 1 and None in row 0; give all rows of a query the same slice",
+        "by: query 'a' is 'y' in row 1 and None in row 0; give all rows of a query the same slice",
     ),
     "a column of another length": (
         {"data": {**GOOD, "group": ["x"]}, **BY_USER},

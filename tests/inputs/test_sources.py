@@ -130,12 +130,12 @@ FAULTS: dict[str, Fault] = {
         {"predictions": None},
         "predictions are missing; give predictions and references together",
     ),
-    "no query": (with_column("user", ["a", None, "b"]), {}, "query_ids: row 1: is None; give each row an id"),
-    "no query of integers": (with_column("user", [1, None, 2]), {}, "query_ids: row 1: is None; give each row an id"),
+    "no query": (with_column("user", ["a", None, "b"]), {}, "query_ids: row 1 is None; give each row an id"),
+    "no query of integers": (with_column("user", [1, None, 2]), {}, "query_ids: row 1 is None; give each row an id"),
     "no document": (
         with_column("item", ["x", None, "y"]),
         {"document_ids": "item"},
-        "document_ids: row 1: is None; give each row an id",
+        "document_ids: row 1 is None; give each row an id",
     ),
     "a document twice": (
         with_column("item", ["x", "x", "y"]),
@@ -210,12 +210,12 @@ OTHER_FAULTS: dict[str, Fault] = {
     "two weights for a query": (
         with_column("weight", [1.0, 2.0, 2.0]),
         {"sample_weight": "weight"},
-        "sample_weight: query 'a': is 2.0 in row 1 and 1.0 in row 0; give all rows of a query the same weight",
+        "sample_weight: query 'a' is 2.0 in row 1 and 1.0 in row 0; give all rows of a query the same weight",
     ),
     "no weight": (
         with_column("weight", [1.0, None, 2.0]),
         {"sample_weight": "weight"},
-        "sample_weight: row 1: is missing; give every row the weight of its query",
+        "sample_weight: row 1 is missing; give every row the weight of its query",
     ),
     "text for weights": (
         with_column("weight", ["1", "1", "2"]),

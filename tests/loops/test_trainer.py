@@ -559,7 +559,7 @@ def test_a_batch_may_be_empty(ndcg: Metric, good: SimpleNamespace, options: Opti
         ({"main_input": 1, "query_ids": query_of}, "main_input"),
         ({"query_ids": [1, 1, 2]}, "query_ids as a column need references"),
         ({"query_ids": [1, 1, 2], "references": [1, 0]}, "query_ids 3, references 2"),
-        ({"query_ids": [1, None, 2], "references": [1, 0, 1]}, "query_ids: row 1: is None"),
+        ({"query_ids": [1, None, 2], "references": [1, 0, 1]}, "query_ids: row 1 is None"),
         ({"query_ids": [1.5, 1.0, 2.0], "references": [1, 0, 1]}, "query_ids must be integers or strings"),
         ({"query_ids": [[1], [2]], "references": [1, 0]}, "query_ids must be integers or strings"),
         ({"query_ids": [1, 1, 2], "references": ["a", "b", "c"]}, "references: row 0"),

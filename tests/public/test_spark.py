@@ -337,7 +337,7 @@ def test_a_column_without_a_name_is_rejected_in_few_words(ndcg: evaluate.Metric)
     ("row", "options", "message"),
     [
         ((1, [1.0, 2.0], [1]), {"query": "id"}, "query 1: 2 predictions and 1 references"),
-        ((1, None, [1]), {"query": "id"}, "prediction: query 1: is null"),
+        ((1, None, [1]), {"query": "id"}, "prediction: query 1 is null"),
         ((1, [1.0], [-1]), {}, "reference: a row (name a query column to learn which): the relevance -1"),
         ((1, [1.0], [1]), {"document": "id"}, "document needs one row per document"),
         ((1, [1.0], [1]), {"reference": "id"}, "reference: column 'id' is of type int"),

@@ -93,7 +93,7 @@ def test_a_report_has_a_note_with_the_same_ids(ndcg: evaluate.Metric) -> None:
 
 
 def test_a_report_on_lists_has_a_note_without_ids(ndcg: evaluate.Metric) -> None:
-    note = "No document was both retrieved and judged: are the document ids the same on both sides?"
+    note = "No document was both retrieved and judged: do predictions and references use the same document ids?"
     assert ndcg.report(predictions=[[0.5, None]], references=[[None, 1]]).notes[0] == note
     assert note not in ndcg.report(predictions=[[0.5, None], [1]], references=[[None, 1], [1]]).notes
 

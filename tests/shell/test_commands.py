@@ -166,7 +166,7 @@ def test_saved_reports_are_compared(call: Call, folder: Path, ndcg: Metric, unpa
     [
         ("compare qrels.txt main.txt", "give one RUN or more to compare with the baseline; see ndcg compare --help"),
         ("compare qrels.txt main.txt worse.txt --unpaired", "--unpaired compares saved reports of different queries; "),
-        ("compare --reports main.json main.json", "main.json: is given twice; pass each run once"),
+        ("compare --reports main.json main.json", "main.json is given twice; pass each run once"),
         ("compare --reports main.json other.json", "reports: 'main' and 'other' were made with different options: "),
         ("compare --reports main.json fewer.json", "reports: have different queries: 1 query ('q0') only in main, no "),
         ("compare --reports main.json main.txt", "main.txt: "),

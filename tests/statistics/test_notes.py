@@ -150,7 +150,7 @@ def test_p_values_too_near_to_the_level_are_noted(ndcg: Metric) -> None:
     ):
         found = notes_on_tests([pair._replace(p=p, p_holm=p)], room.Testing(), None)
         assert found == ["1 of 1 corrected p-values lie within two standard errors of 0.05: all permutations "
-                         "might show them on the other side."] * noted  # fmt: skip
+                         "might put them on the other side."] * noted  # fmt: skip
 
 
 @pytest.mark.parametrize(("queries", "noted"), [(10, True), (11, False)])
