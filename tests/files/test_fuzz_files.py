@@ -95,7 +95,8 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
             if len(cells) == 3 and kind == "qrels" and not lines:  # a first line of three columns
                 others = [f"the relevance {as_shown(cells[2])} is not a number"]
                 others += ["is not text in UTF-8"] * any(not is_text(each) for each in cells[:2])
-            return Fault(number, (f"{len(cells)} column{'s' if len(cells) > 1 else ''}; {words}", *others))
+            counted = f"{len(cells)} column{'s' if len(cells) > 1 else ''}; {words}"
+            return Fault(number, (counted if is_text(text) else "is not text in UTF-8", *others))
         try:
             query, document = cells[0].decode(), cells[1 if widths == {3} else 2].decode()
         except UnicodeDecodeError:
