@@ -267,6 +267,7 @@ def test_a_wrong_column_of_a_system_is_named(ndcg: evaluate.Metric) -> None:
         ndcg.compare(data=GOOD, systems={"bm25": "bm25_score", "dense": "score"}, **names)
 
 
+@pytest.mark.slow
 def test_three_million_rows_score_alike_in_every_library(ndcg: evaluate.Metric) -> None:
     rng = np.random.default_rng(1)
     rows, users, k = 3_000_000, 200_000, 10
