@@ -69,9 +69,7 @@ def test_the_vectors_are_in_their_schema() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "conventions",
-    [[], [str(ROOT / "ndcg" / "measure" / "conventions.py")]],
-    ids=["alone", "by the conventions"],
+    "conventions", [[], [str(ROOT / "ndcg" / "measure" / "conventions.py")]], ids=["alone", "by the conventions"]
 )
 def test_the_folder_makes_its_vectors_again(tmp_path: Path, conventions: list[str]) -> None:
     kit = shutil.copytree(KIT, tmp_path / "kit", ignore=shutil.ignore_patterns("__pycache__"))

@@ -52,7 +52,7 @@ ROWS = {
 }
 ID_TYPES = [
     pa.int8(), pa.uint64(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.date32(),
-    pa.timestamp("us"),
+    pa.timestamp("us")
 ]  # fmt: skip
 
 
