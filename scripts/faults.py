@@ -59,8 +59,8 @@ def is_caught(fault: Fault) -> bool:
         if subprocess.run(run, cwd=copy, capture_output=True).returncode:
             return True  # the bundle cannot be written
         tests = [f"tests/{name}" for name in fault.tests.split()]
-        options = ["-q", "-x", "--no-header", "-p", "no:cacheprovider", "-m", "not (peers or browser or training)"]
-        run = [sys.executable, "-m", "pytest", *options, *tests]
+        chosen = ["-m", "not (slow or peers or browser or training)"]
+        run = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "-p", "no:cacheprovider", *chosen, *tests]
         return subprocess.run(run, cwd=copy, capture_output=True).returncode in (1, 2)
 
 

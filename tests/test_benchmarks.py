@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 ROOT = BENCHMARKS.parent
 KERNEL = "    scores = {measure: np.empty(shape) for measure in measures}\n"  # the kernel has one such line

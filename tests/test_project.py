@@ -1,6 +1,8 @@
 """The project around the code: versions, make targets, the front matter, tracked files, docstrings."""
 
 import ast
+import doctest
+import importlib
 import os
 import re
 import shutil
@@ -8,7 +10,10 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import conftest
 import pytest
@@ -122,15 +127,13 @@ TESTS = sorted((ROOT / "tests").rglob("*.py"))
 HELPERS = {path.stem: path for path in TESTS if not (path.parent / "__init__.py").exists()}  # found by name alone
 
 
-def test_every_file_of_tests_runs_alone() -> None:
+def test_a_file_of_tests_runs_alone() -> None:
     """It imports helpers of its folder and of tests/ only: pytest finds those of another folder after a test of it."""
-    wrong = []
     for path in TESTS:
-        tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        names = [each.module or "" for each in tree if isinstance(each, ast.ImportFrom) and not each.level]
-        reached = (path.parent, ROOT / "tests")
-        wrong += [f"{path}: {name}" for name in names if name in HELPERS and HELPERS[name].parent not in reached]
-    assert wrong == []
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = [each.module or "" for each in ast.walk(tree) if isinstance(each, ast.ImportFrom) and not each.level]
+        helpers = [HELPERS[name] for name in names if name in HELPERS]
+        assert [helper for helper in helpers if helper.parent not in (path.parent, ROOT / "tests")] == [], path
 
 
 def undocumented(node: ast.AST, path: str) -> Iterator[str]:
@@ -143,11 +146,19 @@ def undocumented(node: ast.AST, path: str) -> Iterator[str]:
                 yield from undocumented(child, f"{path}{child.name}.")
 
 
-@pytest.mark.parametrize("module", [*MODULES, *SCRIPTS, *PAGE, "app.py"])
-def test_everything_public_has_a_docstring(module: str) -> None:
-    tree = ast.parse(text(module))
-    assert ast.get_docstring(tree)
-    assert list(undocumented(tree, "")) == []
+def test_everything_public_has_a_docstring() -> None:
+    for module in [*MODULES, *SCRIPTS, *PAGE, "app.py"]:
+        tree = ast.parse(text(module))
+        assert ast.get_docstring(tree), module
+        assert list(undocumented(tree, "")) == [], module
+
+
+@pytest.mark.parametrize("folder", ["", *FOLDERS])
+def test_the_examples_in_docstrings_are_true(folder: str) -> None:
+    for path in sorted((PACKAGE / folder).glob("*.py")):
+        if path.stem != "__main__":
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            assert doctest.testmod(importlib.import_module(name)).failed == 0, name
 
 
 def may_import(folder: str) -> set[str]:
@@ -197,26 +208,20 @@ def test_no_modules_of_a_folder_import_one_another_in_a_circle(folder: str) -> N
     assert sorted(in_order(needs)) == sorted(modules)
 
 
-@pytest.mark.parametrize("module", ["app.py", *PAGE])
-def test_the_page_uses_only_the_metric_that_evaluate_loads(module: str) -> None:
-    imported = {
-        alias.name if isinstance(statement, ast.Import) else str(statement.module)
-        for statement in ast.walk(ast.parse(text(module)))
-        if isinstance(statement, ast.Import) or (isinstance(statement, ast.ImportFrom) and not statement.level)
-        for alias in statement.names
-    }
-    assert not {name.partition(".")[0] for name in imported} & {"ndcg", "ndcg_bundle"}
+def libraries(module: str) -> set[str]:
+    """The libraries that a module imports, wherever in it."""
+    statements = list(ast.walk(ast.parse(text(module))))
+    names = {str(each.module) for each in statements if isinstance(each, ast.ImportFrom) and not each.level}
+    names |= {alias.name for each in statements if isinstance(each, ast.Import) for alias in each.names}
+    return {name.partition(".")[0] for name in names}
 
 
-@pytest.mark.parametrize("module", sorted({*MODULES} - {"ndcg/metric.py"}))
-def test_only_the_metric_class_imports_evaluate(module: str) -> None:
-    imported = {
-        name.partition(".")[0]
-        for statement in ast.walk(ast.parse(text(module)))
-        if isinstance(statement, (ast.Import, ast.ImportFrom))
-        for name in [getattr(statement, "module", None) or "", *(alias.name for alias in statement.names)]
-    }
-    assert not imported & {"evaluate", "datasets"}
+def test_the_page_uses_only_the_metric_that_evaluate_loads() -> None:
+    assert [module for module in ["app.py", *PAGE] if libraries(module) & {"ndcg", "ndcg_bundle"}] == []
+
+
+def test_only_the_metric_class_imports_evaluate() -> None:
+    assert [module for module in MODULES if libraries(module) & {"evaluate", "datasets"}] == ["ndcg/metric.py"]
 
 
 @pytest.mark.parametrize(
@@ -242,56 +247,88 @@ def test_the_generated_files_are_what_the_modules_give() -> None:
     assert checked.returncode == 0, checked.stderr
 
 
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    """The script that writes the bundle, in a copy of the project; it reads each text once."""
+    folder = tmp_path_factory.mktemp("project")
+    for name in ("ndcg", "scripts"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    spec = spec_from_file_location("copied_bundle", folder / "scripts" / "bundle.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, spec.name, script)
+        spec.loader.exec_module(script)
+    read, known = script.read, {}
+
+    def read_once(path: Path) -> Any:
+        files = [each.read_bytes() for each in (path, path.with_name("__init__.py"))]
+        key = (path, *files)
+        if key not in known:
+            known[key] = read(path)
+        return known[key]
+
+    vars(script)["read"] = read_once
+    return script
+
+
+def problem_of(script: ModuleType, *arguments: str) -> str:
+    """What the script ends with, "" if it ends well."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["bundle.py", *arguments])
+        try:
+            script.main()
+        except SystemExit as error:
+            return str(error)
+    return ""
+
+
 @pytest.mark.parametrize(
-    ("module", "change", "problem"),
+    ("module", "before", "after", "problem"),
     [
-        ("ties.py", ("Mask =", "Mask = Floats\nother ="), ""),
-        ("ties.py", ('"""\n', '"""\n\n_checked_option = 1\n'), ""),
-        ("ties.py", ("Mask =", "def _flag(): ...\n\n\ndef turn(_flag): ...\n\n\nMask ="), "the argument _flag has"),
-        ("ties.py", ('"""\n', '"""\n\nshown = 1\n'), "shown means one thing in "),
-        ("ties.py", ('"""\n', '"""\n\nsum = 1\n'), "sum is Python's own"),
-        ("ties.py", ('"""\n', '"""\n\nfrom math import fsum as sum\n'), "sum is Python's own"),
-        ("ties.py", ('"""\n', '"""\n\nfrom math import *\n'), "one by one"),
-        ("ties.py", ('"""\n', '"""\n\nimport ndcg.measure.messages\n'), "import the package's own modules relatively"),
-        ("ties.py", ('"""\n', '"""\n\nimport xml.sax\nimport xml.dom\n'), ""),
-        ("ties.py", ("Mask =", "try:\n    import mmap\nexcept ImportError:\n    mmap = None\nMask ="), "only imports"),
-        ("ties.py", ("Mask =", "if Floats:\n    other = 1\nMask ="), "only imports"),
-        ("ties.py", ("Mask =", "def change():\n    global Mask\n\n\nMask ="), "no global statement"),
-        ("ties.py", ("Mask =", "here = __file__\nMask ="), "__file__ is another in the bundle"),
-        ("__init__.py", ('"""\n', '"""\n\nimport os\n'), "holds code, which the bundle leaves out"),
-        ("ties.py", ('"""\n', '"""\n\nfrom .options import choice\n'), "imports itself, through others"),
+        ("ties.py", "Mask =", "def _flag(): ...\n\n\ndef turn(_flag): ...\n\n\nMask =", "the argument _flag has"),
+        ("ties.py", '"""\n', '"""\n\nshown = 1\n', "shown means one thing in "),
+        ("ties.py", '"""\n', '"""\n\nsum = 1\n', "sum is Python's own"),
+        ("ties.py", '"""\n', '"""\n\nfrom math import fsum as sum\n', "sum is Python's own"),
+        ("ties.py", '"""\n', '"""\n\nfrom math import *\n', "one by one"),
+        ("ties.py", '"""\n', '"""\n\nimport ndcg.measure.messages\n', "import the package's own modules relatively"),
+        ("ties.py", "Mask =", "try:\n    import mmap\nexcept ImportError:\n    mmap = None\nMask =", "only imports"),
+        ("ties.py", "Mask =", "if Floats:\n    other = 1\nMask =", "only imports"),
+        ("ties.py", "Mask =", "def change():\n    global Mask\n\n\nMask =", "no global statement"),
+        ("ties.py", "Mask =", "here = __file__\nMask =", "__file__ is another in the bundle"),
+        ("__init__.py", '"""\n', '"""\n\nimport os\n', "holds code, which the bundle leaves out"),
+        ("ties.py", '"""\n', '"""\n\nfrom .options import choice\n', "imports itself, through others"),
         (
             "options.py",
-            ("import nearest, shown", "import nearest as near, shown"),
-            "import names from modules of the package, and as they are",
+            "import nearest, shown",
+            "import nearest as near, shown",
+            "of the package, and as they are",
         ),
-        (
-            "options.py",
-            ("def choice(", "def late():\n    from .ties import Mask\n\n\ndef choice("),
-            "at the top",
-        ),
+        ("options.py", "def choice(", "def late():\n    from .ties import Mask\n\n\ndef choice(", "at the top"),
     ],
 )
 def test_the_bundle_is_rejected_if_it_would_mean_something_else(
-    tmp_path: Path, module: str, change: tuple[str, str], problem: str
+    copied: ModuleType, module: str, before: str, after: str, problem: str
 ) -> None:
-    for name in ("ndcg", "scripts"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    path = tmp_path / "ndcg" / "measure" / module
-    before = path.read_text(encoding="utf-8")
-    assert change[0] in before
-    path.write_text(before.replace(*change, 1), encoding="utf-8")
-    made = subprocess.run([sys.executable, "scripts/bundle.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert (made.returncode == 0) == (not problem)
-    assert problem in made.stderr
-    if not problem:
-        checked = subprocess.run(
-            [sys.executable, "scripts/bundle.py", "--check"], cwd=tmp_path, capture_output=True, text=True
-        )
-        assert checked.returncode == 0
-        for name in ("ndcg_bundle.py", "ndcg.py"):
-            (tmp_path / name).write_text("", encoding="utf-8")
-            checked = subprocess.run(
-                [sys.executable, "scripts/bundle.py", "--check"], cwd=tmp_path, capture_output=True, text=True
-            )
-            assert (checked.returncode, checked.stderr) == (1, f"{name} is not what ndcg/ gives: run make bundle\n")
+    path = copied.ROOT / "ndcg" / "measure" / module
+    whole = path.read_text(encoding="utf-8")
+    assert before in whole
+    path.write_text(whole.replace(before, after, 1), encoding="utf-8")
+    try:
+        assert problem in problem_of(copied)
+    finally:
+        path.write_text(whole, encoding="utf-8")
+
+
+def test_the_bundle_is_written_and_checked(copied: ModuleType) -> None:
+    path = copied.ROOT / "ndcg" / "measure" / "ties.py"
+    whole = path.read_text(encoding="utf-8")
+    changed = whole.replace("Mask =", "Mask = Floats\nother =", 1)
+    changed = changed.replace('"""\n', '"""\n\nimport xml.sax\nimport xml.dom\n\n_checked_option = 1\n', 1)
+    path.write_text(changed, encoding="utf-8")
+    assert problem_of(copied) == problem_of(copied, "--check") == ""
+    for name in ("ndcg_bundle.py", "ndcg.py"):
+        (copied.ROOT / name).write_text("", encoding="utf-8")
+        assert problem_of(copied, "--check") == f"{name} is not what ndcg/ gives: run make bundle"
+    path.write_text(whole, encoding="utf-8")

@@ -18,12 +18,12 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-import evaluate
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import spark_session
+from evaluate import Metric
 
 CASES = 80  # of each library
 SATURATED = 200  # of each library, with saturated sigmoids for scores
@@ -61,7 +61,7 @@ class Batch(NamedTuple):
     def padded(self, side: list[np.ndarray], with_: float = 0) -> np.ndarray:
         return np.stack([np.pad(row, (0, max(self.lengths) - len(row)), constant_values=with_) for row in side])
 
-    def ours(self, ndcg: evaluate.Metric, **options: Any) -> float:
+    def ours(self, ndcg: Metric, **options: Any) -> float:
         result = ndcg.compute(predictions=self.scores, references=self.relevance, k=self.k, **options)
         return float(result[f"nDCG@{self.k}"])
 
@@ -115,7 +115,7 @@ class Run(NamedTuple):
         both = [query for query, ids in self.relevant.items() if ids and self.run.get(query)]
         return Run({query: self.run[query] for query in both}, {query: self.qrels[query] for query in both}, self.k)
 
-    def ours(self, ndcg: evaluate.Metric, **options: Any) -> float:
+    def ours(self, ndcg: Metric, **options: Any) -> float:
         (value,) = ndcg.compute(predictions=self.run, references=self.qrels, k=self.k, **options).values()
         return float(value)
 
@@ -536,9 +536,7 @@ LIBRARIES: dict[str, Library] = {
 }
 
 
-def numbers(
-    ndcg: evaluate.Metric, library: str, count: int, *, of_sigmoids: bool = False
-) -> Iterator[tuple[Any, float, float]]:
+def numbers(ndcg: Metric, library: str, count: int, *, of_sigmoids: bool = False) -> Iterator[tuple[Any, float, float]]:
     """Yield the given number of rankings, each with the mean nDCG by the library and by the convention of its name."""
     drawn = LIBRARIES[library].drawn()
     for rankings in islice(saturated(drawn) if of_sigmoids else drawn, count):

@@ -5,10 +5,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import evaluate
 import numpy as np
 import pytest
 from conftest import BUNDLE, NOTHING_IN_COMMON
+from evaluate import Metric
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -105,9 +105,7 @@ def test_the_generated_data_hold_every_kind_of_query() -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_mappings_and_trec_files_score_as_pytrec_eval_scores_them(
-    ndcg: evaluate.Metric, tmp_path: Path, seed: int
-) -> None:
+def test_mappings_and_trec_files_score_as_pytrec_eval_scores_them(ndcg: Metric, tmp_path: Path, seed: int) -> None:
     run, qrels = generated(seed)
     paths = files(tmp_path, run, qrels)
     actual = ndcg.compute(**paths, k=[None, *CUTOFFS], **OPTIONS)
@@ -127,7 +125,7 @@ def test_mappings_and_trec_files_score_as_pytrec_eval_scores_them(
 @pytest.mark.parametrize("hashes", [1, 5])
 @pytest.mark.parametrize("seed", SEEDS[:5])
 def test_files_with_ids_that_share_hashes_score_as_mappings(
-    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, hashes: int
+    ndcg: Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, hashes: int
 ) -> None:
     hashes_of = BUNDLE.hashes_of
     monkeypatch.setattr(BUNDLE, "hashes_of", lambda ids: hashes_of(ids) % np.uint64(hashes))
@@ -138,7 +136,7 @@ def test_files_with_ids_that_share_hashes_score_as_mappings(
         assert ndcg.compute(predictions=predictions, references=references, k=[None, *CUTOFFS], **OPTIONS) == expected
 
 
-def test_a_query_of_which_all_is_judged_negative_has_nothing_relevant(ndcg: evaluate.Metric) -> None:
+def test_a_query_of_which_all_is_judged_negative_has_nothing_relevant(ndcg: Metric) -> None:
     # pytrec_eval 0.5.11 reads beyond its memory for such a query, and hangs or crashes: it is not called
     run, qrels = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": -1, "b": -2, "c": -1}}
     assert ndcg.compute(predictions=run, references=qrels, **OPTIONS) == {"nDCG": [0.0]}
@@ -155,9 +153,7 @@ QRELS = st.dictionaries(st.sampled_from(["q3", "q2", "q4"]), JUDGMENTS, min_size
 @NOTHING_IN_COMMON
 @given(run=RUNS, qrels=QRELS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_small_run_scores_as_pytrec_eval_scores_it(
-    ndcg: evaluate.Metric, tmp_path: Path, run: Run, qrels: Qrels
-) -> None:
+def test_any_small_run_scores_as_pytrec_eval_scores_it(ndcg: Metric, tmp_path: Path, run: Run, qrels: Qrels) -> None:
     if not run.keys() & qrels.keys():
         with pytest.raises(ValueError, match="no query is in the references"):
             ndcg.compute(predictions=run, references=qrels)
@@ -173,7 +169,7 @@ def without_negative(qrels: Qrels) -> Qrels:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_only_the_judged_score_as_ir_measures_scores_them(ndcg: evaluate.Metric, tmp_path: Path, seed: int) -> None:
+def test_only_the_judged_score_as_ir_measures_scores_them(ndcg: Metric, tmp_path: Path, seed: int) -> None:
     run, qrels = generated(seed)
     judged = without_negative(qrels)
     expected: dict[str, list[float]] = {}
@@ -190,7 +186,7 @@ def test_only_the_judged_score_as_ir_measures_scores_them(ndcg: evaluate.Metric,
     assert_equal(ndcg.compute(**files(tmp_path, run, judged), **options), expected)
 
 
-def test_a_document_judged_minus_1_was_judged_unlike_in_trec_eval(ndcg: evaluate.Metric) -> None:
+def test_a_document_judged_minus_1_was_judged_unlike_in_trec_eval(ndcg: Metric) -> None:
     run, qrels = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": -1, "b": 1}}
     measure = ir_measures.nDCG(judged_only=True) @ 10
     assert ir_measures.calc_aggregate([measure], qrels, run) == {measure: 1.0}

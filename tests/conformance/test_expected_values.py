@@ -6,10 +6,10 @@ Their numbers stand here, so the libraries need not be installed; BEIR scores by
 import math
 from typing import Any
 
-import evaluate
 import pandas as pd
 import pytest
 from conftest import NOTHING_IN_COMMON
+from evaluate import Metric
 
 
 def discount(rank: int) -> float:
@@ -37,7 +37,7 @@ def ideal(relevant: int) -> float:
         ("12", "1782", "exponential", (discount(1) + discount(4)) / ideal(2)),
     ],
 )
-def test_llamaindex(ndcg: evaluate.Metric, relevant: str, retrieved: str, gain: str, expected: float) -> None:
+def test_llamaindex(ndcg: Metric, relevant: str, retrieved: str, gain: str, expected: float) -> None:
     """Its llama-index-core/tests/evaluation/test_metrics.py, test_ndcg."""
     found = ndcg.compute(predictions=[list(retrieved)], references=[list(relevant)], gain=gain)
     assert found == {"nDCG": pytest.approx(expected, rel=1e-12)}
@@ -63,7 +63,7 @@ PLACES = ["France", "Germany", "Paris"]
     ],
 )
 def test_haystack(
-    ndcg: evaluate.Metric, retrieved: list[list[str]], relevant: list[Any], measure: str, expected: list[float]
+    ndcg: Metric, retrieved: list[list[str]], relevant: list[Any], measure: str, expected: list[float]
 ) -> None:
     """Its test/components/evaluators/test_document_ndcg.py."""
     found = ndcg.compute(predictions=retrieved, references=relevant, measures=measure, use_aggregator=False)
@@ -71,7 +71,7 @@ def test_haystack(
 
 
 @pytest.mark.parametrize(("itself", "expected"), [(True, [1.0, 1.0, 1.0]), (False, [0.5, 0.30657, 0.30657])])
-def test_mteb(ndcg: evaluate.Metric, itself: bool, expected: list[float]) -> None:
+def test_mteb(ndcg: Metric, itself: bool, expected: list[float]) -> None:
     """Its tests/test_evaluators/test_RetrievalEvaluator.py, with and without the document that is the query itself."""
     run = {"0": {"0": 1.0, "1": 0.9, "2": 0.8}, "1": {"0": 0.0, "1": 1.0, "2": 0.0}}
     run = {query: {id_: score for id_, score in each.items() if itself or id_ != query} for query, each in run.items()}
@@ -97,7 +97,7 @@ def test_mteb(ndcg: evaluate.Metric, itself: bool, expected: list[float]) -> Non
     ids=["distinct", "tied", "tied across the cutoff", "unjudged", "nothing relevant"],
 )
 def test_mteb_of_fractions(
-    ndcg: evaluate.Metric, run: dict[str, float], gains: dict[str, float], k: int, expected: float
+    ndcg: Metric, run: dict[str, float], gains: dict[str, float], k: int, expected: float
 ) -> None:
     """Its tests/test_evaluators/test_retrieval_metrics_float_gains.py: ties count as their mean."""
     found = ndcg.compute(predictions=[run], references=[gains], k=k)
@@ -117,14 +117,14 @@ def test_mteb_of_fractions(
         ([1, 3], 2, "binary", 1.0),
     ],
 )
-def test_lenskit(ndcg: evaluate.Metric, recommended: list[int], k: int | None, gain: str, expected: float) -> None:
+def test_lenskit(ndcg: Metric, recommended: list[int], k: int | None, gain: str, expected: float) -> None:
     """Its tests/eval/test_rank_ndcg.py, as far as its discount, the same for the first two ranks, does not matter."""
     found = ndcg.compute(predictions=[recommended], references=[{1: 3.0, 2: 5.0, 3: 4.0}], k=k, gain=gain)
     assert list(found.values()) == pytest.approx([expected], rel=1e-12)
 
 
 @pytest.mark.parametrize(("k", "expected"), [(1, [0, 0, 1, 1, 0]), (3, [0, 0, 1, 1 / ideal(3), 0.5 / ideal(3)])])
-def test_rectools(ndcg: evaluate.Metric, k: int, expected: list[float]) -> None:
+def test_rectools(ndcg: Metric, k: int, expected: list[float]) -> None:
     """Its tests/metrics/test_ranking.py, TestNDCG.test_calc: the ideal is of k relevant items, always."""
     recommended = [[*"abcdefgh1"], ["2"], ["1", "2", "3"], ["1"], [*"5a1bcd2e3"]]  # letters at ranks that it leaves out
     interactions = [["1"], ["1"], ["1", "2", "3"], ["1"], ["1", "2", "3", "4"]]
@@ -141,7 +141,7 @@ def test_rectools(ndcg: evaluate.Metric, k: int, expected: list[float]) -> None:
     ],
     ids=["all", "some unjudged", "not all retrieved"],
 )
-def test_elasticsearch(ndcg: evaluate.Metric, retrieved: str, judged: dict[int, int], expected: float) -> None:
+def test_elasticsearch(ndcg: Metric, retrieved: str, judged: dict[int, int], expected: float) -> None:
     """Its modules/rank-eval/src/test/java/org/elasticsearch/index/rankeval/DiscountedCumulativeGainTests.java."""
     references = [{str(document): rating for document, rating in judged.items()}]
     found = ndcg.compute(predictions=[list(retrieved)], references=references, k=10, convention="elasticsearch")
@@ -180,7 +180,7 @@ TOP_IDEAL = 3 + discount(2)
     ],
     ids=["one", "nothing relevant", "gain", "discount", "padding", "several", "top 1", "top 2", "top 6"],
 )
-def test_tensorflow_ranking(ndcg: evaluate.Metric, case: dict[str, Any], expected: list[float]) -> None:
+def test_tensorflow_ranking(ndcg: Metric, case: dict[str, Any], expected: list[float]) -> None:
     """Its tensorflow_ranking/python/metrics_impl_test.py, NDCGMetricTest."""
     (found,) = ndcg.compute(**case, convention="tf_ranking", use_aggregator=False).values()
     assert found == pytest.approx(expected, rel=1e-12)
@@ -203,7 +203,7 @@ def joined(recommended: dict[str, Any], rated: dict[str, Any]) -> dict[str, Any]
         (3, [0.0, 1.0, (discount(1) + discount(3)) / ideal(3), discount(3) / ideal(2)]),
     ],
 )
-def test_recbole(ndcg: evaluate.Metric, k: int, expected: list[float]) -> None:
+def test_recbole(ndcg: Metric, k: int, expected: list[float]) -> None:
     """Its tests/metrics/test_topk_metrics.py, test_ndcg: which ranks are hits, and of how many relevant items."""
     hits = {(0, 1): "abc", (1, 3): "012", (2, 4): "0b1", (3, 2): "ab0"}  # digits are relevant
     recommended = [(user, item, -rank) for (user, _), items in hits.items() for rank, item in enumerate(items)]
@@ -228,7 +228,7 @@ PREDICTIONS = [12, 14, 13, 12, 11, 10, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 14, 13
     ("recommended", "scores", "expected"),
     [(RATED, RATINGS, 1.0), ([100] * 18, PREDICTIONS, 0.0), (PREDICTED, PREDICTIONS, 0.38172)],
 )
-def test_recommenders(ndcg: evaluate.Metric, recommended: list[int], scores: list[int], expected: float) -> None:
+def test_recommenders(ndcg: Metric, recommended: list[int], scores: list[int], expected: float) -> None:
     """Its tests/unit/recommenders/evaluation/test_python_evaluation.py, test_python_ndcg_at_k: any rating counts."""
     inputs = joined(
         {"user": USERS, "item": recommended, "score": scores}, {"user": USERS, "item": RATED, "label": RATINGS}
@@ -237,7 +237,7 @@ def test_recommenders(ndcg: evaluate.Metric, recommended: list[int], scores: lis
     assert found == {"nDCG@10": pytest.approx(expected, rel=1e-4)}
 
 
-def test_recommenders_of_graded_relevance(ndcg: evaluate.Metric) -> None:
+def test_recommenders_of_graded_relevance(ndcg: Metric) -> None:
     """The last of test_python_ndcg_at_k, which is Wikipedia's."""
     inputs = joined(
         {"user": 0, "item": range(6), "score": [6, 5, 4, 3, 2, 1]},

@@ -19,11 +19,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import evaluate
 import jsonschema
 import numpy as np
 import pytest
 from conftest import MISSING, ROOT
+from evaluate import Metric
 from reference import slow_scores
 
 from ndcg.explanations.slip_terms import Slip
@@ -67,10 +67,9 @@ def test_the_vectors_are_in_their_schema() -> None:
             jsonschema.validate({**VECTORS, "cases": [{**CASES[0], **broken}]}, schema)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "conventions",
-    [[], [str(ROOT / "ndcg" / "measure" / "conventions.py")]],
-    ids=["alone", "by the conventions"],
+    "conventions", [[], [str(ROOT / "ndcg" / "measure" / "conventions.py")]], ids=["alone", "by the conventions"]
 )
 def test_the_folder_makes_its_vectors_again(tmp_path: Path, conventions: list[str]) -> None:
     kit = shutil.copytree(KIT, tmp_path / "kit", ignore=shutil.ignore_patterns("__pycache__"))
@@ -118,7 +117,7 @@ def test_every_option_and_value_is_explained() -> None:
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_metric_gives_every_value(ndcg: evaluate.Metric, setting: str) -> None:
+def test_the_metric_gives_every_value(ndcg: Metric, setting: str) -> None:
     """Score all cases of a cutoff in one batch, with the number of the case as the query id."""
     scored = 0
     stated = [(number, case, expected(case, setting)) for number, case in enumerate(CASES)]
@@ -140,7 +139,7 @@ def test_the_metric_gives_every_value(ndcg: evaluate.Metric, setting: str) -> No
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_metric_gives_every_mean_and_rejects_the_invalid_cases(ndcg: evaluate.Metric, setting: str) -> None:
+def test_the_metric_gives_every_mean_and_rejects_the_invalid_cases(ndcg: Metric, setting: str) -> None:
     for case in CASES:
         each = expected(case, setting)
         if each is None or (len(case["qrels"]) == 1 and "queries" in each):
@@ -196,22 +195,22 @@ def test_the_slow_reference_gives_every_value(setting: str) -> None:
 
 
 def test_a_score_too_large_for_32_bits_is_rejected_by_the_reference_and_the_metric(
-    ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch
+    ndcg: Metric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = importlib.util.spec_from_file_location("reference_of_the_kit", KIT / "reference.py")
     assert spec is not None
     assert spec.loader is not None
     reference = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(reference)
-    run, qrels = {"q1": {"d1": 1e39, "d2": 1.0}}, {"q1": {"d1": 1.0}}
+    scores, qrels = {"q1": {"d1": 1e39, "d2": 1.0}}, {"q1": {"d1": 1.0}}
     for setting in ("trec_eval", "sklearn"):
-        how = {"predictions": run, "references": qrels, **of_compute(setting)}
+        how = {"predictions": scores, "references": qrels, **of_compute(setting)}
         if SETTINGS[setting]["options"]["score_dtype"] == "given":
-            assert reference.score(run, qrels, None, SETTINGS[setting]["options"])["mean nDCG"] == 1.0
+            assert reference.score(scores, qrels, None, SETTINGS[setting]["options"])["mean nDCG"] == 1.0
             assert list(ndcg.compute(**how).values()) == [1.0]
             continue
         with pytest.raises(reference.RefusedError, match="too large for 32-bit floats"):
-            reference.score(run, qrels, None, SETTINGS[setting]["options"])
+            reference.score(scores, qrels, None, SETTINGS[setting]["options"])
         with pytest.raises(ValueError, match=r"1e\+39 is too large for score_dtype=\"float32\""):
             ndcg.compute(**how)
 
@@ -242,14 +241,16 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def run(kit: Path, path: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a script of a kit, which finds what is installed in a folder."""
+    environment = {**os.environ, "PYTHONPATH": str(path), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, f"runners/{script}.py", *arguments]
+    return subprocess.run(command, cwd=kit, env=environment, capture_output=True, text=True, check=True)
+
+
 def table(copied: Path, *libraries: str) -> dict[str, list[str]]:
     """The rows that the runners print, by the library and its version."""
-    environment = {**os.environ, "PYTHONPATH": str(copied / "site"), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "runners/run.py", *libraries]
-    process = subprocess.run(
-        command, cwd=copied / "conformance", env=environment, capture_output=True, text=True, check=True
-    )
-    return rows(process.stdout)
+    return rows(run(copied / "conformance", copied / "site", "run", *libraries).stdout)
 
 
 def rows(markdown: str) -> dict[str, list[str]]:
@@ -261,6 +262,7 @@ PAGE = (KIT / "README.md").read_text(encoding="utf-8")
 OF_PAGE = rows(PAGE.partition("<!-- made by runners/run.py -->")[2].partition("<!-- end -->")[0])
 
 
+@pytest.mark.slow
 def test_the_metric_agrees_with_every_preset_on_every_case(copied: Path) -> None:
     found = table(copied, "ndcg")
     row = f"ndcg {options.__version__}"
@@ -317,6 +319,7 @@ def test_a_runner_is_short_and_imports_nothing_from_the_repository() -> None:
 NONE = "def score(case, preset):\n    return {query: 0.0 for query in case['qrels']}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lib", "lib-cpu", None])
 def test_a_library_has_the_name_under_which_it_is_installed(copied: Path, tmp_path: Path, name: str | None) -> None:
     kit = shutil.copytree(copied / "conformance", tmp_path / "kit")
@@ -327,21 +330,18 @@ def test_a_library_has_the_name_under_which_it_is_installed(copied: Path, tmp_pa
         metadata.mkdir()
         (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.5\n")
         (metadata / "RECORD").write_text("lib.py,,\n")
-    command = [sys.executable, "runners/run.py", "own"]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    process = subprocess.run(command, cwd=kit, env=environment, capture_output=True, text=True, check=True)
-    assert list(rows(process.stdout)) == ["library", "lib" if name is None else f"{name} 1.5"]
+    assert list(rows(run(kit, tmp_path, "run", "own").stdout)) == ["library", "lib" if name is None else f"{name} 1.5"]
 
 
 def test_a_runner_with_a_wrong_mean_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(KIT / "runners")
-    run = importlib.import_module("run")
+    runners = importlib.import_module("run")
     (case,) = (case for case in CASES if case["name"] == "empty: nothing relevant, beside two queries")
     values = {query: each["nDCG"] for query, each in expected(case, "sklearn")["queries"].items()}
 
     def outcome(**functions: Any) -> str:
         runner = SimpleNamespace(TOLERANCE=1e-9, score=lambda case, preset: values, **functions)
-        return run.outcome(runner, case, "sklearn")[0]
+        return runners.outcome(runner, case, "sklearn")[0]
 
     mean = sum(values.values()) / 3
     assert outcome() == outcome(mean=lambda case, preset: mean) == "agree"
@@ -350,13 +350,10 @@ def test_a_runner_with_a_wrong_mean_differs(monkeypatch: pytest.MonkeyPatch) -> 
     assert outcome() == "differ"
 
 
+@pytest.mark.slow
 def test_libraries_that_are_not_installed_are_named_and_left_out(copied: Path, tmp_path: Path) -> None:
     (tmp_path / "sklearn.py").write_text("raise ImportError('not here')\n")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, "runners/run.py", "sklearn"]
-    process = subprocess.run(
-        command, cwd=copied / "conformance", env=environment, capture_output=True, text=True, check=True
-    )
+    process = run(copied / "conformance", tmp_path, "run", "sklearn")
     assert process.stderr == "sklearn: not installed: not here\n"
     assert list(rows(process.stdout)) == ["library"]
 
@@ -400,12 +397,9 @@ def test_another_logarithm_shows_in_the_dcg_only(wrong: Any) -> None:
     assert wrong.differing(fault, VECTORS).total() > len(CASES) / 2
 
 
+@pytest.mark.slow
 def test_the_page_says_which_families_show_a_wrong_implementation(copied: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(copied / "site")}
-    command = [sys.executable, "runners/wrong.py"]
-    process = subprocess.run(
-        command, cwd=copied / "conformance", env=environment, capture_output=True, text=True, check=True
-    )
+    process = run(copied / "conformance", copied / "site", "wrong")
     _, marker, rest = PAGE.partition("<!-- made by runners/wrong.py -->\n")
     assert marker
     assert process.stdout == rest.partition("<!-- end of the wrong ones -->")[0], "make conformance"

@@ -9,11 +9,11 @@ from importlib.metadata import version
 from itertools import islice
 from typing import Any
 
-import evaluate
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT, spark_session
+from evaluate import Metric
 from libraries import (
     CASES,
     LIBRARIES,
@@ -63,7 +63,7 @@ def each(*names: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("library", each(*LIBRARIES))
-def test_a_convention_reports_the_number_of_its_library(ndcg: evaluate.Metric, library: str) -> None:
+def test_a_convention_reports_the_number_of_its_library(ndcg: Metric, library: str) -> None:
     scored = 0
     for _, theirs, ours in numbers(ndcg, library, CASES):
         assert ours == LIBRARIES[library].approx(theirs)
@@ -72,7 +72,7 @@ def test_a_convention_reports_the_number_of_its_library(ndcg: evaluate.Metric, l
 
 
 @pytest.mark.parametrize("library", each(*LIBRARIES))
-def test_a_convention_compares_scores_in_the_type_of_its_library(ndcg: evaluate.Metric, library: str) -> None:
+def test_a_convention_compares_scores_in_the_type_of_its_library(ndcg: Metric, library: str) -> None:
     exact, (other,) = LIBRARIES[library].approx, {"given", "float32"} - {CONVENTIONS[library].score_dtype}
     differ = 0
     for rankings, theirs, ours in numbers(ndcg, library, 20, of_sigmoids=True):
@@ -82,7 +82,7 @@ def test_a_convention_compares_scores_in_the_type_of_its_library(ndcg: evaluate.
 
 
 @pytest.mark.parametrize("library", each(*LIBRARIES))
-def test_explain_finds_the_convention_by_the_number_of_its_library(ndcg: evaluate.Metric, library: str) -> None:
+def test_explain_finds_the_convention_by_the_number_of_its_library(ndcg: Metric, library: str) -> None:
     for rankings, theirs, _ in numbers(ndcg, library, 2):
         scores, relevance = rankings[:2]
         got = f"{theirs:.4f}"
@@ -112,7 +112,7 @@ def test_the_table_of_agreement_names_the_libraries_that_were_run(monkeypatch: p
 
 
 @pytest.mark.parametrize("library", each("trec_eval", "ranx", "ignite"))
-def test_negative_relevance_has_no_gain(ndcg: evaluate.Metric, library: str) -> None:
+def test_negative_relevance_has_no_gain(ndcg: Metric, library: str) -> None:
     scored = 0
     for batch in islice(batches(15, lowest=-2), 60):
         # trec_eval itself fails if every judgment is negative, and Ignite if nothing is relevant
@@ -124,7 +124,7 @@ def test_negative_relevance_has_no_gain(ndcg: evaluate.Metric, library: str) -> 
 
 
 @pytest.mark.parametrize("library", each("torchmetrics", "rax", "catboost"))
-def test_negative_relevance_has_a_negative_gain(ndcg: evaluate.Metric, library: str) -> None:
+def test_negative_relevance_has_a_negative_gain(ndcg: Metric, library: str) -> None:
     scored = 0
     for batch in islice(batches(15, lowest=-2), 120):
         ideal = ndcg.compute(
@@ -143,7 +143,7 @@ def test_negative_relevance_has_a_negative_gain(ndcg: evaluate.Metric, library: 
 
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
-def test_negative_relevance_is_rejected(ndcg: evaluate.Metric, library: str) -> None:
+def test_negative_relevance_is_rejected(ndcg: Metric, library: str) -> None:
     batch = Batch([np.array([0.9, 0.1, 0.5])], [np.array([1, -1, 0])], 2)
     with pytest.raises(Exception, match=r"(?i)label|relevance|target|negative"):
         LIBRARIES[library].score(batch)
@@ -155,7 +155,7 @@ def test_negative_relevance_is_rejected(ndcg: evaluate.Metric, library: str) -> 
 
 
 @pytest.mark.parametrize("library", each(*(name for name in LIBRARIES if name not in ("evidently", "llama_index"))))
-def test_one_ranking_has_many_scores(ndcg: evaluate.Metric, library: str) -> None:
+def test_one_ranking_has_many_scores(ndcg: Metric, library: str) -> None:
     example: Batch | Run = Batch([np.array(row, float) for row in SCORES], [np.array(row) for row in RELEVANCE], 6)
     if isinstance(next(LIBRARIES[library].drawn()), Run):
         example = example.as_run()
@@ -177,7 +177,7 @@ def asked(run: dict[str, list[str]], qrels: dict[str, dict[str, int]], k: int | 
     return Run({query: {id_: -float(at) for at, id_ in enumerate(ids)} for query, ids in run.items()}, qrels, k)
 
 
-def test_scikit_learn_counts_a_query_with_nothing_relevant_as_0(ndcg: evaluate.Metric) -> None:
+def test_scikit_learn_counts_a_query_with_nothing_relevant_as_0(ndcg: Metric) -> None:
     found, installed = sklearn(only([2, 1], [0, 0])), version("scikit-learn")
     assert found == 0, (
         f"scikit-learn {installed} answers {found} for a query with nothing relevant: give the convention another "
@@ -186,14 +186,14 @@ def test_scikit_learn_counts_a_query_with_nothing_relevant_as_0(ndcg: evaluate.M
     assert only([2, 1], [0, 0]).ours(ndcg, convention="sklearn") == 0
 
 
-def test_scikit_learn_rejects_one_document(ndcg: evaluate.Metric) -> None:
+def test_scikit_learn_rejects_one_document(ndcg: Metric) -> None:
     with pytest.raises(ValueError, match="more than 1 document"):
         sklearn(only([1], [1]))
     assert only([1], [1]).ours(ndcg) == 1.0
 
 
 @pytest.mark.xdist_group("rax")
-def test_rax_compares_scores_as_given_in_64_bits(ndcg: evaluate.Metric) -> None:
+def test_rax_compares_scores_as_given_in_64_bits(ndcg: Metric) -> None:
     import jax
 
     close = only([1, 1 + 1e-9], [0, 1])
@@ -207,12 +207,12 @@ def test_rax_compares_scores_as_given_in_64_bits(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.xdist_group("allrank")
-def test_allrank_orders_ties_of_long_lists_in_no_fixed_way(ndcg: evaluate.Metric) -> None:
+def test_allrank_orders_ties_of_long_lists_in_no_fixed_way(ndcg: Metric) -> None:
     tied = [only([1.0] * 17, [int(at == first) for at in range(17)], 17) for first in range(17)]
     assert any(allrank(each) != pytest.approx(each.ours(ndcg, convention="allrank"), rel=1e-6) for each in tied)
 
 
-def test_trec_eval_leaves_out_queries_that_are_missing_from_the_run(ndcg: evaluate.Metric) -> None:
+def test_trec_eval_leaves_out_queries_that_are_missing_from_the_run(ndcg: Metric) -> None:
     import pytrec_eval
 
     qrels, run = {"a": {"d": 1}, "b": {"d": 1}}, {"a": {"d": 1.0}}
@@ -220,13 +220,13 @@ def test_trec_eval_leaves_out_queries_that_are_missing_from_the_run(ndcg: evalua
     assert ndcg.compute(predictions=run, references=qrels, convention="trec_eval") == {"nDCG": 0.5}
 
 
-def test_ir_measures_is_trec_eval(ndcg: evaluate.Metric) -> None:
+def test_ir_measures_is_trec_eval(ndcg: Metric) -> None:
     for batch in islice(batches(), 60):
         assert batch.ours(ndcg, convention="trec_eval") == pytest.approx(ir_measures(batch), rel=1e-9)
 
 
 @pytest.mark.xdist_group("ranx")
-def test_ranx_orders_ties_of_long_lists_in_no_fixed_way(ndcg: evaluate.Metric) -> None:
+def test_ranx_orders_ties_of_long_lists_in_no_fixed_way(ndcg: Metric) -> None:
     differ = 0
     for first in range(16):
         tied = only([1.0] * 16, [int(at == first) for at in range(16)], 16)
@@ -237,7 +237,7 @@ def test_ranx_orders_ties_of_long_lists_in_no_fixed_way(ndcg: evaluate.Metric) -
 @pytest.mark.parametrize(("action", "zero_division"), [("neg", 0.0), ("pos", 1.0), ("skip", math.nan)])
 @pytest.mark.xdist_group("torchmetrics")
 def test_torchmetrics_has_a_policy_for_queries_with_nothing_relevant(
-    ndcg: evaluate.Metric, action: str, zero_division: float
+    ndcg: Metric, action: str, zero_division: float
 ) -> None:
     batch = Batch([np.array(row, float) for row in SCORES], [np.array(row) for row in RELEVANCE], 6)
     expected = batch.ours(ndcg, convention="torchmetrics", zero_division=zero_division)
@@ -245,14 +245,14 @@ def test_torchmetrics_has_a_policy_for_queries_with_nothing_relevant(
 
 
 @pytest.mark.xdist_group("torchmetrics")
-def test_torchmetrics_takes_relevances_that_add_up_to_0_for_nothing_relevant(ndcg: evaluate.Metric) -> None:
+def test_torchmetrics_takes_relevances_that_add_up_to_0_for_nothing_relevant(ndcg: Metric) -> None:
     cancelling = only([2, 1, 0], [1, -1, 0])
     assert torchmetrics(cancelling) == 0.0
     assert cancelling.ours(ndcg, convention="torchmetrics") == pytest.approx((1 - 1 / math.log2(3)) / (1 - 1 / 2))
 
 
 @pytest.mark.xdist_group("ignite")
-def test_ignite_counts_a_relevance_below_1_as_0(ndcg: evaluate.Metric) -> None:
+def test_ignite_counts_a_relevance_below_1_as_0(ndcg: Metric) -> None:
     half = Batch([np.array([2.0, 1.0])], [np.array([0.5, 1.0])], 2)
     assert ignite(half) == pytest.approx(1 / math.log2(3))
     assert half.ours(ndcg, convention="ignite") > 0.8
@@ -260,14 +260,14 @@ def test_ignite_counts_a_relevance_below_1_as_0(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.xdist_group("rax")
-def test_rax_divides_by_a_negative_ideal(ndcg: evaluate.Metric) -> None:
+def test_rax_divides_by_a_negative_ideal(ndcg: Metric) -> None:
     negative = only([2, 1], [-2, -1])
     assert rax(negative) > 1
     assert negative.ours(ndcg, convention="rax") == 0.0
 
 
 @pytest.mark.xdist_group("lightgbm")
-def test_lightgbm_accepts_labels_up_to_30_and_other_gains(ndcg: evaluate.Metric) -> None:
+def test_lightgbm_accepts_labels_up_to_30_and_other_gains(ndcg: Metric) -> None:
     graded = only([3, 2, 1], [1, 30, 0], 2)
     assert graded.ours(ndcg, convention="lightgbm") == pytest.approx(lightgbm(graded), rel=1e-9)
     with pytest.raises(Exception, match="31"):
@@ -277,14 +277,14 @@ def test_lightgbm_accepts_labels_up_to_30_and_other_gains(ndcg: evaluate.Metric)
 
 
 @pytest.mark.xdist_group("xgboost")
-def test_xgboost_stops_at_rank_32_without_a_cutoff(ndcg: evaluate.Metric) -> None:
+def test_xgboost_stops_at_rank_32_without_a_cutoff(ndcg: Metric) -> None:
     last = only(list(range(40, 0, -1)), [0] * 39 + [1], 32)
     assert xgboost(last, "ndcg") == last.ours(ndcg, convention="xgboost") == 0.0
     assert last._replace(k=40).ours(ndcg, convention="xgboost") == pytest.approx(1 / math.log2(41))
 
 
 @pytest.mark.xdist_group("xgboost")
-def test_xgboost_has_other_gains_and_another_number_for_nothing_relevant(ndcg: evaluate.Metric) -> None:
+def test_xgboost_has_other_gains_and_another_number_for_nothing_relevant(ndcg: Metric) -> None:
     for batch in islice(batches(), 60):
         expected = batch.ours(ndcg, convention="xgboost", zero_division=0.0)
         assert xgboost(batch, f"ndcg@{batch.k}-") == pytest.approx(expected, rel=1e-9)
@@ -293,21 +293,21 @@ def test_xgboost_has_other_gains_and_another_number_for_nothing_relevant(ndcg: e
 
 
 @pytest.mark.xdist_group("catboost")
-def test_catboost_has_an_exponential_gain_too(ndcg: evaluate.Metric) -> None:
+def test_catboost_has_an_exponential_gain_too(ndcg: Metric) -> None:
     for batch in islice(batches(), 60):
         expected = batch.ours(ndcg, convention="catboost", gain="exponential")
         assert catboost(batch, "Exp") == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.xdist_group("catboost")
-def test_catboost_has_a_reciprocal_discount_too(ndcg: evaluate.Metric) -> None:
+def test_catboost_has_a_reciprocal_discount_too(ndcg: Metric) -> None:
     for batch in islice(batches(), 60):
         expected = batch.ours(ndcg, convention="catboost", discount="reciprocal")
         assert catboost(batch, denominator="Position") == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.xdist_group("rax")
-def test_rax_takes_any_discount(ndcg: evaluate.Metric) -> None:
+def test_rax_takes_any_discount(ndcg: Metric) -> None:
     import jax
     import rax
 
@@ -324,7 +324,7 @@ def test_rax_takes_any_discount(ndcg: evaluate.Metric) -> None:
         jax.config.update("jax_enable_x64", usual)
 
 
-def test_sentence_transformers_ranks_ties_by_ascending_id(ndcg: evaluate.Metric) -> None:
+def test_sentence_transformers_ranks_ties_by_ascending_id(ndcg: Metric) -> None:
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
     evaluator = InformationRetrievalEvaluator({"q": ""}, {"a": "", "b": ""}, {"q": {"b"}}, ndcg_at_k=[1])
@@ -335,20 +335,20 @@ def test_sentence_transformers_ranks_ties_by_ascending_id(ndcg: evaluate.Metric)
         assert ndcg.compute(predictions={"q": run}, **how) == {"nDCG@1": expected}
 
 
-def test_pytrec_eval_is_as_if_averaged_over_the_run(ndcg: evaluate.Metric) -> None:
+def test_pytrec_eval_is_as_if_averaged_over_the_run(ndcg: Metric) -> None:
     run = asked({"0": ["d"]}, {"0": {"d": 1}, "1": {"d": 1}})
     assert pytrec_eval(run) == run.ours(ndcg, convention="pytrec_eval") == 1.0
     assert run.ours(ndcg, convention="trec_eval") == 0.5
 
 
-def test_beir_drops_the_document_that_is_the_query(ndcg: evaluate.Metric) -> None:
+def test_beir_drops_the_document_that_is_the_query(ndcg: Metric) -> None:
     run = asked({"a": ["a", "b", "c"], "b": ["c", "a"]}, {"a": {"c": 1}, "b": {"a": 2, "c": 1}})
     assert run.ours(ndcg, convention="beir") < beir(run)
     without = {"convention": "beir", "exclude": {query: [query] for query in run.run}}
     assert run.ours(ndcg, **without) == LIBRARIES["beir"].approx(beir(run))
 
 
-def test_gdeval_rejects_relevances_above_4(ndcg: evaluate.Metric) -> None:
+def test_gdeval_rejects_relevances_above_4(ndcg: Metric) -> None:
     run = asked({"1": ["a", "b"]}, {"1": {"a": 4, "b": 5}})
     with pytest.raises(subprocess.CalledProcessError):
         gdeval(run)
@@ -356,26 +356,26 @@ def test_gdeval_rejects_relevances_above_4(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.xdist_group("evidently")
-def test_evidently_gives_tied_items_the_mean_of_their_ranks_rounded_down(ndcg: evaluate.Metric) -> None:
+def test_evidently_gives_tied_items_the_mean_of_their_ranks_rounded_down(ndcg: Metric) -> None:
     tied = only([1, 1], [1, 0])
     assert evidently(tied) == 1 / math.log2(1 + math.floor((1 + 2) / 2)) == 1
     assert tied.ours(ndcg, convention="evidently") == pytest.approx((1 + 1 / math.log2(3)) / 2)
 
 
 @pytest.mark.xdist_group("lenskit")
-def test_lenskit_counts_a_user_without_test_items_as_0(ndcg: evaluate.Metric) -> None:
+def test_lenskit_counts_a_user_without_test_items_as_0(ndcg: Metric) -> None:
     run = asked({"0": ["a"], "1": ["a"], "2": []}, {"0": {"a": 1}, "1": {"a": 0}, "2": {"a": 1}, "3": {"a": 1}})
     assert lenskit(run) == run.ours(ndcg, convention="lenskit") == pytest.approx((1 + 0 + 0) / 3)
 
 
 @pytest.mark.xdist_group("lenskit")
-def test_lenskit_has_other_gains(ndcg: evaluate.Metric) -> None:
+def test_lenskit_has_other_gains(ndcg: Metric) -> None:
     for run in islice(runs(), 20):
         assert run.ours(ndcg, convention="lenskit", gain="linear") == pytest.approx(lenskit(run, "rating"), rel=1e-9)
 
 
 @pytest.mark.xdist_group("recommenders")
-def test_recommenders_has_other_gains(ndcg: evaluate.Metric) -> None:
+def test_recommenders_has_other_gains(ndcg: Metric) -> None:
     for run in islice(runs(), 20):
         for gain, score_type in (("linear", "raw"), ("exponential", "exp")):
             found = recommenders(run, score_type=score_type, discfun_type="log2")
@@ -383,14 +383,14 @@ def test_recommenders_has_other_gains(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.xdist_group("rectools")
-def test_rectools_has_the_usual_ideal_too(ndcg: evaluate.Metric) -> None:
+def test_rectools_has_the_usual_ideal_too(ndcg: Metric) -> None:
     for run in islice(runs(), 20):
         found = rectools(run, divide_by_achievable=True)
         assert run.ours(ndcg, convention="rectools", ideal="judged") == pytest.approx(found, rel=1e-9)
 
 
 @pytest.mark.xdist_group("llama_index")
-def test_llama_index_has_a_mode_that_is_the_same_and_rejects_empty_queries(ndcg: evaluate.Metric) -> None:
+def test_llama_index_has_a_mode_that_is_the_same_and_rejects_empty_queries(ndcg: Metric) -> None:
     run = asked({"0": ["a", "b"]}, {"0": {"b": 1, "c": 1}}, k=None)
     assert llama_index(run) == llama_index(run, mode="exponential") == run.ours(ndcg, convention="llama_index")
     for empty in (asked({"0": []}, {"0": {"a": 1}}), asked({"0": ["a"]}, {"0": {"a": 0}})):
@@ -399,7 +399,7 @@ def test_llama_index_has_a_mode_that_is_the_same_and_rejects_empty_queries(ndcg:
 
 
 @pytest.mark.xdist_group("mlflow")
-def test_mlflow_counts_a_document_that_is_retrieved_twice_as_two(ndcg: evaluate.Metric) -> None:
+def test_mlflow_counts_a_document_that_is_retrieved_twice_as_two(ndcg: Metric) -> None:
     from mlflow.metrics import ndcg_at_k
 
     twice = ndcg_at_k(3).eval_fn(pd.Series([["a", "b", "a"]]), pd.Series([["a"]])).scores
@@ -408,7 +408,7 @@ def test_mlflow_counts_a_document_that_is_retrieved_twice_as_two(ndcg: evaluate.
 
 
 @pytest.mark.xdist_group("haystack")
-def test_haystack_keeps_negative_scores_as_gains(ndcg: evaluate.Metric) -> None:
+def test_haystack_keeps_negative_scores_as_gains(ndcg: Metric) -> None:
     run = asked({"0": ["a", "b", "x"]}, {"0": {"a": -1, "b": 3, "c": 2}}, k=None)
     assert haystack(run) == pytest.approx(run.ours(ndcg, convention="haystack"), rel=1e-12)
     assert haystack(run) == pytest.approx((-1 + 3 / math.log2(3)) / (3 + 2 / math.log2(3) - 1 / math.log2(4)))
@@ -418,7 +418,7 @@ def test_haystack_keeps_negative_scores_as_gains(ndcg: evaluate.Metric) -> None:
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("labels", [[2, 0, 3], [0, 2, 3]], ids=["descending", "in another order"])
 def test_graded_labels_are_exponential_in_sparks_scala_and_their_order_is_the_ideal(
-    ndcg: evaluate.Metric, labels: list[int]
+    ndcg: Metric, labels: list[int]
 ) -> None:
     session, grades, ranked = spark_session(), {0: 1, 2: 3, 3: 1}, [0, 1, 2, 3]
     jvm, gateway = session._jvm, session.sparkContext._gateway
@@ -445,7 +445,7 @@ def test_graded_labels_are_exponential_in_sparks_scala_and_their_order_is_the_id
 
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
-def test_spark_does_not_look_at_the_relevances_that_pyspark_lets_one_give(ndcg: evaluate.Metric) -> None:
+def test_spark_does_not_look_at_the_relevances_that_pyspark_lets_one_give(ndcg: Metric) -> None:
     from pyspark.mllib.evaluation import RankingMetrics
 
     graded = only([3, 2, 1], [1, 0, 2], 3)

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import evaluate
 import pytest
 from conftest import NOTHING_IN_COMMON
+from evaluate import Metric
 from every_form import ODD_IDS, SPELLINGS
 from reference import slow_scores
 
@@ -264,7 +264,7 @@ def assert_refused(found: Any, fault: Fault, prefix: str) -> None:
     assert len(found.splitlines()) == 1, found
 
 
-def check(ndcg: evaluate.Metric, folder: Path, chance: random.Random, longest: int) -> bool:
+def check(ndcg: Metric, folder: Path, chance: random.Random, longest: int) -> bool:
     """Whether the case was scored; otherwise it was refused."""
     queries = [some_id(chance) for _ in range(chance.choice([1, 2, 3]))]
     contents = {kind: some_text(kind, queries, longest, chance) for kind in ("run", "qrels")}
@@ -310,7 +310,7 @@ def check(ndcg: evaluate.Metric, folder: Path, chance: random.Random, longest: i
 
 @NOTHING_IN_COMMON
 def test_every_file_ends_in_the_number_of_a_slow_reader_or_in_its_error(
-    ndcg: evaluate.Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ndcg: Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scored = refused = 0
     end = time.monotonic() + 60 * MINUTES

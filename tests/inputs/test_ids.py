@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ndcg import compute
@@ -52,7 +52,7 @@ ROWS = {
 }
 ID_TYPES = [
     pa.int8(), pa.uint64(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.date32(),
-    pa.timestamp("us"),
+    pa.timestamp("us")
 ]  # fmt: skip
 
 
@@ -79,6 +79,7 @@ def test_ids_are_numbered_in_the_order_of_their_first_rows(
         assert [distinct[code] for code in codes] == ids.to_pylist()
 
 
+@settings(max_examples=40)
 @given(
     st.one_of(
         st.lists(each, min_size=1, max_size=6, unique=True)

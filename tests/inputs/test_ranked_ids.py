@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import evaluate
 import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import MetricFactory
+from evaluate import Metric
 from every_form import FRAMES
 
 
@@ -18,14 +18,14 @@ def discount(rank: int) -> float:
     return 1 / math.log2(rank + 1)
 
 
-def test_the_ideal_counts_every_relevant_id_retrieved_or_not(ndcg: evaluate.Metric) -> None:
+def test_the_ideal_counts_every_relevant_id_retrieved_or_not(ndcg: Metric) -> None:
     found = ndcg.compute(predictions=[["d3", "d1", "d7"]], references=[["d1", "d9"]])
     assert found == {"nDCG": pytest.approx(discount(2) / (discount(1) + discount(2)))}
     cut = ndcg.compute(predictions=[["d3", "d1", "d7"]], references=[["d1", "d9"]], k=1)
     assert cut == {"nDCG@1": 0.0}
 
 
-def test_references_may_be_lists_sets_and_relevances(ndcg: evaluate.Metric) -> None:
+def test_references_may_be_lists_sets_and_relevances(ndcg: Metric) -> None:
     ranked = [["d3", "d1", "d7"], ["d2"], []]
     lists = [["d1", "d9"], ["d2"], ["d5"]]
     expected = ndcg.compute(predictions=ranked, references=lists, use_aggregator=False)
@@ -40,12 +40,12 @@ def test_references_may_be_lists_sets_and_relevances(ndcg: evaluate.Metric) -> N
         assert ndcg.compute(predictions=ranked, references=references, use_aggregator=False) == expected
 
 
-def test_relevances_are_graded(ndcg: evaluate.Metric) -> None:
+def test_relevances_are_graded(ndcg: Metric) -> None:
     found = ndcg.compute(predictions=[["d3", "d1", "d7"]], references=[{"d1": 3, "d9": 1, "d7": 0}], k=3)
     assert found == {"nDCG@3": pytest.approx(3 * discount(2) / (3 * discount(1) + discount(2)))}
 
 
-def test_integers_are_ids_next_to_sets_and_mappings_and_scores_next_to_lists(ndcg: evaluate.Metric) -> None:
+def test_integers_are_ids_next_to_sets_and_mappings_and_scores_next_to_lists(ndcg: Metric) -> None:
     assert ndcg.compute(predictions=[[7, 9]], references=[{9}]) == {"nDCG": pytest.approx(discount(2))}
     assert ndcg.compute(predictions=[[7, 9]], references=[{9: 2, 7: 0}]) == {"nDCG": pytest.approx(discount(2))}
     assert ndcg.compute(predictions=[[7, 9]], references=[[0, 1]]) == {"nDCG": 1.0}  # scores and relevances
@@ -55,7 +55,7 @@ def test_integers_are_ids_next_to_sets_and_mappings_and_scores_next_to_lists(ndc
     }
 
 
-def test_scores_by_id_may_stand_in_a_list(ndcg: evaluate.Metric) -> None:
+def test_scores_by_id_may_stand_in_a_list(ndcg: Metric) -> None:
     run = [{"d1": 0.5, "d2": 0.5, "d3": 0.9}, {"d1": 0.1}]
     qrels = [{"d1": 1, "d4": 2}, {"d1": 1}]
     expected = ndcg.compute(
@@ -71,7 +71,7 @@ RANKED, RELEVANT = [["d3", "d1", "d7"], ["d2", "d4"]], [["d1", "d9"], ["d4"]]
 @pytest.mark.parametrize("text", [pa.string(), pa.large_string()], ids=str)
 @pytest.mark.parametrize("frame", FRAMES)
 def test_columns_of_id_lists_are_read_from_every_library(
-    ndcg: evaluate.Metric, tmp_path: Path, frame: str, text: pa.DataType
+    ndcg: Metric, tmp_path: Path, frame: str, text: pa.DataType
 ) -> None:
     table = pa.table({"ranked": pa.array(RANKED, pa.list_(text)), "relevant": pa.array(RELEVANT, pa.large_list(text))})
     expected = ndcg.compute(predictions=RANKED, references=RELEVANT)
@@ -80,7 +80,7 @@ def test_columns_of_id_lists_are_read_from_every_library(
     assert 0 < expected["nDCG"] < 1
 
 
-def test_rows_may_be_arrays_of_text(ndcg: evaluate.Metric) -> None:
+def test_rows_may_be_arrays_of_text(ndcg: Metric) -> None:
     expected = ndcg.compute(predictions=RANKED, references=RELEVANT)
     for kind in (str, object):
         rows = [np.array(row, kind) for row in RANKED]
@@ -94,7 +94,7 @@ def test_rows_may_be_arrays_of_text(ndcg: evaluate.Metric) -> None:
     }
 
 
-def test_batches_of_ids_are_counted_by_position(fresh_metric: MetricFactory, ndcg: evaluate.Metric) -> None:
+def test_batches_of_ids_are_counted_by_position(fresh_metric: MetricFactory, ndcg: Metric) -> None:
     metric = fresh_metric(keep_in_memory=True)
     metric.add_batch(predictions=RANKED[:1], references=RELEVANT[:1])
     metric.add_batch(predictions=RANKED[1:], references=[{"d4"}])
@@ -104,7 +104,7 @@ def test_batches_of_ids_are_counted_by_position(fresh_metric: MetricFactory, ndc
     assert metric.compute(use_aggregator=False) == {"nDCG": [*values, 1.0]}
 
 
-def test_reports_and_comparisons_take_ids(ndcg: evaluate.Metric) -> None:
+def test_reports_and_comparisons_take_ids(ndcg: Metric) -> None:
     report = ndcg.report(predictions=RANKED, references=RELEVANT)
     assert report.scores["nDCG"].value == ndcg.compute(predictions=RANKED, references=RELEVANT)["nDCG"]
     assert report.scores["nDCG"].unjudged == 3
@@ -113,7 +113,7 @@ def test_reports_and_comparisons_take_ids(ndcg: evaluate.Metric) -> None:
     assert (comparison.pairs[0].wins, comparison.pairs[0].losses) == (0, 2)
 
 
-def test_a_negative_relevance_is_named_by_its_id(ndcg: evaluate.Metric) -> None:
+def test_a_negative_relevance_is_named_by_its_id(ndcg: Metric) -> None:
     with pytest.raises(ValueError, match="references: query 1, document 'd1': the relevance -1"):
         ndcg.compute(predictions=[["d1"], ["d1"]], references=[{"d1": 1}, {"d1": -1}])
 
@@ -261,7 +261,7 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-def assert_refused(metric: evaluate.Metric, inputs: Callable[[], dict[str, Any]], message: str) -> None:
+def assert_refused(metric: Metric, inputs: Callable[[], dict[str, Any]], message: str) -> None:
     """Every method rejects the inputs in the same words and leaves the metric's earlier batches intact."""
     metric.add_batch(predictions=[["d1"]], references=[["d1"]])
     for method in (metric.compute, metric.report, metric.add_batch):
@@ -290,7 +290,7 @@ def test_wrong_ids_are_rejected_alike_in_every_library(
     assert_refused(metric, lambda: {"data": FRAMES[frame](table, tmp_path), **names}, message)
 
 
-def test_queries_of_no_ids_retrieved_nothing(ndcg: evaluate.Metric) -> None:
+def test_queries_of_no_ids_retrieved_nothing(ndcg: Metric) -> None:
     empty = {"predictions": [[], []], "references": [[], ["d1"]]}
     assert ndcg.compute(**empty, use_aggregator=False) == {"nDCG": [0.0, 0.0]}
 
@@ -301,7 +301,7 @@ RANKED_BY_QUERY = {"u1": ["d3", "d1", "d7"], "u2": ["d2", "d4"], "u3": []}
 RELEVANT_BY_QUERY = {"u2": {"d4"}, "u1": {"d1", "d9"}, "u3": {"d5"}}
 
 
-def test_ranked_ids_by_query_are_scored_by_hand(ndcg: evaluate.Metric) -> None:
+def test_ranked_ids_by_query_are_scored_by_hand(ndcg: Metric) -> None:
     found = ndcg.compute(predictions=RANKED_BY_QUERY, references=RELEVANT_BY_QUERY, use_aggregator=False)
     ideal = discount(1) + discount(2)
     assert found == {"nDCG": [pytest.approx(discount(2)), pytest.approx(discount(2) / ideal), 0.0]}
@@ -312,7 +312,7 @@ def test_ranked_ids_by_query_are_scored_by_hand(ndcg: evaluate.Metric) -> None:
 @pytest.mark.parametrize("relevant", [list, tuple, set, frozenset, lambda ids: dict.fromkeys(ids, 1)])
 @pytest.mark.parametrize("ranked", [list, tuple, np.array, lambda ids: np.array(ids, object), pa.array])
 def test_queries_hold_ids_in_any_container(
-    ndcg: evaluate.Metric, ranked: Callable[[Any], Any], relevant: Callable[[Any], Any]
+    ndcg: Metric, ranked: Callable[[Any], Any], relevant: Callable[[Any], Any]
 ) -> None:
     predictions = {query: ranked(ids) if ids else ids for query, ids in RANKED_BY_QUERY.items()}
     references = {query: relevant(sorted(ids)) for query, ids in RELEVANT_BY_QUERY.items()}
@@ -321,12 +321,12 @@ def test_queries_hold_ids_in_any_container(
     assert 0 < expected["nDCG"] < 1
 
 
-def test_integers_by_query_are_ids_next_to_sets_and_mappings(ndcg: evaluate.Metric) -> None:
+def test_integers_by_query_are_ids_next_to_sets_and_mappings(ndcg: Metric) -> None:
     assert ndcg.compute(predictions={1: [7, 9]}, references={1: {9}}) == {"nDCG": pytest.approx(discount(2))}
     assert ndcg.compute(predictions={1: [7, 9]}, references={1: {9: 3}}) == {"nDCG": pytest.approx(discount(2))}
 
 
-def test_ids_by_query_score_against_mappings_and_files(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_ids_by_query_score_against_mappings_and_files(ndcg: Metric, tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
     qrels.write_text("u1 0 d1 1\nu1 0 d9 1\nu2 0 d4 1\nu3 0 d5 1\n")
     run.write_text("u1 Q0 d3 1 3 t\nu1 Q0 d1 2 2 t\nu1 Q0 d7 3 1 t\nu2 Q0 d2 1 2 t\nu2 Q0 d4 2 1 t\n")
@@ -336,14 +336,12 @@ def test_ids_by_query_score_against_mappings_and_files(ndcg: evaluate.Metric, tm
     assert ndcg.compute(predictions=run, references=RELEVANT_BY_QUERY) == expected
 
 
-def test_ids_to_exclude_are_given_by_query(ndcg: evaluate.Metric) -> None:
+def test_ids_to_exclude_are_given_by_query(ndcg: Metric) -> None:
     by_query = {"predictions": RANKED_BY_QUERY, "references": RELEVANT_BY_QUERY, "exclude": {"u1": ["d3", "d9"]}}
     assert ndcg.compute(**by_query, use_aggregator=False)["nDCG"][1] == 1.0
 
 
-def test_queries_keep_their_ids_in_reports_comparisons_and_batches(
-    ndcg: evaluate.Metric, fresh_metric: MetricFactory
-) -> None:
+def test_queries_keep_their_ids_in_reports_comparisons_and_batches(ndcg: Metric, fresh_metric: MetricFactory) -> None:
     expected = ndcg.compute(predictions=RANKED_BY_QUERY, references=RELEVANT_BY_QUERY, use_aggregator=False)
     report = ndcg.report(predictions=RANKED_BY_QUERY, references=RELEVANT_BY_QUERY, by={"u1": 1, "u2": 2, "u3": 2})
     assert report.queries["query"].to_pylist() == ["u2", "u1", "u3"]

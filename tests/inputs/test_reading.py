@@ -1,13 +1,11 @@
 """Input formats: each yields the same arrays, without a copy if possible; errors name the place."""
 
 import array
-import doctest
 import itertools
 import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,18 +14,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ndcg.files import content
-from ndcg.inputs import (
-    columns,
-    exclusion,
-    ids,
-    joins,
-    ranked_ids,
-    rankings,
-    reading,
-    slices,
-    sources,
-)
+from ndcg.inputs import ids, reading
 from ndcg.inputs.rankings import Rankings, to_arrow
 from ndcg.inputs.reading import Inputs, parts, read
 
@@ -144,8 +131,7 @@ def test_every_form_of_ragged_lists_with_missing_values_yields_the_same_rankings
 def test_ragged_lists_that_miss_nothing_have_no_masks(form: str) -> None:
     rows: list[list[float]] = [[1.0, 2.0], [], [3.0]]
     actual = read(
-        SQUARE_FORMS[form](rows) if form != "a list of arrays" else [np.array(row) for row in rows],
-        [[0, 1], [], [1]],
+        SQUARE_FORMS[form](rows) if form != "a list of arrays" else [np.array(row) for row in rows], [[0, 1], [], [1]]
     )
     assert documents(actual) == [[(1.0, 0.0), (2.0, 1.0)], [], [(3.0, 1.0)]]
     assert actual.judged is None
@@ -512,15 +498,6 @@ def test_messages_say_how_to_mend_the_fault() -> None:
         read([["?"]], [[1.0]])
     with pytest.raises(ValueError, match="None for the score of one not retrieved"):
         read([[1.0]], [[1, 2]])
-
-
-@pytest.mark.parametrize(
-    "module", [columns, exclusion, content, ids, joins, ranked_ids, rankings, reading, slices, sources]
-)
-def test_the_doctests_of_the_module_pass(module: ModuleType) -> None:
-    outcome = doctest.testmod(module)
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
 
 
 @pytest.mark.parametrize("threaded", [4, 1 << 20])

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import evaluate
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from conftest import MetricFactory
+from evaluate import Metric
 from every_form import COLUMNS, FRAMES
 
 from ndcg.inputs.slices import read_slices, slice_name
@@ -40,9 +40,7 @@ def of_language(language: str | None) -> np.ndarray:
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("options", [{}, {"zero_division": math.nan}, {"convention": "trec_eval"}], ids=str)
-def test_a_slice_is_the_report_of_its_queries_alone(
-    ndcg: evaluate.Metric, options: dict[str, Any], weighted: bool
-) -> None:
+def test_a_slice_is_the_report_of_its_queries_alone(ndcg: Metric, options: dict[str, Any], weighted: bool) -> None:
     how = {**HOW, **options}
     weight = WEIGHTS if weighted else None
     report = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=LANGUAGES, sample_weight=weight, **how)
@@ -59,7 +57,7 @@ def test_a_slice_is_the_report_of_its_queries_alone(
     assert report.queries.drop_columns("slice") == without.queries
 
 
-def test_means_of_slices_make_the_mean_of_all(ndcg: evaluate.Metric) -> None:
+def test_means_of_slices_make_the_mean_of_all(ndcg: Metric) -> None:
     rng = np.random.default_rng(1)
     for _ in range(10):
         by = rng.integers(0, rng.integers(1, 30), 62)
@@ -72,7 +70,7 @@ def test_means_of_slices_make_the_mean_of_all(ndcg: evaluate.Metric) -> None:
             assert np.average(means, weights=shares) == pytest.approx(score.value)
 
 
-def test_fewer_than_two_values_have_no_interval(ndcg: evaluate.Metric) -> None:
+def test_fewer_than_two_values_have_no_interval(ndcg: Metric) -> None:
     inputs = {"predictions": [[2, 1]] * 5, "references": [[1, 0], [0, 1], [1, 0], [0, 0], [0, 0]]}
     by = ["two", "two", "one", "one", "empty"]
     report = ndcg.report(**inputs, by=by, zero_division=math.nan)
@@ -95,9 +93,7 @@ def test_fewer_than_two_values_have_no_interval(ndcg: evaluate.Metric) -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("corrected_over", ["measure", "all"])
-def test_a_slice_is_the_comparison_of_its_queries_alone(
-    ndcg: evaluate.Metric, corrected_over: str, weighted: bool
-) -> None:
+def test_a_slice_is_the_comparison_of_its_queries_alone(ndcg: Metric, corrected_over: str, weighted: bool) -> None:
     weight = WEIGHTS if weighted else None
     how = {**HOW, **TESTS, "corrected_over": corrected_over}
     systems = {**SCORES, "c": SCORES["a"] + SCORES["b"]}
@@ -131,7 +127,7 @@ def test_a_slice_is_the_comparison_of_its_queries_alone(
     assert note in comparison.notes
 
 
-def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: evaluate.Metric) -> None:
+def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: Metric) -> None:
     systems = {"a": [[2, 1]] * 5, "b": [[1, 2]] * 5}
     inputs = {"systems": systems, "references": [[1, 0], [0, 1], [1, 0], [0, 0], [0, 0]]}
     comparison = ndcg.compare(**inputs, by=["two", "two", "one", "one", None], zero_division=math.nan)
@@ -145,7 +141,7 @@ def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: evaluate.Metric)
 
 
 @pytest.mark.parametrize("kind", ["report", "compare"])
-def test_a_slice_costs_little(ndcg: evaluate.Metric, kind: str) -> None:
+def test_a_slice_costs_little(ndcg: Metric, kind: str) -> None:
     scores = {name: np.tile(each, (20, 1)) for name, each in SCORES.items()}
     rankings = {"references": np.ma.concatenate([REFERENCES] * 20), "by": np.arange(1240) % 400}
     compared = {"systems": scores, "missing": "empty"}
@@ -223,7 +219,7 @@ QRELS = {"q1": {"a": 1}, "q3": {"b": 2, "c": 1}, "q2": {"c": 1}, "q4": {"a": 1}}
 BY_ID = {"q1": "short", "q4": "short", "q2": "long", "q3": "long", "unjudged": "other"}
 
 
-def test_a_mapping_names_the_slices_by_the_ids_of_queries(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_a_mapping_names_the_slices_by_the_ids_of_queries(ndcg: Metric, tmp_path: Path) -> None:
     expected = ndcg.report(predictions=RUN, references=QRELS, by=["short", "long", "long", "short"])
     assert list(expected.slices) == ["long", "short"]
     (tmp_path / "run.json").write_text(json.dumps(RUN))
@@ -236,7 +232,7 @@ def test_a_mapping_names_the_slices_by_the_ids_of_queries(ndcg: evaluate.Metric,
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-def test_a_column_may_name_the_slices(ndcg: evaluate.Metric, tmp_path: Path, frame: str) -> None:
+def test_a_column_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) -> None:
     rng = np.random.default_rng(2)
     user = np.repeat(np.arange(20), 5)[rng.permutation(100)]
     table = pa.table(
@@ -263,14 +259,14 @@ def test_a_column_may_name_the_slices(ndcg: evaluate.Metric, tmp_path: Path, fra
         assert each.scores["one"]["nDCG"].value == expected.slices[value].scores["nDCG"].value
 
 
-def test_a_row_may_be_a_query_with_its_slice(ndcg: evaluate.Metric) -> None:
+def test_a_row_may_be_a_query_with_its_slice(ndcg: Metric) -> None:
     lists = {"scores": [[0.9, 0.1], [0.2, 0.3]], "labels": [[1, 0], [2, 0]], "new": [True, False]}
     names = {"predictions": "scores", "references": "labels", "by": "new"}
     for frame in (pd.DataFrame(lists), pl.DataFrame(lists), pa.table(lists), lists):
         assert list(ndcg.report(data=frame, **names).slices) == [False, True]
 
 
-def test_batches_are_sliced_by_the_order_they_were_added_in(fresh_metric: MetricFactory, ndcg: evaluate.Metric) -> None:
+def test_batches_are_sliced_by_the_order_they_were_added_in(fresh_metric: MetricFactory, ndcg: Metric) -> None:
     metric = fresh_metric()
     for rows in (slice(0, 40), slice(40, 62)):
         metric.add_batch(predictions=SCORES["a"][rows], references=REFERENCES[rows])
@@ -286,16 +282,16 @@ NAMES = [each if each != "fr" else "<b>|_&\n$x$" for each in LANGUAGES]
 
 
 @pytest.fixture(scope="module")
-def report(ndcg: evaluate.Metric) -> Any:
+def report(ndcg: Metric) -> Any:
     return ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=NAMES, **HOW)
 
 
 @pytest.fixture(scope="module")
-def comparison(ndcg: evaluate.Metric) -> Any:
+def comparison(ndcg: Metric) -> Any:
     return ndcg.compare(systems={**SCORES, "$c": SCORES["a"]}, references=REFERENCES, by=NAMES, **HOW, **TESTS)
 
 
-def test_json_holds_the_slices(ndcg: evaluate.Metric, report: Any, comparison: Any) -> None:
+def test_json_holds_the_slices(ndcg: Metric, report: Any, comparison: Any) -> None:
     valueless = ndcg.report(
         predictions=[[2, 1]] * 3, references=[[1, 0], [0, 1], [0, 0]], by=[1, 1, 2], zero_division=math.nan
     )
@@ -345,7 +341,7 @@ def test_a_comparison_shows_each_slice(comparison: Any) -> None:
                 assert f"{pair.low:+.4f} – {pair.high:+.4f}" in text
 
 
-def test_only_the_first_of_many_slices_are_shown(ndcg: evaluate.Metric) -> None:
+def test_only_the_first_of_many_slices_are_shown(ndcg: Metric) -> None:
     report = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=np.arange(62))
     assert len(report.slices) == 62
     assert "The first 50 of 62 slices are shown." in str(report)
@@ -439,14 +435,14 @@ def test_slices_that_cannot_be_determined_are_rejected(fresh_metric: MetricFacto
             metric.compare(systems=systems, **others, by=by)
 
 
-def test_compute_has_no_slices(ndcg: evaluate.Metric) -> None:
+def test_compute_has_no_slices(ndcg: Metric) -> None:
     call: Callable[..., Any] = ndcg.compute
     with pytest.raises(TypeError, match="has no option by"):
         call(**POSITIONS, by=["a", "b"])
 
 
 @pytest.mark.parametrize("key", [None, math.nan, 1.5, True, ("q", 1)], ids=repr)
-def test_a_slice_belongs_to_an_id(ndcg: evaluate.Metric, key: Any) -> None:
+def test_a_slice_belongs_to_an_id(ndcg: Metric, key: Any) -> None:
     sides = {"predictions": {"a": {"d": 1.0}, "b": {"d": 1.0}}, "references": {"a": {"d": 1}, "b": {"d": 1}}}
     problem = f"by: query {key!r} is neither text nor an integer, as ids must be; give others as text"
     with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):

@@ -7,7 +7,6 @@ from typing import Any
 
 import datasets
 import duckdb
-import evaluate
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,6 +15,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 from conftest import MetricFactory
+from evaluate import Metric
 from every_form import COLUMNS, FRAMES
 
 
@@ -42,7 +42,7 @@ def columns_of(table: pa.Table) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-def test_a_column_weighs_the_queries(ndcg: evaluate.Metric, tmp_path: Path, frame: str) -> None:
+def test_a_column_weighs_the_queries(ndcg: Metric, tmp_path: Path, frame: str) -> None:
     table = table_of()
     users = list(dict.fromkeys(table["user"].to_pylist()))
     weights = [int(user.removeprefix("user ")) % 7 for user in users]
@@ -52,12 +52,12 @@ def test_a_column_weighs_the_queries(ndcg: evaluate.Metric, tmp_path: Path, fram
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-def test_a_frame_may_have_one_row(ndcg: evaluate.Metric, tmp_path: Path, frame: str) -> None:
+def test_a_frame_may_have_one_row(ndcg: Metric, tmp_path: Path, frame: str) -> None:
     row = pa.table({"user": ["user 1"], "item": [101], "score": [0.5], "label": [2]})
     assert ndcg.compute(data=FRAMES[frame](row, tmp_path), **COLUMNS) == {"nDCG": 1.0}
 
 
-def test_systems_may_be_columns(ndcg: evaluate.Metric) -> None:
+def test_systems_may_be_columns(ndcg: Metric) -> None:
     how: dict[str, Any] = {"k": 5}
     table = table_of()
     given = {name: side for name, side in columns_of(table).items() if name != "predictions"}
@@ -66,7 +66,7 @@ def test_systems_may_be_columns(ndcg: evaluate.Metric) -> None:
     assert ndcg.compare(data=table, systems={"a": "score", "b": "other"}, **names, **how) == expected
 
 
-def test_a_query_to_a_database_runs_once(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_query_to_a_database_runs_once(ndcg: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of a query come in another order each time it runs: its columns would not belong together."""
     connection = duckdb.connect()
     connection.execute("set threads to 2")
@@ -78,7 +78,7 @@ def test_a_query_to_a_database_runs_once(ndcg: evaluate.Metric, monkeypatch: pyt
         assert ndcg.compute(data=connection.sql(grouped), **COLUMNS, k=5) == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_row_may_be_a_query(ndcg: evaluate.Metric) -> None:
+def test_a_row_may_be_a_query(ndcg: Metric) -> None:
     lists = {"scores": [[0.9, 0.1], [0.2, 0.3]], "labels": [[1, 0], [2, 0]], "weight": [1.0, 3.0]}
     expected = ndcg.compute(predictions=lists["scores"], references=lists["labels"], sample_weight=[1, 3])
     for frame in (pd.DataFrame(lists), pl.DataFrame(lists), pa.table(lists), lists, datasets.Dataset.from_dict(lists)):
@@ -86,7 +86,7 @@ def test_a_row_may_be_a_query(ndcg: evaluate.Metric) -> None:
         assert ndcg.compute(data=frame, **names) == expected
 
 
-def test_a_list_that_holds_no_names_is_read_as_values(ndcg: evaluate.Metric) -> None:
+def test_a_list_that_holds_no_names_is_read_as_values(ndcg: Metric) -> None:
     table = table_of()
     expected = ndcg.compute(**columns_of(table), k=5)
     columns = {**COLUMNS, "references": table["label"]}
@@ -230,7 +230,7 @@ OTHER_FAULTS: dict[str, Fault] = {
 }
 
 
-def assert_refused(metric: evaluate.Metric, frame: Callable[[], Any], columns: dict[str, Any], message: str) -> None:
+def assert_refused(metric: Metric, frame: Callable[[], Any], columns: dict[str, Any], message: str) -> None:
     """Every method rejects a frame in the same words and leaves the metric's earlier batches intact."""
     metric.add_batch(predictions=[[0.1, 0.2]], references=[[1, 0]])
     for method in (metric.compute, metric.report, metric.add_batch)[: 2 if "sample_weight" in columns else 3]:
@@ -256,18 +256,19 @@ def test_a_frame_without_rankings_is_rejected(fresh_metric: MetricFactory, fault
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-def test_an_empty_frame_is_nothing_to_score(ndcg: evaluate.Metric, tmp_path: Path, frame: str) -> None:
+def test_an_empty_frame_is_nothing_to_score(ndcg: Metric, tmp_path: Path, frame: str) -> None:
     with pytest.raises(ValueError, match=r"^predictions and references hold no queries; there is nothing to score$"):
         ndcg.compute(data=FRAMES[frame](GOOD[:0], tmp_path), **BY_USER)
 
 
-def test_a_wrong_column_of_a_system_is_named(ndcg: evaluate.Metric) -> None:
+def test_a_wrong_column_of_a_system_is_named(ndcg: Metric) -> None:
     names = {"references": "label", "query_ids": "user"}
     with pytest.raises(ValueError, match=r"systems\['bm25'\]: data has no column 'bm25_score'; it has 'user', "):
         ndcg.compare(data=GOOD, systems={"bm25": "bm25_score", "dense": "score"}, **names)
 
 
-def test_three_million_rows_score_alike_in_every_library(ndcg: evaluate.Metric) -> None:
+@pytest.mark.slow
+def test_three_million_rows_score_alike_in_every_library(ndcg: Metric) -> None:
     rng = np.random.default_rng(1)
     rows, users, k = 3_000_000, 200_000, 10
     user = np.concatenate([np.arange(users), rng.integers(0, users, rows - users)])

@@ -204,11 +204,7 @@ def test_questions_about_reports_that_have_no_answer_are_rejected(ndcg: Metric) 
     report, weighted = (ndcg.report(**inputs, sample_weight=each) for each in (None, np.arange(60)))
     for reports, paired, error in (
         ({"a": weighted, "b": weighted}, False, "reports: have weights, which paired=False does not support"),
-        (
-            samples(ndcg, [0.5], [0.2, 0.3]),
-            False,
-            "a: a comparison needs at least two queries .* a value; got 1",
-        ),
+        (samples(ndcg, [0.5], [0.2, 0.3]), False, "a: a comparison needs at least two queries .* a value; got 1"),
         ({"a": report}, True, "reports must map the names of at least two systems to their reports; got 1"),
         ({"a": report, "b": report}, "no", "paired must be True or False; got 'no'"),
     ):
