@@ -1357,7 +1357,7 @@ def _gains_at_ranks(
 ) -> tuple[Floats, Floats]:
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
-    If no measure needs the gains as scored, or the ideal, they are returned with 0 ranks.
+    If no measure needs the ranking or the ideal, its array has 0 ranks.
 
     Args:
         block: the queries.
@@ -2071,7 +2071,7 @@ def _function_name(option: str, value: Gain | Discount, samples: NDArray[Any]) -
     if not answered:
         known = "labels 0, 1, 2" if option == "gain" else "ranks 1, 2, 3"
         raise ValueError(
-            f"{option} {shown(value)} has no value for any of the {known}, ..., which a signature needs to name it"
+            f"{option} {shown(value)} has no value for any of the {known}, ..., so the signature cannot identify it"
         )
     return f"function#{hashlib.sha256(' '.join(answers).encode()).hexdigest()[:8]}"
 
@@ -3350,7 +3350,7 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
     kind = id_kind(ids.type)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
-        raise ValueError(f"{argument}: row {row}: is None; give each row an id")
+        raise ValueError(f"{argument}: row {row} is None; give each row an id")
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
         numbers = ids.cast(pa.float64()) if pa.types.is_floating(ids.type) else []
@@ -4986,7 +4986,7 @@ def _from_arrow(argument: str, lists: pa.Array, ignore_index: float | None) -> C
         )
     if lists.null_count:
         query = int(np.flatnonzero(lists.is_null())[0])
-        raise ValueError(f"{argument}: query {query}: is None; give a list, empty if nothing was retrieved or judged")
+        raise ValueError(f"{argument}: query {query} is None; give a list, empty if nothing was retrieved or judged")
     offsets = lists.offsets.to_numpy().astype(np.int64)
     values = lists.values[offsets[0] : offsets[-1]]
     if pa.types.is_null(values.type):  # all values are missing
@@ -6669,7 +6669,7 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 # ndcg/inputs/ranked_ids.py: Convert ranked ids to mappings: lists of document ids, best first, and the ids of relevant documents.
 
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
-WITH_IDS = "if either side holds text, sets or mappings, both are ids: predictions best first, or {id: score}"
+WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
 KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
 BY_RANK = {"descending": range(-1, -(2**62), -1), "ascending": range(1, 2**62)}  # the scores of ranked ids
 
@@ -6729,8 +6729,8 @@ def with_ids_by_query(predictions: Any, references: Any, score_order: str = "des
         score_order: as in ``by_ranked_ids``.
 
     Raises:
-        ValueError: a value is not an id, or an id appears twice in a list; a side has ids of several types; both
-            sides are lists of integers, which may be scores. Names the argument, query and position.
+        ValueError: a value is not an id, or an id appears twice in a list; an argument has ids of several types; or
+            both are lists of integers, which may be scores. Names the argument, query and position.
 
     >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
     ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
@@ -6845,7 +6845,7 @@ def _fill(row: Sequence[Any]) -> int:
 def _problem_of_ids(row: Any) -> str:
     """Return the error in the ids of a query, after its position if it has one."""
     if row is None:
-        return ": is None; give [] if there is no document"
+        return " is None; give [] if there is no document"
     if not isinstance(row, (list, tuple, Set, Mapping)):
         return f": must be a list of ids, a set or a mapping; got {shown(row)}"
     for position, document in enumerate(row):
@@ -7445,7 +7445,7 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
     column = read_flat_column("sample_weight", rows, place)
     if column.present is not None:
         row = int(np.flatnonzero(~column.present)[0])
-        raise ValueError(f"sample_weight: row {row}: is missing; give every row the weight of its query")
+        raise ValueError(f"sample_weight: row {row} is missing; give every row the weight of its query")
     values = np.asarray(column.values, np.float64)
     return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
 
@@ -7471,7 +7471,7 @@ def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Calla
         query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
         noun = {"sample_weight": "weight", "by": "slice"}[argument]
         raise ValueError(
-            f"{argument}: query {query}: is {text(row)} in row {row} and {text(before)} in row {before}; "
+            f"{argument}: query {query} is {text(row)} in row {row} and {text(before)} in row {before}; "
             f"give all rows of a query the same {noun}"
         )
     return first
@@ -12866,7 +12866,7 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
     sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
     if sides != [True, True, False]:
         return []
-    return ["No document was both retrieved and judged: are the document ids the same on both sides?"]
+    return ["No document was both retrieved and judged: do predictions and references use the same document ids?"]
 
 
 def exclusion_notes(columns: PerQuery) -> list[str]:
@@ -12978,7 +12978,7 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     if near:
         sentences.append(
             f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: "
-            "all permutations might show them on the other side."
+            "all permutations might put them on the other side."
         )
     return sentences
 
@@ -13133,7 +13133,7 @@ def saved_columns(table: pa.Table, names: Sequence[str]) -> PerQuery:
 
 
 def lacks_weights(signature: str, table: pa.Table) -> bool:
-    """Return whether a result has weights that were not saved, as by versions 1.0 to 1.2; its figures are kept."""
+    """Return whether a result lacks its weights, which versions 1.0 to 1.2 did not save; its figures are kept."""
     return "|weights:given" in signature and "weight" not in table.column_names
 
 
@@ -13894,7 +13894,7 @@ def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> No
             raise ValueError(f"{argument}: query {shown(query)}: must hold ids of documents; got {shown(documents)}")
         for document in documents:
             if document not in corpus:
-                problem = f"query {shown(query)}, document {shown(document)}: is not in corpus"
+                problem = f"query {shown(query)}, document {shown(document)} is not in corpus"
                 raise ValueError(f"{argument}: {problem}; give its text there, or remove it")
 
 
@@ -14399,7 +14399,7 @@ def xgboost_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Callab
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
     """Return each result with its name."""
     if not hasattr(data, "get_uint_info"):
-        problem = "XGBRanker(eval_metric=...) hands over single queries and weights each by its number of documents"
+        problem = "XGBRanker(eval_metric=...) passes single queries and weights each by its number of documents"
         raise ValueError(f"xgboost_metric: {problem}; train with xgboost.train(custom_metric=...)")
     begins = data.get_uint_info("group_ptr")
     if len(begins) < 2:
@@ -14453,7 +14453,7 @@ class TrainerMetrics:
         if query_ids is not None and not callable(query_ids):
             self.columns = _Columns.read(query_ids, references)
         elif references is not None:
-            raise ValueError("references are the labels in the order of query_ids as a column; give such a column")
+            raise ValueError("references are the labels of the rows of query_ids; give query_ids as a column, too")
         self.options, self.query_ids, self.main_input = options, query_ids, main_input
         self._batches: list[Any] = []
         self._rows = 0
@@ -14552,7 +14552,7 @@ class _Columns(NamedTuple):
             kinds = "a function of the model's main input, or a column with an id for each row, such as data['query']"
             raise ValueError(f"query_ids must be {kinds}; got {shown(query_ids)}")
         if references is None:
-            needs = "query_ids as a column need references, the labels in the same order, to check that it is kept"
+            needs = "query_ids as a column need references, the labels in the same order, to check the order of rows"
             raise ValueError(f"{needs}; pass, for example, references=data['label']")
         codes, distinct = encode_ids("query_ids", plain_in_order("query_ids", query_ids))
         column = plain_in_order("references", references)
@@ -15720,7 +15720,7 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
             query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
-            raise ValueError(f"{name}: {place(query)}: is null; give an array, empty if there is no document")
+            raise ValueError(f"{name}: {place(query)} is null; give an array, empty if there is no document")
     lengths = [pc.list_value_length(side).to_numpy() for side in sides]
     if (lengths[0] != lengths[1]).any():
         query = int(np.argmax(lengths[0] != lengths[1]))
@@ -16288,8 +16288,8 @@ ONE_SIDED = (
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
 INDEPENDENT = (
-    "The systems have different queries, which count as independent samples: how hard the queries are does not cancel "
-    "out, so that it takes more queries to find a difference than on the same queries."
+    "The systems have different queries, which count as independent samples: the difficulty of the queries does not "
+    "cancel out, so it takes more queries to find a difference than with the same queries."
 )
 
 
@@ -16896,7 +16896,7 @@ def _columns_of_systems(
         try:
             columns[name] = query_columns(system, options[name], partial(unmatched.__setitem__, name))
         except ValueError as error:
-            names = (*inputs.rankings, "sample_weight")
+            names = ("references", "query_ids", "document_ids", "exclude", "sample_weight")
             if str(error).startswith(tuple(f"{shared_by_all}{end}" for shared_by_all in names for end in ": ")):
                 raise  # all systems share these
             raise ValueError(f"{_argument(name)}: {error}") from None
@@ -17008,7 +17008,7 @@ def _report(name: str, report: Any) -> Report:
     elif hasattr(report, "to_dict"):  # also a report from another copy of this package
         values = report.to_dict()
     if not isinstance(values, Mapping):
-        problem = "must be a report, what to_dict of one returned, or the path of a file of that"
+        problem = "must be a report, the result of its to_dict, or the path of a JSON file with that result"
         raise ValueError(f"{place}: {problem}; got {shown(values)}")
     if "signature" not in values and all(isinstance(each, Mapping) for each in values.values()):
         raise ValueError(f"{place}: holds the reports of {some_of(values, 'system')}; give one of them")
@@ -17035,7 +17035,7 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
         if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
             sides = (f"{names.get(key, key)} ({one.get(key)} and {other.get(key)})" for key in differing)
             problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
-            raise ValueError(f"reports: {problem}; score both alike")
+            raise ValueError(f"reports: {problem}; score both with the same options")
     return signature
 
 

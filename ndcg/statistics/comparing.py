@@ -219,7 +219,7 @@ def _columns_of_systems(
         try:
             columns[name] = query_columns(system, options[name], partial(unmatched.__setitem__, name))
         except ValueError as error:
-            names = (*inputs.rankings, "sample_weight")
+            names = ("references", "query_ids", "document_ids", "exclude", "sample_weight")
             if str(error).startswith(tuple(f"{shared_by_all}{end}" for shared_by_all in names for end in ": ")):
                 raise  # all systems share these
             raise ValueError(f"{_argument(name)}: {error}") from None
