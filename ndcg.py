@@ -81,19 +81,19 @@ from .ndcg_bundle import (
     check,
     checked_rankings,
     compare,
+    compare_reports,
     compute,
     compute_spark,
+    documents,
     explain,
     from_files,
     from_frame,
     in_ascending_order,
     is_spark,
-    join_tasks,
     lightgbm_metric,
     lines_of,
     meter,
     query_values,
-    read_mteb,
     read_qrels,
     read_run,
     refuse_unknown,
@@ -400,6 +400,8 @@ class NDCG(Batches, evaluate.Metric):
 
     check = staticmethod(check)
     compare = staticmethod(compare)
+    compare_reports = staticmethod(compare_reports)
+    documents = staticmethod(documents)
     explain = staticmethod(explain)
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
@@ -411,8 +413,6 @@ class NDCG(Batches, evaluate.Metric):
     sentence_transformers_evaluator = staticmethod(sentence_transformers_evaluator)
     read_run = staticmethod(read_run)
     read_qrels = staticmethod(read_qrels)
-    read_mteb = staticmethod(read_mteb)
-    join_tasks = staticmethod(join_tasks)
 
     def _read(self, inputs: Inputs, options: Options) -> Batch:
         """Return queries as a batch, if they can be scored."""

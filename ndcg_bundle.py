@@ -24,7 +24,7 @@ import threading
 import time
 import warnings
 from bisect import bisect_right
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
@@ -202,7 +202,7 @@ CONVENTIONS: dict[str, Convention] = {
         gain="exponential",
         ties="first",
         zero_division=1.0,
-        quirks="Labels are the integers 0 to 30; `label_gain` sets other gains.",
+        quirks="Labels are the integers 0 to 30; `label_gain=[0, 1, 3]` is `gain=[0, 1, 3]`.",
     ),
     "xgboost": Convention(
         "XGBoost `ndcg`",
@@ -241,7 +241,8 @@ CONVENTIONS: dict[str, Convention] = {
         ties="worst",
         zero_division=1.0,
         negative_relevance="keep",
-        quirks='`NDCG:type=Exp` is `gain="exponential"`. Relevance is stored as 32-bit floats.',
+        quirks='`type=Exp` is `gain="exponential"`, `denominator=Position` is `discount="reciprocal"`. Relevance is '
+        "stored as 32-bit floats.",
     ),
     "sentence_transformers": Convention(
         "sentence-transformers `InformationRetrievalEvaluator`",
@@ -523,6 +524,18 @@ class Option(NamedTuple):
         """Whether the option is True or False."""
         return isinstance(self.default, bool)
 
+
+# Settings of other libraries, as hints in the errors for options that do not exist.
+OF_LIBRARIES = {
+    "label_gain": 'LightGBM\'s label_gain is gain=[0, 1, 3, 7, ...], by label; its default is gain="exponential"',
+    **dict.fromkeys(
+        ("exp_gain", "ndcg_exp_gain"),
+        'XGBoost\'s ndcg_exp_gain is gain="exponential" if it is true, else gain="linear"',
+    ),
+    "type": 'CatBoost\'s type=Exp is gain="exponential", and its type=Base is gain="linear"',
+    "denominator": 'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition discount="log"',
+    "top": "CatBoost's top is k",
+}
 
 # A new discount is a row here and a function of the same name in scoring.py.
 DISCOUNTS = {
@@ -1176,7 +1189,7 @@ def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], defi
     block, weight = read(), definition.weight
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
-        gains, lowest = _gains(block, definition.gain, definition.negative_relevance)
+        gains, lowest = _measure_scoring_gains(block, definition.gain, definition.negative_relevance)
         ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, definition)
         sums = _discounted_sums(ranked, ideal, ranks, definition)
         if definition.ideal == "full" and "IDCG" in sums:
@@ -1245,7 +1258,7 @@ def check_queries(
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()
         with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
-            _refuse(block, block.score, _gains(block, gain, negative_relevance)[0], gain)
+            _refuse(block, block.score, _measure_scoring_gains(block, gain, negative_relevance)[0], gain)
 
 
 def _blocks(
@@ -1399,7 +1412,7 @@ def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
             raise InvalidRankingError("relevance", query, None, f"{name} overflows; scale the gains")
 
 
-def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
+def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
     """Return the gain of every document, 0 for the unjudged and for padding, and the lowest of them.
 
     NaN marks relevances without a gain.
@@ -1554,6 +1567,7 @@ ELSEWHERE = {
     **dict.fromkeys(("by", "confidence"), "report and compare have it"),
     **dict.fromkeys(("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"),
     **dict.fromkeys(("got", "between"), "explain has it"),
+    **OF_LIBRARIES,
 }
 # Options that methods with an aggregation of their own do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
@@ -1568,7 +1582,7 @@ class ChosenOptions(TypedDict, total=False):
     log_base: float | None
     ideal: Literal["judged", "truncated", "retrieved", "full"] | None
     score_dtype: Literal["given", "float32"] | None
-    score_order: Literal["descending", "ascending"] | None
+    score_order: Literal["descending", "ascending"] | Mapping[str, Literal["descending", "ascending"]] | None
     ties: Literal["average", "first", "last", "best", "worst", "docid"] | None
     zero_division: float | Literal["perfect_if_empty"] | None
     negative_relevance: Literal["raise", "clip", "keep"] | None
@@ -1892,7 +1906,7 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     of_compute = [each for each in OF_COMPUTE if each not in lacks]
     known = list(dict.fromkeys([*own, *of_compute]))
     near = "" if name in lacks else nearest(name, known)
-    hint = f"did you mean {near}?" if near else ELSEWHERE.get(name) or f"it has {', '.join(known)}"
+    hint = ELSEWHERE.get(name) or (f"did you mean {near}?" if near else f"it has {', '.join(known)}")
     return TypeError(f"{method.__name__} has no option {name[:100]}; {hint}")
 
 
@@ -4758,6 +4772,8 @@ class Rankings(NamedTuple):
             ``(queries, 2)``; None without `exclude`.
         unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
             one was; None if that is unknown.
+        documents: a function from the index of a query to the ids of its documents, in order; rows for flat columns
+            without document ids; None if documents have only positions.
     """
 
     relevance: NDArray[Any]
@@ -4770,6 +4786,7 @@ class Rankings(NamedTuple):
     answered: Mask | None = None
     excluded: NDArray[np.int64] | None = None
     unmatched: str | None = None
+    documents: Callable[[int], Sequence[Any]] | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -4912,6 +4929,7 @@ class Rankings(NamedTuple):
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.answered is None else self.answered[start:stop],
                 None if self.excluded is None else self.excluded[start:stop],
+                documents=None if self.documents is None else partial(_of_later, self.documents, start),
             )
 
     def empty(self) -> Mask:
@@ -4971,6 +4989,11 @@ class Rankings(NamedTuple):
 def _later(place: Place, queries: int, query: int, position: int | None) -> str:
     """Return the words for a place, with queries counted from a later one."""
     return place(queries + query, position)
+
+
+def _of_later(documents: Callable[[int], Sequence[Any]], queries: int, query: int) -> Sequence[Any]:
+    """Return the documents of a query, with queries counted from a later one."""
+    return documents(queries + query)
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
@@ -5042,17 +5065,24 @@ def join_rows(
             text, document = ordinals(documents.distinct), documents.codes
             order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), lambda tied: text[document[tied]])
 
+    def rows_of(query: int) -> NDArray[np.int64]:
+        return np.arange(len(codes))[order][offsets[query] : offsets[query + 1]]
+
     def place(query: int, position: int | None) -> str:
         name = f"query {shown(ids[query].as_py())}"
         if position is None:
             return name
-        row = int(np.arange(len(codes))[order][offsets[query] + position])
+        row = int(rows_of(query)[position])
         id_ = "" if documents is None else f", document {shown(documents.distinct[int(documents.codes[row])].as_py())}"
         return f"{name}, row {row}{id_}"
 
+    def documents_of(query: int) -> list[Any]:
+        rows = rows_of(query)
+        return list(rows.tolist() if documents is None else documents.distinct.take(documents.codes[rows]).to_pylist())
+
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
-    rankings = Rankings.of(score, relevance, place=place, query_ids=ids)
+    rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
     if exclude is None or documents is None:
         return rankings
     kept = ~excluded_rows(exclude, queries, documents)[order]
@@ -5171,12 +5201,16 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         check_ids("predictions", predictions)
         check_ids("references", references)
 
+    names = list(references)
+
+    def documents(query: int) -> list[Any]:
+        run = predictions.get(names[query], {})
+        ranked = ascending(run) if by_docid else list(run)
+        return [*ranked, *(document for document in references[names[query]] if document not in run)]
+
     def place(query: int, position: int | None) -> str:
-        name = list(references)[query]
-        run = predictions.get(name, {})
-        documents = ascending(run) if by_docid else list(run)
-        documents += [document for document in references[name] if document not in run]
-        return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
+        document = "" if position is None else f", document {shown(documents(query)[position])}"
+        return f"query {shown(names[query])}{document}"
 
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
@@ -5187,8 +5221,9 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
         raise ValueError(f"predictions: no document is in the references; {problem}; give both the same type")
     are_empty = (query in predictions and not predictions[query] for query in references)
-    answered = np.fromiter(are_empty, bool, len(references))
-    return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), answered=answered)
+    answered = np.fromiter(are_empty, bool, len(names))
+    of_queries = {"place": place, "query_ids": names, "answered": answered, "documents": documents}
+    return Rankings.of(score.only(retrieved), relevance, **of_queries)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
@@ -5280,15 +5315,14 @@ def _join_columns(
     lacked = lacked[in_order]
     at = until[qrels.query[lacked] + 1]
 
-    def place(index: int, position: int | None) -> str:
-        name = f"query {shown(qrels.query_ids[index].as_py())}"
-        if position is None:
-            return name
+    def documents(index: int) -> list[Any]:
         rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
-        if position < len(rows):
-            return f"{name}, document {shown(run.document[int(rows[position])].as_py())}"
-        row = lacked[until_lacked[index] + position - len(rows)]
-        return f"{name}, document {shown(qrels.document[int(row)].as_py())}"
+        missed = lacked[until_lacked[index] : until_lacked[index + 1]]
+        return [*run.document.take(pa.array(rows)).to_pylist(), *qrels.document.take(pa.array(missed)).to_pylist()]
+
+    def place(index: int, position: int | None) -> str:
+        document = "" if position is None else f", document {shown(documents(index)[position])}"
+        return f"query {shown(qrels.query_ids[index].as_py())}{document}"
 
     offsets = until + until_lacked
     score = np.insert(run.value[order], at, UNRETRIEVED[score_order]) if len(lacked) else run.value[order]
@@ -5305,7 +5339,8 @@ def _join_columns(
     answered &= until[1:] == until[:-1]  # with an empty list
     padding = is_padding(relevance, ignore_index)
     references = Column(relevance, offsets, padding=padding).only(judged)
-    return Rankings.of(Column(score, offsets), references, place=place, query_ids=qrels.query_ids, answered=answered)
+    of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
+    return Rankings.of(Column(score, offsets), references, **of_queries)
 
 
 # The order of rows
@@ -6407,6 +6442,23 @@ def _plain(table: Table) -> str:
     return "\n".join("  ".join(row).rstrip() for row in rows)
 
 
+def _records(table: Table) -> str:
+    """Return each row of a table as lines of a heading and a cell, below the name of the row.
+
+    >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
+    run: bm25
+     queries  60
+     nDCG     0.5
+    """
+    (name, *headings), *rows = table
+    width = max(map(len, headings), default=0)
+    lines = []
+    for first, *cells in rows:
+        lines.append(f"{name}: {first}")
+        lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
+    return "\n".join(lines)
+
+
 def _widths(table: Table) -> list[int]:
     """Return the number of characters of each column."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -6428,7 +6480,7 @@ def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def rich_of(result: Readable) -> str:
-    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text.
+    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text or in records.
 
     Raises:
         ImportError: Rich is missing.
@@ -6443,7 +6495,8 @@ def rich_of(result: Readable) -> str:
         for cells in result.tables():
             first, *others = _widths(cells)
             if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
-                console.print(Text(f"{_plain(cells)}\n"), soft_wrap=True)
+                fits = sum([first, *others]) + 2 * len(others) <= console.width
+                console.print(Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
                 continue
             header, *rows = cells
             table = RichTable(box=box.SIMPLE_HEAD)
@@ -8133,6 +8186,9 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
 
 # ndcg/show/drawing.py: Draw results with Matplotlib: values with their intervals, in panels side by side.
 
+IN_A_ROW = 4  # panels
+
+
 class Mark(NamedTuple):
     """A value in a plot: a dot on the line of its interval.
 
@@ -8152,12 +8208,12 @@ class Mark(NamedTuple):
 def figure_of(
     panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
 ) -> tuple[Any, list[Any]]:
-    """Return a figure without a window, with its axes in one row; or the axes that are given, with their figure.
+    """Return a figure without a window, with its axes in rows of four; or the axes that are given, with their figure.
 
     Args:
         panels: the number of panels to draw.
-        height: the height of a figure in inches.
-        width: the width of each of its panels in inches.
+        height: the height of each panel in inches.
+        width: its width in inches.
         ax: axes to draw the first panels into.
         figsize: width and height in inches, in place of those above.
 
@@ -8180,13 +8236,17 @@ def figure_of(
                 "figsize sets the size of a new figure, but ax belongs to one already; pass only one of the two"
             )
         return axes[0].figure, axes
+    rows, columns = -(-panels // IN_A_ROW), min(panels, IN_A_ROW)
     if figsize is None:
-        figsize = panels * ((7 if panels == 1 else 5) if width is None else width), height
+        figsize = columns * ((7 if panels == 1 else 5) if width is None else width), rows * height
     is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
     if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
         raise ValueError(f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}")
     figure = Figure(figsize=figsize, layout="constrained")
-    return figure, list(figure.subplots(1, panels, squeeze=False)[0])
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for unused in axes[panels:]:
+        unused.remove()
+    return figure, axes[:panels]
 
 
 def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
@@ -8211,10 +8271,21 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
             height = at + (number + 0.5) / len(marks) / 2 - 0.25
             label = labels[number].replace("$", r"\$") if labels and at == 0 else None
             draw_mark(axes, mark, height, f"C{number}", label=label)
-    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    name_rows(axes, [name for name, _ in rows])
+
+
+def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
+    """Name rows as they are, also with dollars, the first on top."""
+    heights = range(len(names)) if heights is None else heights
+    axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():
         tick.set_parse_math(False)
-    axes.yaxis.set_inverted(True)
+    axes.set_ylim(max(heights) + 0.6, min(heights) - 0.6)
+
+
+def legend_above(axes: Any) -> None:
+    """Add a legend above the axes, where it hides no point."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
 
 
 # ndcg/explanations/combination.py: Options that give reported scores, as few changes of a convention, and as Python and the shell take them.
@@ -9844,7 +9915,7 @@ def intervals(
     >>> found.low.round(2).tolist(), found.high.round(2).tolist()
     ([0.3, 0.51], [0.95, 1.0])
     """
-    student = _special().stdtrit
+    student = scipy_special().stdtrit
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     most = np.broadcast_to(greatest, len(values))
     result = Intervals(*(np.full((len(values) + len(pairs), split.number), np.nan) for _ in Intervals._fields))
@@ -9902,6 +9973,27 @@ def _interval(
         high = np.minimum(mean + np.max([end[1] for end in ends], axis=0), bounds[1])
     is_same = error <= ROUNDING * np.abs(mean)
     return np.where(is_same, same[0], low), np.where(is_same, same[1], high), error
+
+
+def at_level(
+    difference: Floats, ends: Sequence[Floats], error: Floats, freedom: Floats, beyond: float, other: Floats
+) -> tuple[Floats, Floats]:
+    """Return the ends of Student's t intervals of differences at another level.
+
+    Args:
+        difference: the differences.
+        ends: the lower and the upper end of each interval at a level.
+        error: their standard errors; if one is 0, the interval at that level is widened in proportion.
+        freedom: the degrees of freedom of Student's t.
+        beyond: the probability beyond each end of `ends`.
+        other: the probability beyond each end that is returned.
+    """
+    student, known = scipy_special().stdtrit, error > ROUNDING * np.abs(difference)
+    reach = student(freedom, 1 - other)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        wider = reach / student(freedom, 1 - beyond)
+        below, above = (np.where(known, reach * error, wider * np.abs(end - difference)) for end in ends)
+    return difference - below, difference + above
 
 
 def _crossings(reach: Floats, rise: Floats, fall: Floats) -> tuple[Floats, Floats]:
@@ -10083,7 +10175,7 @@ def _t_test(shares: Floats, two_sided: bool) -> Floats:
     queries = shares.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         t = shares.mean(axis=1) / (shares.std(axis=1, ddof=1) / np.sqrt(queries))
-    p_values = (1 + two_sided) * _special().stdtr(queries - 1, -np.abs(t) if two_sided else -t)
+    p_values = (1 + two_sided) * scipy_special().stdtr(queries - 1, -np.abs(t) if two_sided else -t)
     return np.where(np.isnan(t), 1.0, p_values)
 
 
@@ -10133,7 +10225,7 @@ def power(
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))
         effect = (np.abs(mean) if two_sided else mean + margins) / deviation
-        min_detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
+        min_detectable = detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
         needed = _queries_needed(effect, two_sided) * counted / effective
     needed = np.where(np.isfinite(needed), np.ceil(needed), np.nan)
     result = Power(min_detectable * scale[[one for one, _ in pairs]], needed)
@@ -10142,19 +10234,19 @@ def power(
 
 def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
     """Return the number of queries with which the t-test detects a mean of `effect` standard deviations."""
-    special = _special()
+    special = scipy_special()
     needed = np.ceil(((special.ndtri(1 - LEVEL / (1 + two_sided)) + special.ndtri(POWER)) / effect) ** 2)
     needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # for a z-test
     searched = np.isfinite(needed)
     while searched.any():
-        searched[searched] = effect[searched] * np.sqrt(needed[searched]) < _detectable_t(needed[searched], two_sided)
+        searched[searched] = effect[searched] * np.sqrt(needed[searched]) < detectable_t(needed[searched], two_sided)
         needed[searched] += np.maximum(1, np.floor(needed[searched] / 2**20))
     return needed
 
 
-def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
+def detectable_t(queries: Floats, two_sided: bool) -> Floats:
     """Return the distance of a mean from 0, in standard errors, at which the t-test detects it with this power."""
-    special = _special()
+    special = scipy_special()
     distinct, at = np.unique(
         queries, return_inverse=True
     )  # parts have few distinct numbers of queries, and each takes long
@@ -10227,7 +10319,7 @@ def _prepared(
     Raises:
         ImportError: SciPy is missing, also if no figure needs it.
     """
-    _special()
+    scipy_special()
     split = Parts([values.shape[1]]) if parts is None else parts
     return split, _alike(values, weight, parts, split), *scaled(values, pairs, split)
 
@@ -10261,7 +10353,7 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
 
 
 @cache
-def _special() -> Any:
+def scipy_special() -> Any:
     """Return SciPy's special functions, which take a third of the time of its statistics to import."""
     try:
         return import_module("scipy.special")
@@ -10474,15 +10566,6 @@ def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
     """Return a mask of queries with documents, if all that were retrieved or judged are relevant."""
     is_judged = counts["retrieved and judged"] == counts["retrieved"]
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
-
-
-def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.float64]]) -> PerQuery:
-    """Return the columns of queries for which only the values are known, by the name of each result."""
-    columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
-    for name, each in values.items():
-        columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
-        columns[f"random order {name}"] = np.full(len(queries), np.nan)
-    return columns
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
@@ -10765,8 +10848,6 @@ def eval_results(
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
 COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names
 
-ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # scores by system and name, and pairs
-
 
 class Testing(NamedTuple):
     """The hypotheses of the tests of a comparison.
@@ -10776,14 +10857,16 @@ class Testing(NamedTuple):
         margin: the amount, in units of the measure, by which the first may still be worse ("greater") or better
             ("less").
         corrected_over: the p-values that Holm's correction covers: those of a "measure", or "all".
+        paired: whether all systems have the same queries; else their queries are independent samples.
     """
 
     alternative: str = "two-sided"
     margin: float = 0.0
     corrected_over: str = "measure"
+    paired: bool = True
 
     @classmethod
-    def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
+    def parse(cls, alternative: Any, margin: Any, corrected_over: Any, paired: Any = True) -> "Testing":
         """Check the options of the tests.
 
         Raises:
@@ -10794,7 +10877,10 @@ class Testing(NamedTuple):
         if margin and alternative == "two-sided":
             hint = '"greater" asks whether a system is worse by less than the margin'
             raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
-        return cls(alternative, margin, choice("corrected_over", corrected_over, ("measure", "all")))
+        over = choice("corrected_over", corrected_over, ("measure", "all"))
+        if not isinstance(paired, bool):
+            raise ValueError(f"paired must be True or False; got {shown(paired)}")
+        return cls(alternative, margin, over, paired)
 
     def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
         """Return the indices of the pairs in each family: Holm's correction covers the p-values of a family."""
@@ -10810,10 +10896,60 @@ class Testing(NamedTuple):
             corrected[family] = holm(corrected[family])
         return list(map(float, corrected))
 
-    def corrected(self, pairs: Sequence["Pair"]) -> list["Pair"]:
-        """Return pairs with their corrected p-values."""
+    def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
+        """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
+
+        Args:
+            pairs: the pairs; each has the bounds of its difference as `low_holm` and `high_holm`.
+            confidence: the confidence of the intervals that are not corrected.
+        """
         p_holm, p_t_holm = (self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t"))
-        return [pair._replace(p_holm=p, p_t_holm=p_t) for pair, p, p_t in zip(pairs, p_holm, p_t_holm, strict=True)]
+        low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
+        columns = {"p_holm": p_holm, "p_t_holm": p_t_holm, "low_holm": low.tolist(), "high_holm": high.tolist()}
+        return [
+            pair._replace(**dict(zip(columns, each, strict=True)))
+            for pair, each in zip(pairs, zip(*columns.values(), strict=True), strict=True)
+        ]
+
+    def _intervals(
+        self, pairs: Sequence["Pair"], significant: NDArray[np.bool_], confidence: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the ends of Student's t intervals at the level at which Holm's correction compares p of each pair.
+
+        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on up to the first
+        that is not below; the others are compared with the same as this one. Where t and the randomization test
+        disagree about the difference that is tested, the end next to it is moved to that difference.
+        """
+        p_values = np.array([pair.p for pair in pairs])
+        tests = np.ones(len(pairs))
+        for family in self.families(pairs):
+            smaller = np.searchsorted(np.sort(p_values[family]), p_values[family])
+            tests[family] = len(family) - np.minimum(smaller, np.count_nonzero(significant[family]))
+        beyond = SIGNIFICANT / tests / (2 if self.alternative == "two-sided" else 1)
+        names = ("difference", "low", "high", "low_holm", "high_holm", "standard_error", "degrees_of_freedom")
+        difference, *ends, least, greatest, error, freedom = (
+            np.array([getattr(pair, name) for pair in pairs], float) for name in names
+        )
+        low, high = at_level(difference, ends, error, freedom, (1 - confidence) / 2, beyond)
+        low, high = np.maximum(low, least), np.minimum(high, greatest)
+        tested = self.tested
+        if self.alternative != "less":  # a significant difference lies above
+            above = significant & (difference > tested)
+            low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
+        if self.alternative != "greater":
+            below = significant & (difference < tested)
+            high = np.where(below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested))
+        return low, high
+
+    @property
+    def test(self) -> str:
+        """The name of the test that `p` is from."""
+        return "paired randomization test" if self.paired else "Welch's t-test"
+
+    @property
+    def tested(self) -> float:
+        """The difference that is tested: is it smaller, greater, or another one?"""
+        return {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
 
     @property
     def relation(self) -> str:
@@ -10842,20 +10978,26 @@ class Pair(NamedTuple):
         difference: the mean of ``system`` minus the mean of ``other``.
         low: the lower end of its confidence interval.
         high: the upper end.
+        low_holm: the lower end of the interval that agrees with `p_holm`: exactly if `p_holm` is below 0.05, it does
+            not contain 0; for "greater", lies above 0 or the negative margin; for "less", below 0 or the margin.
+        high_holm: the upper end.
         standard_error: the standard error of the difference.
-        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`.
+        degrees_of_freedom: those of Student's t in the intervals and the t-test.
+        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`; of Welch's t-test if
+            queries are not paired.
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
-        p_t: the p-value of the paired t-test.
+        p_t: the p-value of the paired t-test, or of Welch's.
         p_t_holm: the same, corrected.
-        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher.
+        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher; None, as the
+            next two, if queries are not paired.
         ties: the number on which both score the same, up to rounding.
         losses: the number on which ``system`` scores lower.
         exact: whether the randomization test tried all permutations.
-        permutations: the number of permutations that it tried.
-        min_detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries
-            detects at the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
+        permutations: the number of permutations that it tried; 0 if queries are not paired.
+        min_detectable: the smallest difference, from 0 or from the margin, that a t-test of these queries detects at
+            the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
         queries_needed: the number of queries with which such a test would detect the observed difference; None if no
-            number would do.
+            number would do, or if queries are not paired.
     """
 
     measure: str
@@ -10864,14 +11006,17 @@ class Pair(NamedTuple):
     difference: float
     low: float
     high: float
+    low_holm: float
+    high_holm: float
     standard_error: float
+    degrees_of_freedom: float
     p: float
     p_holm: float
     p_t: float
     p_t_holm: float
-    wins: int
-    ties: int
-    losses: int
+    wins: int | None
+    ties: int | None
+    losses: int | None
     exact: bool
     permutations: int
     min_detectable: float | None
@@ -10880,12 +11025,17 @@ class Pair(NamedTuple):
     @property
     def p_error(self) -> float:
         """The standard error of `p`, since only some of the permutations were tried."""
-        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.permutations)
+        return 0.0 if self.exact or not self.permutations else math.sqrt(self.p * (1 - self.p) / self.permutations)
+
+    @property
+    def differing(self) -> int:
+        """The number of queries on which both score differently; 0 if queries are not paired."""
+        return (self.wins or 0) + (self.losses or 0)
 
     @property
     def queries(self) -> int:
-        """The number of queries in the mean difference."""
-        return self.wins + self.ties + self.losses
+        """The number of queries in the mean difference; 0 if queries are not paired."""
+        return self.differing + (self.ties or 0)
 
     @property
     def has_too_few_queries(self) -> bool:
@@ -10896,6 +11046,20 @@ class Pair(NamedTuple):
     def title(self) -> str:
         """The name of the pair in tables and plots: the names of both systems."""
         return f"{self.system} – {self.other}"
+
+    def turned(self) -> "Pair":
+        """Return the same with the difference as the second system minus the first; p-values remain."""
+        return self._replace(
+            system=self.other,
+            other=self.system,
+            difference=0.0 - self.difference,
+            low=-self.high,
+            high=-self.low,
+            low_holm=-self.high_holm,
+            high_holm=-self.low_holm,
+            wins=self.losses,
+            losses=self.wins,
+        )
 
     def cells(self, level: str, places: int = 4) -> dict[str, str]:
         """Return the cells of tables by their headings; the heading of the interval is its level."""
@@ -10912,86 +11076,7 @@ class Pair(NamedTuple):
         }
 
 
-class Contest(NamedTuple):
-    """How to compare systems: the options, the baseline, the intervals and the tests."""
-
-    options: Options
-    baseline: str | None
-    resampling: Resampling
-    testing: Testing
-
-    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
-        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
-        weight = next(iter(columns.values())).get("weight")
-        names = self.options.names
-        values = np.stack([each[name] for each in columns.values() for name in names])
-        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
-        opponents = list(combinations(columns, 2))
-        if self.baseline is not None:
-            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
-        contests = [(name, *each) for name in names for each in opponents]
-        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
-        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
-        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
-        by_system = []
-        for at, each in enumerate(columns.values()):
-            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
-            by_system.append(scores_of(each, self.options, of_system, parts))
-        results: list[ScoresAndPairs] = [
-            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
-        ]
-        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
-        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
-        for contest, figures in zip(contests, figures_of_pairs, strict=True):
-            name, *systems = contest
-            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
-            difference = differences(*means)
-            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
-            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
-            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
-            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
-            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
-                of_part.append(Pair(*contest, *of_pair))
-        return results
-
-    def _figures(
-        self,
-        values: NDArray[np.float64],
-        weight: NDArray[np.float64] | None,
-        pairs: Sequence[tuple[int, int]],
-        ends: Intervals,
-        parts: Parts | None,
-    ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
-        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
-        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
-        powers = power(values, weight, pairs, **how)
-        greatest = greatest_values(self.options)
-        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
-        whole = Parts([values.shape[1]]) if parts is None else parts
-        for at, (one, other) in enumerate(pairs):
-            by_query = differences(values[one], values[other])
-            possible = self.testing.margin + greatest[one % len(greatest)]
-            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
-                possible = math.inf
-            by_part = {
-                **{name: each[at] for name, each in ends._asdict().items()},
-                "p": tests.randomization[at],
-                "p_holm": tests.randomization[at],
-                "p_t": tests.t_test[at],
-                "p_t_holm": tests.t_test[at],
-                "wins": whole.sums((by_query > 0) & counted),
-                "ties": whole.sums((by_query == 0) & counted),
-                "losses": whole.sums((by_query < 0) & counted),
-                "exact": tests.exact[at],
-                "permutations": tests.permutations[at],
-                "min_detectable": np.where(powers.min_detectable[at] <= possible, powers.min_detectable[at], math.nan),
-                "queries_needed": powers.queries_needed[at],
-            }
-            yield {name: each.reshape(-1) for name, each in by_part.items()}
-
-
-def system_names(systems: Any, baseline: Any) -> list[str]:
+def system_names(systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions") -> list[str]:
     """Check the names of systems, and return them.
 
     Raises:
@@ -10999,11 +11084,11 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
         given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {given}")
+        raise ValueError(f"{argument} must map the names of at least two systems to their {content}; got {given}")
     for name in systems:
         if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
             problem = 'must be a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
+            raise ValueError(f"{argument}: a name {problem}; got {shown(name)}")
     if baseline is not None:
         choice("baseline", baseline, tuple(systems))
     return list(systems)
@@ -11158,6 +11243,8 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     """Return the lowest corrected p-value that each pair could have with its number of differing queries."""
+    if not testing.paired:
+        return [0.0] * len(pairs)
     sides = 2 if testing.alternative == "two-sided" else 1
     return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs])
 
@@ -11470,6 +11557,28 @@ class Report(Readable):
             slices=slices,
         )
 
+    def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
+        """Return the queries with the lowest values: ``query``, the value, and the numbers of documents.
+
+        The lowest comes first. Queries without a value or without relevant documents, which no ranking could improve,
+        are left out. `documents` lists their documents with their ranks.
+
+        Args:
+            n: the number of queries; None for all.
+            measure: the name of a score; by default the first.
+
+        Raises:
+            ValueError: the measure is unknown, or `n` is negative.
+        """
+        name = next(iter(self.scores)) if measure is None else choice("measure", measure, tuple(self.scores))
+        n = None if n is None else whole("n", n, 0)
+        columns = [each for each in ("query", "slice", name, *COUNTS) if each in self.queries.column_names]
+        counted = pc.is_valid(self.queries[name])
+        if "relevant" in columns:
+            counted = pc.and_(counted, pc.greater(self.queries["relevant"], 0))
+        table = self.queries.select(columns).filter(counted)
+        return table.take(np.argsort(table[name].to_numpy(), kind="stable")[:n])
+
     def flat(self) -> dict[str, float]:
         """Return the scores as one dict of floats, as experiment trackers log them.
 
@@ -11563,18 +11672,12 @@ class Report(Readable):
             axes.plot([100 * (each + 0.5) / len(values) for each in range(len(values))], values, label=name)
         axes.set_xlabel("% of the queries, lowest first")
         axes.set_ylabel("value of a query")
-        axes.set_title("From the lowest to the highest query")
-        axes.legend()
+        legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        rows = [
-            (f"{slice_name(value)} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
-            for value, each in islice(self.slices.items(), SHOWN)
-            for scores in [[each.scores[name] for name in names]]
-        ]
-        draw_rows(axes, rows)
-        axes.set_xlabel(f"mean, with {self.resampling.level}")
-        axes.set_title("Slices (and their queries)")
+        values = islice(self.slices.items(), SHOWN)
+        _draw_slices(axes, {value: [each.scores[name] for name in names] for value, each in values}, names)
+        axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
 
     def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
         """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
@@ -11592,6 +11695,38 @@ def _count_range(scores: Iterable[Score]) -> str:
 def _mark_of_mean(score: Score) -> Mark:
     """Return a mean as plots show it."""
     return Mark(score.value, score.low, score.high)
+
+
+def plot_reports(reports: Mapping[str, Report]) -> Any:
+    """Return a Matplotlib figure of the means of several systems with their intervals, and of their slices.
+
+    The first measure is shown, at each cutoff in a panel; slices follow at its first cutoff.
+
+    Raises:
+        ImportError: Matplotlib is missing.
+    """
+    one = next(iter(reports.values()))
+    first = next(iter(one.scores))
+    names = [name for name in one.scores if measure_of(name) == measure_of(first)]
+    values = list(islice(one.slices, SHOWN))
+    rows = max(len(reports), len(values) * len(reports) / 3)
+    figure, axes = figure_of(len(names) + bool(values), 1.4 + 0.3 * rows, 5.0)
+    for name, each in zip(names, axes, strict=False):
+        draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
+        each.set_xlabel(f"{name}, with {one.resampling.level}")
+    if values:
+        scores = {value: [report.slices[value].scores[first] for report in reports.values()] for value in values}
+        _draw_slices(axes[-1], scores, list(reports))
+        axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
+    return figure
+
+
+def _draw_slices(axes: Any, scores: Mapping[Value, Sequence[Score]], labels: Sequence[str]) -> None:
+    """Draw a row for each slice with its scores, which have labels in a legend."""
+    names = (f"{slice_name(value)} ({_count_range(each)})" for value, each in scores.items())
+    rows = [(name, list(map(_mark_of_mean, each))) for name, each in zip(names, scores.values(), strict=True)]
+    draw_rows(axes, rows, labels)
+    legend_above(axes)
 
 
 def report(
@@ -11745,6 +11880,7 @@ class Search:
         depth: int | None,
         judged: Mapping[Any, Collection[Any]] | None,
         score_dtype: str,
+        score_order: str,
         calls: Calls,
     ) -> None:
         """Keep the queries and the documents to rank.
@@ -11756,10 +11892,12 @@ class Search:
             depth: the number of documents to keep for each query; None for all.
             judged: documents to keep for each query at any rank; None for none.
             score_dtype: the type in which scores are compared, so that documents tie.
+            score_order: the order of the model's scores, "ascending" for distances.
             calls: how to call the model.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
         self.judged, self.score_dtype = judged, score_dtype
+        self.sign = {"descending": 1, "ascending": -1}[score_order]  # with it, the highest score ranks first
         ranked = corpus if candidates is None else {each for of_query in candidates.values() for each in of_query}
         try:
             self.documents = sorted(ranked)
@@ -11768,7 +11906,7 @@ class Search:
         self.depth = len(self.documents) if depth is None else depth
 
     def run(self, model: Any) -> Run:
-        """Return the documents of each query with their scores, the highest first and equal ones by ascending ids.
+        """Return the documents of each query with their scores, the best first and equal ones by ascending ids.
 
         Raises:
             ValueError: a reranker without candidates, or with several scores for a pair; scores that are not a tensor
@@ -11776,7 +11914,8 @@ class Search:
         """
         from sentence_transformers import CrossEncoder
 
-        return self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
+        run = self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
+        return {query: {each: self.sign * score for each, score in _loops_evaluator_ranked(run[query])} for query in run}
 
     def _reranked(self, model: Any) -> Run:
         if self.candidates is None:
@@ -11792,8 +11931,8 @@ class Search:
                 problem = f"gives {scores.shape[1]} scores for a pair, but a reranker gives one"
                 raise ValueError(f"model: {problem}; make it with num_labels=1")
             for (query, document), score in zip(chunk, scores.tolist(), strict=True):
-                run[query][document] = score
-        return {query: _ranked(documents) for query, documents in run.items()}
+                run[query][document] = self.sign * score
+        return run
 
     def _retrieved(self, model: Any) -> Run:
         import torch
@@ -11811,9 +11950,8 @@ class Search:
                 got = tuple(similarity.shape) if isinstance(similarity, torch.Tensor) else type(similarity).__name__
                 problem = f"must return a tensor of queries and documents, here of shape {shape}; got {got}"
                 raise ValueError(f"score_function: {problem}")
-            similarity = self._of_candidates(
-                similarity if similarity.is_floating_point() else similarity.double(), start
-            )
+            floats = similarity if similarity.is_floating_point() else similarity.double()
+            similarity = self._of_candidates(floats if self.sign > 0 else -floats, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = similarity[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
@@ -11823,7 +11961,7 @@ class Search:
             places = torch.cat([places.to(columns), columns + start], dim=1).gather(1, order)
         for query, *best in zip(self.queries, scores.tolist(), places.tolist(), strict=True):
             run[query] = {self.documents[at]: score for score, at in zip(*best, strict=True)} | run[query]
-        return {query: _ranked(documents) for query, documents in run.items()}
+        return run
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -11846,10 +11984,10 @@ class Search:
                 yield query, row, columns
 
 
-def _ranked(documents: Mapping[Any, float]) -> dict[Any, float]:
-    """Return retrieved documents, the highest score first and equal ones by ascending ids."""
+def _loops_evaluator_ranked(documents: Mapping[Any, float]) -> list[tuple[Any, float]]:
+    """Return retrieved documents with their scores, the highest first and equal ones by ascending ids."""
     retrieved = ((document, score) for document, score in documents.items() if score != -np.inf)
-    return dict(sorted(retrieved, key=lambda each: (-each[1], each[0])))
+    return sorted(retrieved, key=lambda each: (-each[1], each[0]))
 
 
 def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
@@ -11932,7 +12070,7 @@ def sentence_transformers_evaluator(
         batch_size: the number of texts, or pairs, in a batch of the model.
         corpus_chunk_size: the number of documents, or pairs, that are encoded and scored at a time.
         score_function: a function of the embeddings of queries and of documents, or its name; None for the model's
-            similarity.
+            similarity. For a function that returns distances, set `score_order="ascending"`.
         truncate_dim: the number of dimensions of a dense embedding; None for all.
         max_active_dims: the number of dimensions of a sparse embedding that are not 0; None for no limit.
         query_prompt: a prefix of each query, or of each pair in a reranker.
@@ -11970,7 +12108,7 @@ def sentence_transformers_evaluator(
     report_of = _reports(inputs, parsed, resampling)
     texts = {query: queries[query] for query in (references if ranked is None else ranked)}
     kept = _kept(parsed, exclude or {}, references)
-    search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, calls)
+    search = Search(texts, corpus, ranked, *kept, parsed.score_dtype, parsed.score_order, calls)
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
 
@@ -12447,985 +12585,6 @@ def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
 
 
-# ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
-
-SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
-PLACES = 16  # at most: float64 holds no more digits
-ONE_SIDED = (
-    "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
-    "interval."
-)
-
-
-class ComparedSlice(NamedTuple):
-    """How systems differ on the queries with the same value of `by`.
-
-    Attributes:
-        queries: the number of these queries.
-        scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices.
-    """
-
-    queries: int
-    scores: dict[str, dict[str, Score]]
-    pairs: tuple[Pair, ...]
-
-
-@dataclass(frozen=True)
-class Comparison(Readable):
-    """Several systems compared on the same queries.
-
-    Attributes:
-        signature: every choice that the scores depend on.
-        scores: the scores by system, then by name.
-        pairs: the pairs of systems with their differences, by measure.
-        baseline: the system that all others are compared with, or None for every pair.
-        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
-            under each score's name the query's value (null if it has none).
-        resampling: the confidence of the intervals, and the options of the test.
-        testing: the hypotheses of the tests.
-        notes: sentences with further facts for the reader.
-        slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
-            without a value, None, come last.
-    """
-
-    signature: str
-    scores: dict[str, dict[str, Score]]
-    pairs: tuple[Pair, ...]
-    baseline: str | None
-    queries: pa.Table
-    resampling: Resampling
-    testing: Testing
-    notes: tuple[str, ...] = ()
-    slices: dict[Value, ComparedSlice] = field(default_factory=dict)
-
-    @property
-    def measures(self) -> list[str]:
-        """The names of the results, such as ``"nDCG@10"``."""
-        return list(next(iter(self.scores.values())))
-
-    def differences(
-        self,
-        system: str,
-        other: str,
-        measure: str | None = None,
-        n: int | None = 10,
-        only: Literal["losses", "gains"] | None = None,
-    ) -> pa.Table:
-        """Return the queries on which two systems differ most: ``query``, both values and the ``difference``.
-
-        The greatest difference comes first. Queries on which both have the same value are omitted.
-
-        Args:
-            system: the first system.
-            other: the system it is compared with.
-            measure: the name of a result; by default the first.
-            n: the number of queries; None for all that differ.
-            only: "losses", the queries on which the first system scores lower, or "gains", on which it scores higher.
-
-        Raises:
-            ValueError: a system or measure is unknown, `n` is negative, or `only` is another word.
-        """
-        measure = self.measures[0] if measure is None else measure
-        n = None if n is None else whole("n", n, 0)
-        if only is not None:
-            choice("only", only, ("losses", "gains"))
-        for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
-            if name not in known:
-                raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
-        sides = [self.queries.filter(pc.equal(self.queries["system"], each)) for each in (system, other)]
-        values = [side[measure].to_numpy() for side in sides]
-        difference = differences(*values)
-        size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
-        order = np.argsort(-size, kind="stable")
-        order = order[size[order] > 0][:n]
-        columns = [sides[0]["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
-        return pa.table(columns, ["query", system, other, "difference"])
-
-    def _letters(self) -> dict[str, str]:
-        return {system: letter_text(at) for at, system in enumerate(self.scores)}
-
-    def _better_than(self, system: str, measure: str) -> str:
-        """Return the letters of the systems that this one is significantly better than, or not worse than."""
-        letters = self._letters()
-        beaten = []
-        for pair in self.pairs:
-            if pair.measure == measure and pair.p_holm < SIGNIFICANT:
-                ahead, behind = self.testing.marks(pair.system, pair.other, pair.difference)
-                if ahead == system:
-                    beaten.append(letters[behind])
-        return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
-
-    def _tables(self) -> list[Table]:
-        level = self.resampling.level
-        tests = ["difference", level, "p", "p (Holm)", "p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
-        samples = ["minimum detectable difference", "queries needed for the observed difference"]
-        return [
-            self._system_table(level),
-            _pair_table("pair", self.pairs, tests, level),
-            _pair_table("pair, at 80% power", self.pairs, samples, level),
-            *([self._slice_table(level)] if self.slices else []),
-            *query_tables(self, 3),
-        ]
-
-    def _system_table(self, level: str) -> Table:
-        queries = len(self.queries) // len(self.scores)
-        header, *rows = mean_cells([(scores, queries) for scores in self.scores.values()], level)
-        table = [["system", *(text for cells in header for text in (*cells, self.testing.relation))]]
-        for (system, letter), row in zip(self._letters().items(), rows, strict=True):
-            marked = zip(row, self.measures, strict=True)
-            marks = [text for cells, name in marked for text in (*cells, self._better_than(system, name))]
-            table.append([f"{letter}  {system}", *marks])
-        return table
-
-    def _slice_table(self, level: str) -> Table:
-        columns = ["difference", level, "p", "p (Holm)"]
-        table = [["slice", "queries", "pair", "measure", *columns]]
-        for value, each in islice(self.slices.items(), SHOWN):
-            _, *rows = _pair_table("pair", each.pairs, columns, level)
-            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
-            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
-        return table
-
-    def _exactness(self) -> str:
-        """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
-        sampled = [pair for pair in pairs if not pair.exact]
-        if not sampled:
-            return "all permutations: exact"
-        error = max(each.p_error for each in sampled)
-        text = f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
-        exact = len(pairs) - len(sampled)
-        return f"exact for {exact:,} of {len(pairs):,}; for the others {text}" if exact else text
-
-    def _remarks(self) -> list[str]:
-        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
-        return [
-            f"{self.resampling}. p: {self.testing}? From the paired randomization test ({self._exactness()}); p "
-            f"(t-test): from the paired t-test. Both are also corrected by Holm for {over}. "
-            f"One system is {self.testing.relation} another if p (Holm) < {SIGNIFICANT}.",
-            *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
-            *first_slices(self.slices),
-            *self.notes,
-        ]
-
-    def to_latex(self, places: int = 4) -> str:
-        """Return the scores of the systems as a LaTeX tabular, after comments that explain its marks.
-
-        A superscript names the systems that one is significantly better than (with a margin, not
-        worse than), with a corrected p below 0.05; the highest score of each measure is bold.
-
-        Args:
-            places: the number of decimal places.
-
-        Raises:
-            ValueError: `places` is not an integer from 0 to 16.
-        """
-        places = whole("places", places, 0, PLACES)
-        marks = f"Bold: the highest. Superscripts: the systems that one is {self.testing.relation}, by letter"
-        best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
-        lines = [
-            f"% {marks} (paired randomization test, p corrected by Holm < {SIGNIFICANT}).",
-            *(f"% {remark}" for remark in self.remarks()),
-            f"% {visible(self.signature)}",
-        ]
-        rows = [["", "System", *map(latex_text, self.measures)]]
-        for system, letter in self._letters().items():
-            cells = [f"$^{{{letter}}}$", latex_text(system)]
-            for name in self.measures:
-                value = self.scores[system][name].value
-                text = number_text(value, places)
-                text = f"\\textbf{{{text}}}" if value == best[name] else text
-                beaten = self._better_than(system, name).replace(" ", "")
-                cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
-            rows.append(cells)
-        return "\n".join([*lines, *tabular("ll" + "c" * len(self.measures), rows)])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison in JSON types."""
-        return {
-            "signature": self.signature,
-            "scores": without_nan(self.scores),
-            "pairs": [pair._asdict() for pair in self.pairs],
-            "baseline": self.baseline,
-            "queries": self.queries.to_pydict(),
-            "resampling": self.resampling._asdict(),
-            "notes": list(self.notes),
-            "testing": self.testing._asdict(),
-            "slices": [
-                {
-                    "slice": value,
-                    "queries": each.queries,
-                    "scores": without_nan(each.scores),
-                    "pairs": [pair._asdict() for pair in each.pairs],
-                }
-                for value, each in self.slices.items()
-            ],
-        }
-
-    @classmethod
-    @as_saved("Comparison")
-    def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on, in this version or an earlier one.
-
-        Means, pairs and slices are computed again from the values of the queries; the signature, the notes, and the
-        figures of a score that depend on documents are read. A weighted comparison of 1.0 to 1.2 keeps its figures,
-        since these versions did not save the weights.
-
-        Raises:
-            ValueError: an entry is missing, or has another type or range; names the entry.
-        """
-        names, queries = system_names(values["scores"], values["baseline"]), table_from_lists(values["queries"])
-        options = Options.parse(measures=list(values["scores"][names[0]]))
-        signature = saved_signature(values["signature"], options.names)
-        resampling = saved_resampling(values["resampling"])
-        testing = Testing.parse(*Testing(**values.get("testing", {})))
-        columns = _saved_columns(queries, names, options.names)
-        if lacks_weights(signature, queries):
-            results = _saved_results(values, resampling)
-        else:
-            first = queries.slice(0, len(queries) // len(names))
-            slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
-            results = _statistics_comparison_results(columns, slices, Contest(options, values["baseline"], resampling, testing))
-            results = _with_figures_of_documents(results, values)
-        return cls(
-            signature=signature,
-            baseline=values["baseline"],
-            queries=queries,
-            notes=saved_notes(values["notes"]),
-            testing=testing,
-            **results,
-        )
-
-    def plot(self, measure: str | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
-        """Return a Matplotlib figure of the differences in one measure, with their intervals, also by slices.
-
-        Args:
-            measure: a result, such as ``"nDCG@10"``, or ``"nDCG"`` for its first cutoff; by default the first result.
-            ax: Matplotlib Axes to draw into: one for the differences, or a list for these and the slices. By default
-                a new figure has both.
-            figsize: width and height of a new figure in inches.
-
-        Raises:
-            ValueError: the measure is unknown; `ax` or `figsize` has another type.
-        """
-        of_measure = [name for name in self.measures if measure in (None, name, measure_of(name))]
-        if not of_measure:
-            raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
-        measure = of_measure[0]
-        pairs = [pair for pair in self.pairs if pair.measure == measure]
-        panels = [self._plot_pairs, *[self._plot_slices] * bool(self.slices)]
-        lines = len(pairs) * max(1, min(len(self.slices), SHOWN) / 2)
-        figure, axes = figure_of(len(panels), 1.2 + 0.4 * lines, 7, ax=ax, figsize=figsize)
-        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
-            draw(each, pairs)
-        return figure
-
-    def _plot_pairs(self, axes: Any, pairs: Sequence[Pair]) -> None:
-        draw_rows(axes, [(pair.title, [_mark_of_difference(pair)]) for pair in pairs])
-        axes.axvline(0, color="gray", linewidth=1)
-        if self.testing.margin:
-            sign = {"greater": -1, "less": 1}[self.testing.alternative]
-            axes.axvline(sign * self.testing.margin, color="gray", linewidth=1, linestyle="dashed")
-        axes.margins(y=0.5 / max(1, len(pairs)))
-        with_interval = f"difference in {pairs[0].measure}, with {self.resampling.level}"
-        sides = "" if self.testing.alternative == "two-sided" else f" ({self.testing}?)"
-        axes.set_xlabel(f"{with_interval}; filled: corrected p < {SIGNIFICANT}{sides}")
-
-    def _plot_slices(self, axes: Any, pairs: Sequence[Pair]) -> None:
-        measure = pairs[0].measure
-        rows = []
-        for value, each in islice(self.slices.items(), SHOWN):
-            of_measure = [pair for pair in each.pairs if pair.measure == measure]
-            rows.append(
-                (
-                    f"{slice_name(value)} ({count_text(of_measure[0].queries)})",
-                    list(map(_mark_of_difference, of_measure)),
-                )
-            )
-        draw_rows(axes, rows, [pair.title for pair in pairs])
-        axes.axvline(0, color="gray", linewidth=1)
-        axes.set_xlabel(f"difference in {measure}, by slices (and their queries)")
-        axes.legend()
-
-
-def query_rows(
-    comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
-) -> list[tuple[Any, float, float, float]]:
-    """Return the queries on which the first system of a pair loses or gains most: query, both values, difference."""
-    table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-
-
-def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
-    """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
-    sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
-    tables = []
-    for did, only in sides.items():
-        table = [[f"queries that {did} most in {comparison.measures[0]}", "pair", "first", "second", "difference"]]
-        for pair in (pair for pair in comparison.pairs if pair.measure == comparison.measures[0]):
-            for query, *values, difference in query_rows(comparison, pair, n, only):
-                cells = (number_text(each, places) for each in values)
-                table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
-        tables.append(table)
-    return [table for table in tables if len(table) > 1]
-
-
-def _mark_of_difference(pair: Pair) -> Mark:
-    """Return the mark of a difference in plots."""
-    return Mark(pair.difference, pair.low, pair.high, pair.p_holm < SIGNIFICANT)
-
-
-def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
-    """Return a table of pairs with some columns, and a name for the first one."""
-    cells = ((pair, pair.cells(level)) for pair in pairs)
-    rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
-    return [[name, "measure", *columns], *rows]
-
-
-def compare(
-    *,
-    systems: Mapping[str, Any],
-    references: Any,
-    k: Cutoffs = None,
-    baseline: str | None = None,
-    sample_weight: Any = None,
-    query_ids: Any = None,
-    document_ids: Any = None,
-    data: Any = None,
-    exclude: Any = None,
-    by: Any = None,
-    confidence: float = 0.95,
-    seed: int = 0,
-    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
-    margin: float = 0.0,
-    corrected_over: Literal["measure", "all"] = "measure",
-    **options: Unpack[QueryOptions],
-) -> Comparison:
-    """Compare several systems on the same queries, with intervals and tests.
-
-    Each pair of systems, or each system and the baseline, is compared query by query: the
-    difference with its interval, a paired randomization test and a paired t-test, both also with
-    Holm's correction.
-
-    Args:
-        systems: the predictions of each system by its name, in any format that `compute` accepts.
-        references: the relevances, the same for all systems.
-        k: the cutoff or cutoffs.
-        baseline: the system to compare all others with; None for every pair.
-        sample_weight: one weight per query for the means.
-        query_ids: the query id of each row, for flat predictions and references.
-        document_ids: the document id of each row, with `query_ids`.
-        data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
-        exclude: documents to remove from rankings and ideals, as in `compute`.
-        by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
-            p-values corrected for all slices.
-        confidence: the confidence level of the intervals, between 0 and 1.
-        seed: the random seed; the same seed gives the same comparison.
-        alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
-            ("greater"), or it is worse ("less").
-        margin: with "greater", test whether the first is worse by less than this (non-inferiority); with "less",
-            whether it is better by less than this; in units of the measure.
-        corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
-        **options: the options of `compute`, except `use_aggregator` and `engine`. By default a judged query that is
-            missing from one system but not from another is an error; `missing="skip"` skips it for all systems.
-
-    Raises:
-        ValueError: as in `compute`, with the system's name; or there are fewer than two systems or
-            queries; systems have rankings of different queries; the baseline is unknown.
-        ImportError: SciPy is missing.
-
-    >>> comparison = compare(
-    ...     systems={"a": [[3, 2, 1], [1, 2, 3]], "b": [[1, 2, 3], [1, 3, 2]]},
-    ...     references=[[2, 1, 0], [0, 0, 1]],
-    ... )
-    >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
-    [('a', 'b', 0.3746, 0.5)]
-    """
-    resampling = Resampling.parse(confidence, seed)
-    testing = Testing.parse(alternative, margin, corrected_over)
-    parsed = Options.of_method(compare, k, options)
-    names = system_names(systems, baseline)
-    runs = {_argument(name): systems[name] for name in names}
-    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by)._asdict()
-    arguments = columns_of(data, {**runs, **shared})
-    runs = {name: arguments.pop(_argument(name)) for name in names}
-    inputs = Inputs(**arguments)
-    same_queries = options.get("missing") is None and parsed.missing == "empty"
-    columns, unmatched = _columns_of_systems(runs, inputs, parsed, same_queries)
-    if unmatched:
-        warn(f"{', '.join(map(_argument, unmatched))}: {next(iter(unmatched.values()))}")
-    signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
-    return comparison_of(
-        columns,
-        inputs.by,
-        options=parsed,
-        baseline=baseline,
-        resampling=resampling,
-        testing=testing,
-        signature=signature,
-        unmatched=unmatched,
-    )
-
-
-def comparison_of(
-    columns: Mapping[str, PerQuery],
-    by: Any,
-    *,
-    options: Options,
-    baseline: str | None,
-    resampling: Resampling,
-    testing: Testing,
-    signature: str,
-    unmatched: Mapping[str, str] | None = None,
-) -> Comparison:
-    """Return the comparison of systems from the columns of their queries, which may be values without rankings."""
-    ids = unmatched or {}
-    contest = Contest(options, baseline, resampling, testing)
-    first = next(iter(columns.values()))
-    slices = None if by is None else slices_of(by, first.get("query"), len(first["ideal"]))
-    results = _statistics_comparison_results(columns, slices, contest)
-    scores, pairs = results["scores"], results["pairs"]
-    of_slices: tuple[str, ...] = ()
-    if slices is not None:
-        compared, several = results["slices"], len(slices.values)
-        of_slices = (*small_slices(compared), *notes_on_slices(pairs, testing, len(compared), several))
-        columns = {name: with_slices(each, slices) for name, each in columns.items()}
-    return Comparison(
-        signature=signature,
-        baseline=baseline,
-        queries=_table_of_systems(columns, options.names),
-        notes=(
-            *left_out_notes(list(columns.values()), options),
-            *notes(list(columns.values()), options),
-            *notes_on_tests(pairs, testing, baseline),
-            *(f"{system}: {note}" for system in columns for note in unmatched_notes(columns[system], ids.get(system))),
-            *(f"{system}: {note}" for system in columns for note in missing_notes(columns[system], options)),
-            *(f"{system}: {note}" for system in columns for note in exclusion_notes(columns[system])),
-            *(f"{system}: {note}" for system in columns for note in chance_notes(scores[system], columns[system])),
-            *of_slices,
-        ),
-        testing=testing,
-        **results,
-    )
-
-
-def _statistics_comparison_results(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
-    """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
-    ((scores, pairs),) = contest.results(columns)
-    pairs = contest.testing.corrected(pairs)
-    return {
-        "scores": scores,
-        "pairs": tuple(pairs),
-        "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
-        "slices": {} if slices is None else _compared_slices(contest, slices, columns),
-    }
-
-
-def _saved_columns(queries: pa.Table, systems: Sequence[str], names: Sequence[str]) -> dict[str, PerQuery]:
-    """Return the columns of queries of each system from a saved table.
-
-    Raises:
-        ValueError: the systems have other queries, or do not follow each other.
-    """
-    tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
-    shared = [name for name in SHARED if name in queries.column_names]
-    in_order = pa.concat_tables(tables)["system"] == queries["system"]
-    if not in_order or any(each.select(shared) != tables[0].select(shared) for each in tables):
-        raise ValueError("queries: must be the same for each system, system after system")
-    return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}
-
-
-def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return results with the saved figures that the values of the queries do not determine."""
-
-    def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
-        return {
-            system: with_figures_of_documents(each, saved_scores(part["scores"][system], f"scores: {system}"))
-            for system, each in of_systems.items()
-        }
-
-    parts = {(type(each["slice"]), each["slice"]): each for each in saved.get("slices", [])}
-    slices = {
-        value: each._replace(scores=scores(each.scores, parts[type(value), value]))
-        for value, each in results["slices"].items()
-    }
-    return {**results, "scores": scores(results["scores"], saved), "slices": slices}
-
-
-def _saved_results(saved: Mapping[str, Any], resampling: Resampling) -> dict[str, Any]:
-    """Return the saved figures of a weighted comparison of 1.0 to 1.2."""
-    exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
-    of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
-
-    def part(values: Mapping[str, Any]) -> dict[str, Any]:
-        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
-        return {
-            "scores": {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()},
-            "pairs": tuple(
-                Pair(**of_1_0 | {RENAMED.get(name, name): each for name, each in pair.items()})
-                for pair in values["pairs"]
-            ),
-        }
-
-    slices = {
-        each["slice"]: ComparedSlice(saved_count(each["queries"], "slices"), **part(each))
-        for each in saved.get("slices", [])
-    }
-    return {**part(saved), "resampling": resampling._replace(exact=exact), "slices": slices}
-
-
-def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
-    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
-    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
-    weight = next(iter(columns.values())).get("weight")
-    with progress(len(slices.values), "Comparing", " slices") as bar:
-        for piece in in_pieces(slices):
-            valued = ~np.isnan(
-                [each[name][piece.queries] for each in columns.values() for name in contest.options.names]
-            )
-            valued &= True if weight is None else weight[piece.queries] > 0
-            enough = np.min([piece.parts.sums(each) for each in valued], axis=0) > 1
-            if enough.any():
-                queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
-                own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
-                results = contest.results(own, Parts(sizes))
-                values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
-                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
-            bar.update(len(piece.values))
-    corrected = iter(contest.testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs]))
-    return {
-        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
-        for value, (queries, (scores, pairs)) in by_slice.items()
-    }
-
-
-def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str]) -> pa.Table:
-    """Return a row per system and query, with the values of all results."""
-    first = query_table(next(iter(columns.values())))
-    shared = {name: first[name] for name in SHARED if name in first.column_names}
-    tables = []
-    for system, each in columns.items():
-        values = {name: pa.array(each[name], from_pandas=True) for name in names}
-        tables.append(pa.table({"system": pa.repeat(system, len(first)), **shared, **values}))
-    return pa.concat_tables(tables)
-
-
-def _argument(system: str) -> str:
-    """Return a system's predictions as errors name them."""
-    return f"systems[{shown(system)}]"
-
-
-def _columns_of_systems(
-    runs: Mapping[str, Any], inputs: Inputs, options: Options, same_queries: bool
-) -> tuple[dict[str, PerQuery], dict[str, str]]:
-    """Return the columns of queries for each system, and `Rankings.unmatched` of some; each input is read once.
-
-    Args:
-        runs: the predictions of each system.
-        inputs: the inputs that all systems share.
-        options: the options.
-        same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
-    """
-    sides = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
-    together = {_argument(name): predictions for name, predictions in runs.items()} | sides
-    together = {argument: from_file(argument, side) for argument, side in together.items()}
-    together = dict(zip(together, settled(**together), strict=True))
-    inputs = inputs._replace(**{name: together[name] for name in sides})
-    refuse_negative(inputs.references, inputs.exclude, options)
-    columns: dict[str, PerQuery] = {}
-    unmatched: dict[str, str] = {}
-    for name in runs:
-        try:
-            system = inputs._replace(predictions=together[_argument(name)])
-            columns[name] = query_columns(system, options, partial(unmatched.__setitem__, name))
-        except ValueError as error:
-            if str(error).startswith(tuple(f"{side}{end}" for side in (*sides, "sample_weight") for end in ": ")):
-                raise  # all systems share these
-            raise ValueError(f"{_argument(name)}: {error}") from None
-    if same_queries:
-        _refuse_lacking_queries(columns)
-    leave_out_alike(columns, options.names)
-    return columns, unmatched
-
-
-def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
-    """Raise an error for a system without a ranking for a judged query that another system ranks."""
-    missing = {name: each["missing"] for name, each in columns.items()}
-    ranked = ~np.logical_and.reduce(list(missing.values()))
-    for name, each in columns.items():
-        if (lacking := np.flatnonzero(missing[name] & ranked)).size:
-            at = int(lacking[0])
-            query = shown(each["query"][at]) if "query" in each else at
-            other = next(other for other, lacks in missing.items() if not lacks[at])
-            problem = f"no ranking for query {query}, which {shown(other)} has ({lacking.size} such queries)"
-            hint = (
-                'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
-                "all systems"
-            )
-            raise ValueError(f"{_argument(name)}: {problem}; {hint}")
-
-
-# ndcg/loops/mteb_files.py: Read MTEB's output across tasks: its predictions as one set of rankings, its results as one value per task.
-
-META = "model_meta.json"
-PREDICTIONS = "_predictions.json"
-RESULT = {"task_name", "scores", "mteb_version", "mteb_dataset_name"}  # any of them marks a file as a result
-
-Entry = tuple[str, str, str]  # task, subset, split
-Described = TypeVar("Described", Report, Comparison)
-
-
-@dataclass(frozen=True)
-class MTEBResults:
-    """The nDCG of models on MTEB's tasks in its result files: a mean for each subset and split of a task.
-
-    Attributes:
-        measure: the measure, such as ``"nDCG@10"``.
-        scores: the scores by model, then by task, subset and split.
-        languages: the language of each task, subset and split, such as ``"eng"``; several as ``"deu+eng"``.
-        versions: the versions of MTEB that wrote the files.
-        skipped_tasks: tasks without this measure, which are skipped.
-    """
-
-    measure: str
-    scores: dict[str, dict[Entry, float]]
-    languages: dict[Entry, str]
-    versions: tuple[str, ...]
-    skipped_tasks: tuple[str, ...]
-
-    def report(
-        self,
-        model: str | None = None,
-        *,
-        unit: Literal["task", "subset"] = "task",
-        by: Any = None,
-        confidence: float = 0.95,
-    ) -> Report:
-        """Return a report on one model, with tasks in place of queries.
-
-        Args:
-            model: its name; None if there is only one.
-            unit: the part that counts once: a "task", as the mean of its subsets and splits, or a "subset".
-            by: "language", "task", or `{name: value}` of the tasks or subsets.
-            confidence: the confidence level of the intervals, between 0 and 1.
-
-        Raises:
-            ValueError: an unknown model, fewer than two tasks, a task without a value in `by`.
-        """
-        if model is None and len(self.scores) > 1:
-            raise ValueError(f"model must be one of {', '.join(map(shown, self.scores))}; got None")
-        name = next(iter(self.scores)) if model is None else choice("model", model, tuple(self.scores))
-        units = self._units(set(self.scores[name]), unit)
-        return self._described(
-            report_of(
-                self._columns(name, units),
-                self._by(by, units),
-                options=self._options,
-                resampling=Resampling.parse(confidence),
-                signature=self._signature(unit),
-            ),
-            unit,
-        )
-
-    def compare(
-        self,
-        *,
-        baseline: str | None = None,
-        unit: Literal["task", "subset"] = "task",
-        by: Any = None,
-        missing: Literal["raise", "skip"] = "raise",
-        confidence: float = 0.95,
-        seed: int = 0,
-        alternative: Literal["two-sided", "greater", "less"] = "two-sided",
-        margin: float = 0.0,
-        corrected_over: Literal["measure", "all"] = "measure",
-    ) -> Comparison:
-        """Return a comparison of the models, with tasks in place of queries.
-
-        Args:
-            baseline: the model to compare all others with; None for every pair.
-            unit: the part that counts once, as in `report`.
-            by: "language", "task", or a mapping, as in `report`.
-            missing: if models have results of different tasks, subsets or splits, "raise" an error, or "skip" those
-                that are missing from any model.
-            confidence: the confidence level of the intervals, as in `compare`.
-            seed: the random seed, as in `compare`.
-            alternative: the direction of the tests, as in `compare`.
-            margin: the non-inferiority margin, as in `compare`.
-            corrected_over: the p-values that are corrected together, as in `compare`.
-
-        Raises:
-            ValueError: fewer than two models or tasks, an unknown baseline, a result that is missing from a model.
-        """
-        names = system_names(self.scores, baseline)
-        shared = set.intersection(*(set(each) for each in self.scores.values()))
-        if choice("missing", missing, ("raise", "skip")) == "raise":
-            for name in names:
-                if lacking := sorted(set(self.languages) - set(self.scores[name])):
-                    what = "task {}, subset {}, split {}".format(*lacking[0])
-                    problem = f"has no {self.measure} of {what}, which another model has ({len(lacking)} such results)"
-                    raise ValueError(
-                        f'model {shown(name)} {problem}; missing="skip" skips results that any model is missing'
-                    )
-        if not shared:
-            raise ValueError("the models have no task, subset and split in common; give results of the same tasks")
-        units = self._units(shared, unit)
-        return self._described(
-            comparison_of(
-                {name: self._columns(name, units) for name in names},
-                self._by(by, units),
-                options=self._options,
-                baseline=baseline,
-                resampling=Resampling.parse(confidence, seed),
-                testing=Testing.parse(alternative, margin, corrected_over),
-                signature=self._signature(unit),
-            ),
-            unit,
-            len(self.languages) - len(shared),
-        )
-
-    @property
-    def _options(self) -> Options:
-        return Options.parse(measures=self.measure)
-
-    def _signature(self, unit: str) -> str:
-        return f"{self.measure}|values:MTEB {'+'.join(self.versions)}|unit:{unit}|v:{__version__}"
-
-    def _units(self, entries: set[Entry], unit: str) -> dict[str, list[Entry]]:
-        """Return the results that each task, or subset of one, is the mean of, by its name."""
-        choice("unit", unit, ("task", "subset"))
-        subsets = {(task, subset) for task, subset, _ in self.languages}
-        several = {task for task, count in Counter(task for task, _ in subsets).items() if count > 1}
-        units = defaultdict(list)
-        for entry in sorted(entries):
-            task, subset, _ = entry
-            units[f"{task}/{subset}" if unit == "subset" and task in several else task].append(entry)
-        return dict(units)
-
-    def _columns(self, model: str, units: Mapping[str, list[Entry]]) -> PerQuery:
-        scores = self.scores[model]
-        values = np.array([math.fsum(scores[entry] for entry in entries) / len(entries) for entries in units.values()])
-        return columns_of_values(list(units), {self.measure: values})
-
-    def _by(self, by: Any, units: Mapping[str, list[Entry]]) -> Any:
-        """Return the value of each task or subset, in place of the word for it."""
-        if not isinstance(by, str):
-            return by
-        if choice("by", by, ("language", "task")) == "task":
-            return {name: entries[0][0] for name, entries in units.items()}
-        languages = {name: {self.languages[entry] for entry in entries} for name, entries in units.items()}
-        return {name: own.pop() if len(own) == 1 else "multilingual" for name, own in languages.items()}
-
-    def _described(self, result: Described, unit: str, left: int = 0) -> Described:
-        """Return a report or a comparison with notes on the meaning of its queries."""
-        unit_name = {"task": "tasks", "subset": "subsets of tasks"}[unit]
-        own: list[str] = [
-            f"Queries are MTEB's {unit_name}, each with its mean: intervals and p-values are about other tasks like "
-            "these, not about other queries of the same tasks."
-        ]
-        if unit == "subset":
-            own.append("Subsets of one task are alike, so that intervals may be too narrow and p-values too small.")
-        if self.skipped_tasks:
-            own.append(f"{len(self.skipped_tasks):,} of MTEB's tasks have no {self.measure} and are skipped.")
-        if left:
-            own.append(f"{left:,} results, each for a subset and a split, are missing for some models and are skipped.")
-        return replace(result, notes=(*own, *result.notes))
-
-
-class _Result(NamedTuple):
-    """The values of one measure in a result file."""
-
-    task: str
-    version: str | None
-    scores: dict[Entry, float]
-    languages: dict[Entry, str]
-
-
-def read_mteb(path: str | os.PathLike[str], k: int = 10) -> MTEBResults:
-    """Read MTEB's result files of one or more models, for reports and comparisons across tasks.
-
-    Args:
-        path: a folder that contains them at any depth, such as MTEB's cache, `~/.cache/mteb`: one folder per model.
-            The name of a model is in `model_meta.json`, or else the folder's; models with the same name have their
-            paths added. Links to folders are followed, and each folder is read once. Predictions and other JSON files
-            are ignored.
-        k: a cutoff that MTEB has: 1, 3, 5, 10, 20, 100 or 1000.
-
-    Raises:
-        ValueError: no file of results, one in another format, a subset twice for a model, no nDCG@k. Names the file.
-    """
-    measure = Options.parse(k=k).names[0]
-    root = Path(os.path.expanduser(path))
-    by_folder: dict[Path, dict[Entry, float]] = {}
-    languages: dict[Entry, str] = {}
-    versions: set[str] = set()
-    tasks: set[str] = set()
-    for file in _json_files(root):
-        if (result := _read_result(file, k)) is None:
-            continue
-        folder = file.parent
-        scores = by_folder.setdefault(folder, {})
-        if scores.keys() & result.scores.keys():
-            model = _model_names(root, [folder])[folder]
-            raise ValueError(f"{file}: task {shown(result.task)} of {model} is in another file already")
-        scores |= result.scores
-        languages |= result.languages
-        tasks.add(result.task)
-        if result.version is not None:
-            versions.add(result.version)
-    if not by_folder:
-        raise ValueError(f"{root}: contains no MTEB results, {{task}}.json; give a folder that does")
-    if not languages:
-        raise ValueError(
-            f"{root}: no result has ndcg_at_{k}; MTEB reports it for retrieval and reranking, at some cutoffs"
-        )
-    skipped_tasks = tasks - {task for task, _, _ in languages}
-    names = _model_names(root, list(by_folder))
-    of_models = {names[folder]: scores for folder, scores in by_folder.items() if scores}
-    return MTEBResults(measure, of_models, languages, tuple(sorted(versions)), tuple(sorted(skipped_tasks)))
-
-
-def _json_files(root: Path) -> list[Path]:
-    """Return the JSON files that may be results, in a folder and in all below it, each folder once."""
-    files: list[Path] = []
-    seen: set[Path] = set()
-    waiting = deque([root] if root.is_dir() else [])
-    while waiting:
-        folder = waiting.popleft()
-        if (real := folder.resolve()) in seen:
-            continue
-        seen.add(real)
-        for each in sorted(folder.iterdir()):
-            if each.is_dir():
-                # links come last, so that a folder that is there itself goes by its own path
-                (waiting.append if each.is_symlink() else waiting.appendleft)(each)
-            elif each.suffix == ".json" and each.name != META and not each.name.endswith(PREDICTIONS):
-                files.append(each)
-    return sorted(files)
-
-
-def _read_result(file: Path, k: int) -> _Result | None:
-    """Return the scores of a file of results, or None for a file of something else."""
-    result = _json(file)
-    if not isinstance(result, dict) or not RESULT & result.keys():
-        return None
-    try:
-        task, version = result["task_name"], result.get("mteb_version")
-        entries = [
-            (each["hf_subset"], split, each["languages"], each.get(f"ndcg_at_{k}"))
-            for split, of_split in result["scores"].items()
-            for each in of_split
-        ]
-    except (AttributeError, KeyError, TypeError):
-        problem = 'contains no result of MTEB 1.11 or newer, {"task_name": …, "scores": {split: [{…}]}}'
-        raise ValueError(f"{file}: {problem}; load it with MTEB and save it again") from None
-    if not isinstance(task, str):
-        raise ValueError(f"{file}: task_name must be a string; got {shown(task)}")
-    if not isinstance(version, str | None):
-        raise ValueError(f"{file}: mteb_version must be a string or null; got {shown(version)}")
-    scores: dict[Entry, float] = {}
-    languages: dict[Entry, str] = {}
-    for subset, split, spoken, value in entries:
-        place = f"{file}: subset {shown(subset)}, split {shown(split)}"
-        if not isinstance(subset, str):
-            raise ValueError(f"{place}: hf_subset must be a string")
-        if not isinstance(spoken, list) or not all(isinstance(each, str) for each in spoken):
-            raise ValueError(f'{place}: languages must be a list of strings, such as ["eng-Latn"]; got {shown(spoken)}')
-        if value is None:
-            continue
-        entry = task, subset, split
-        if entry in scores:
-            raise ValueError(f"{place}: has two entries with ndcg_at_{k}; keep one")
-        if not is_real(value) or not 0 <= float(value) <= 1:
-            raise ValueError(f"{place}: ndcg_at_{k} must be from 0 to 1; got {shown(value)}")
-        scores[entry], languages[entry] = float(value), _language(spoken)
-    return _Result(task, version, scores, languages)
-
-
-def join_tasks(tasks: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
-    """Return the rankings, or the judgments, of several tasks as one mapping, with the task in the name of each query.
-
-    Args:
-        tasks: for the name of each task, the path of MTEB's `{task}_predictions.json`, or a mapping
-            `{query: {document: value}}`, also by subset and split as in MTEB.
-
-    Returns:
-        `{query: {document: value}}`. A query is called `task/subset/split/id`, without subset and split if they are not
-        given.
-
-    Raises:
-        ValueError: a file that is not JSON, a value that is neither a mapping nor a path, or two queries with the same
-            name.
-
-    >>> join_tasks({"NFCorpus": {"default": {"test": {"q1": {"d1": 2}}}}, "SciFact": {"q1": {"d7": 1}}})
-    {'NFCorpus/default/test/q1': {'d1': 2}, 'SciFact/q1': {'d7': 1}}
-    """
-    if not isinstance(tasks, Mapping):
-        raise ValueError(f"tasks must be a mapping of their names to rankings or files; got {type(tasks).__name__}")
-    joined: dict[str, dict[Any, Any]] = {}
-    for name, documents in _named_queries(tasks):
-        if name in joined:
-            raise ValueError(f"tasks: two queries are called {shown(name)}; give tasks, subsets or queries other names")
-        joined[name] = documents
-    return joined
-
-
-def _named_queries(tasks: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
-    for task, given in tasks.items():
-        mapping = _json(Path(os.path.expanduser(given))) if isinstance(given, (str, os.PathLike)) else given
-        if not isinstance(mapping, Mapping):
-            raise ValueError(f"tasks: {shown(task)} must be a mapping or the path of a file; got {shown(mapping)}")
-        try:
-            rankings = list(rankings_in({name: each for name, each in mapping.items() if name != "mteb_model_meta"}))
-        except RecursionError:
-            raise ValueError(f"tasks: {shown(task)}: nests mappings too deep") from None
-        for names, queries in rankings:
-            for name in (task, *names):
-                if not isinstance(name, str):
-                    raise ValueError(f"tasks: {shown(name)} is not a name; give tasks, subsets and splits as strings")
-            for query, documents in queries.items():
-                if not isinstance(query, (str, Integral)) or isinstance(query, bool):
-                    problem = f"{shown(query)} is not the id of a query; give a string or an integer"
-                    raise ValueError(f"tasks: {shown(task)}: {problem}")
-                yield "/".join([task, *names, str(query)]), documents
-
-
-def _json(file: Path) -> Any:
-    try:
-        return parse_json(file.read_bytes())
-    except OSError as error:
-        raise ValueError(f"{file}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise ValueError(f"{file}: cannot be read as JSON: {error}") from None
-
-
-def _model_names(root: Path, folders: Sequence[Path]) -> dict[Path, str]:
-    """Return the name of the model of each folder, with the path of the folder if several have the same name."""
-    paths = {folder: folder.relative_to(root).as_posix() for folder in folders}
-    names = {}
-    for folder, path in paths.items():
-        meta = folder / META
-        meta_data = _json(meta) if meta.is_file() else {}
-        own = meta_data.get("name") if isinstance(meta_data, dict) else meta_data
-        if not isinstance(own, str | None):
-            raise ValueError(f'{meta}: must hold the name of the model, {{"name": "org/model"}}; got {shown(own)}')
-        names[folder] = own or (root.resolve().name if path == "." else path)
-    # a name with a path may be the name of another model
-    while twice := {name for name, count in Counter(names.values()).items() if count > 1}:
-        names = {folder: f"{name} ({paths[folder]})" if name in twice else name for folder, name in names.items()}
-    return names
-
-
-def _language(languages: list[str]) -> str:
-    """Return the languages of a result without their scripts.
-
-    >>> _language(["eng-Latn", "deu-Latn"])
-    'deu+eng'
-    """
-    return "+".join(sorted({each.partition("-")[0] for each in languages}))
-
-
 # ndcg/loops/scorer.py: The metric as scikit-learn, LightGBM and XGBoost call it, to select models and to stop training early.
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
@@ -13525,7 +12684,7 @@ def _for_lightgbm(
     if weight is not None:
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
-    results = _loops_scorer_results(options, predictions, labels, offsets_of(lengths), weight)
+    results = _results(options, predictions, labels, offsets_of(lengths), weight)
     return [(name, value, True) for name, value in results.items()]
 
 
@@ -13557,11 +12716,11 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
             "xgboost_metric: the DMatrix has no qid, so its queries are unknown; give DMatrix(..., qid=...)"
         )
     weight = data.get_weight()
-    results = _loops_scorer_results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
+    results = _results(options, predictions, data.get_label(), begins, weight if len(weight) else None)
     return [(f"ndcg.{name}", value) for name, value in results.items()]
 
 
-def _loops_scorer_results(
+def _results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
     """Return the results of queries with contiguous rows.
@@ -14960,6 +14119,1306 @@ def compute(
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
     return scores(from_frame(data, inputs), parsed)
+
+
+# ndcg/scores/documents.py: The documents of a query with their ranks, and what each adds to DCG.
+
+def documents(
+    *,
+    predictions: Any,
+    references: Any,
+    queries: Iterable[Any] | None = None,
+    k: Cutoffs = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    **options: Unpack[QueryOptions],
+) -> pa.Table:
+    """Return the documents of queries in the order of their ranks, then those that were not retrieved.
+
+    The columns are ``query``; ``document``, its id, or its position or row without ids; its ``relevance``, null if it
+    was not judged; the ``rank`` that it has, null if it was not retrieved; the ``last_rank``, another one if documents
+    with equal scores share their ranks; its ``gain``; and its ``discount``, the mean of its ranks, which is 0 beyond
+    the cutoff. DCG@k is the sum of gain times discount.
+
+    Args:
+        predictions: as in `compute`.
+        references: as in `compute`.
+        queries: the ids of the queries, or their indices if they have none; None for all.
+        k: the cutoff.
+        query_ids: as in `compute`.
+        document_ids: as in `compute`.
+        data: as in `compute`.
+        exclude: as in `compute`; these documents are left out.
+        **options: the options of `compute`, except `use_aggregator` and `engine`.
+
+    Raises:
+        ValueError: as in `compute`; or there are several cutoffs, or a query is unknown.
+
+    >>> found = documents(predictions={"q": {"a": 2, "b": 1}}, references={"q": {"b": 3, "c": 1}}, k=1)
+    >>> for row in found.select(["document", "relevance", "rank", "discount"]).to_pylist():
+    ...     print(*row.values())
+    a None 1 1.0
+    b 3.0 2 0.0
+    c 1.0 None 0.0
+    """
+    parsed = Options.of_method(documents, k, options)
+    if len(parsed.cutoffs) > 1:
+        raise ValueError(f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}")
+    wanted = None if queries is None else dict.fromkeys(queries)
+    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude))
+    found: dict[Any, pa.Table] = {}
+    with closing(counted_parts(inputs, parsed)) as parts:
+        for part, before in parts:
+            names = [before + at for at in range(part.queries)] if part.query_ids is None else part.names()
+            with UserTerms(part, before):
+                check_queries(**part.arrays(), gain=parsed.gain, negative_relevance=parsed.negative_relevance)
+            found |= {
+                query: _documents_of(part, at, query, parsed)
+                for at, query in enumerate(names)
+                if wanted is None or query in wanted
+            }
+    if unknown := [query for query in wanted or () if query not in found]:
+        raise ValueError(f"queries: {shown(unknown[0])} is not a query of the references ({len(unknown)} such queries)")
+    return pa.concat_tables([found[query] for query in wanted or found], promote_options="permissive")
+
+
+def _documents_of(part: Rankings, at: int, query: Any, options: Options) -> pa.Table:
+    """Return the rows of a query, by its index in rankings."""
+    start, stop = part.offsets[at : at + 2].tolist()
+    rows = slice(start, stop)
+    score = part.score[rows]
+    retrieved = score > -np.inf if part.retrieved is None else part.retrieved[rows] & (score > -np.inf)
+    judged = np.ones(stop - start, bool) if part.judged is None else part.judged[rows]
+    gain = _scores_documents_gains(part, rows, judged, options)
+    order = _scores_documents_ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
+    first, last = np.arange(len(order)), np.arange(1, len(order) + 1)  # ranks from 0, and those after them
+    if options.ties == "average":
+        new = np.ones(len(order), bool)
+        new[1:] = score[order][1:] != score[order][:-1]
+        group, begins = np.cumsum(new) - 1, np.flatnonzero(new)
+        first, last = begins[group], np.append(begins[1:], len(order))[group]
+    (k,) = options.cutoffs
+    counted = len(order) if k is None else min(k, len(order))
+    sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
+    discount = (sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]) / (last - first)
+    missed = np.flatnonzero(judged & ~retrieved)
+    missed = missed[np.argsort(-gain[missed], kind="stable")]
+    listed = np.concatenate([order, missed])
+    ids = list(range(stop - start)) if part.documents is None else part.documents(at)
+    nothing = [None] * len(missed)
+    return pa.table(
+        {
+            "query": [query] * len(listed),
+            "document": [ids[each] for each in listed.tolist()],
+            "relevance": pa.array(part.relevance[rows][listed].astype(float), mask=~judged[listed]),
+            "rank": pa.array([*(first + 1).tolist(), *nothing], pa.int64()),
+            "last_rank": pa.array([*last.tolist(), *nothing], pa.int64()),
+            "gain": gain[listed],
+            "discount": np.append(discount, np.zeros(len(missed))),
+        }
+    )
+
+
+def _scores_documents_gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Floats:
+    """Return the gain of each document: the CG of a query that has no other."""
+    count = rows.stop - rows.start
+    alone = part.relevance[rows], np.zeros(count), np.arange(count + 1)
+    gain, negative = options.gain, options.negative_relevance
+    found = score_queries(*alone, judged=judged, measures=("CG",), gain=gain, negative_relevance=negative)
+    return np.asarray(found["CG"][0])
+
+
+def _scores_documents_ranked(score: NDArray[Any], gain: Floats, retrieved: NDArray[np.intp], ties: str) -> NDArray[np.intp]:
+    """Return the positions of retrieved documents, best first."""
+    last_first = {"best": gain, "worst": -gain, "last": np.arange(len(score))}.get(ties, -np.arange(len(score)))
+    return retrieved[np.lexsort((last_first[retrieved], score[retrieved]))[::-1]]
+
+
+# ndcg/statistics/welch.py: The difference of the means of two independent samples of queries, by Welch's t (1947).
+
+def welch(
+    samples: Sequence[Floats],
+    intervals: Sequence[tuple[float, float]],
+    *,
+    confidence: float = 0.95,
+    alternative: str = "two-sided",
+    margin: float = 0.0,
+) -> dict[str, Any]:
+    """Return the interval of the difference of two means, and the test of it.
+
+    The same as `scipy.stats.ttest_ind` with ``equal_var=False``, except if the values of each sample are all equal:
+    they have no variance. Then p is that of the permutation test, and the interval follows from those of the means
+    (Newcombe, Statistics in Medicine 1998).
+
+    Args:
+        samples: the values of each of two samples, at least two of each.
+        intervals: the interval of the mean of each sample.
+        confidence: the confidence of these intervals, and of the one that is returned.
+        alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
+        margin: the margin.
+
+    Returns:
+        ``difference``, ``low``, ``high``, ``standard_error``, ``degrees_of_freedom``, ``p``, and ``min_detectable``,
+        the smallest difference that such a test detects at the 5% level with 80% power; nan if it is unknown.
+
+    >>> found = welch((np.array([.9, .8, .7]), np.array([.5, .6, .1, .2])), ((.5, .9), (.1, .7)))
+    >>> {name: round(found[name], 4) for name in ("difference", "low", "high", "p")}
+    {'difference': 0.45, 'low': 0.0904, 'high': 0.8096, 'p': 0.025}
+    """
+    student, two_sided = scipy_special(), alternative == "two-sided"
+    size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # so that no square overflows
+    means = [float((each / size).mean()) for each in samples]
+    variances = [float((each / size).var(ddof=1)) / len(each) for each in samples]
+    difference, error = means[0] - means[1], math.sqrt(sum(variances))
+    beyond = difference - {"two-sided": 0.0, "greater": -margin, "less": margin}[alternative] / size
+    if error <= ROUNDING * max(map(abs, means)):
+        (low, high), (low_other, high_other) = ([end / size for end in ends] for ends in intervals)
+        below = math.hypot(means[0] - low, high_other - means[1])
+        above = math.hypot(high - means[0], means[1] - low_other)
+        freedom, detected = min(map(len, samples)) - 1.0, math.nan
+        is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[alternative]
+        p = min(1.0, (1 + two_sided) / math.comb(sum(map(len, samples)), len(samples[0]))) if is_beyond else 1.0
+    else:
+        squares = (each**2 / (len(sample) - 1) for each, sample in zip(variances, samples, strict=True))
+        freedom = error**4 / sum(squares)
+        below = above = float(student.stdtrit(freedom, (1 + confidence) / 2)) * error
+        t = beyond / error
+        tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
+        p = (1 + two_sided) * float(student.stdtr(freedom, tail))
+        detected = float(detectable_t(np.array([freedom + 1]), two_sided)[0]) * error
+    figures = {"difference": difference, "low": difference - below, "high": difference + above, "standard_error": error}
+    scaled = {name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()}
+    return {**scaled, "degrees_of_freedom": freedom, "p": p}
+
+
+# ndcg/statistics/contest.py: The scores and pairs of several systems, of all queries and of slices.
+
+ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]  # scores by system and name, and pairs
+
+
+class ComparedSlice(NamedTuple):
+    """How systems differ on the queries with the same value of `by`.
+
+    Attributes:
+        queries: the number of these queries.
+        scores: the scores by system, then by name.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices.
+    """
+
+    queries: int
+    scores: dict[str, dict[str, Score]]
+    pairs: tuple[Pair, ...]
+
+
+class Contest(NamedTuple):
+    """How to compare systems: the options, the baseline, the intervals and the tests."""
+
+    options: Options
+    baseline: str | None
+    resampling: Resampling
+    testing: Testing
+
+    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
+        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
+        weight = next(iter(columns.values())).get("weight")
+        names = self.options.names
+        values = np.stack([each[name] for each in columns.values() for name in names])
+        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
+        contests = self._contests(columns)
+        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
+        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
+        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
+        by_system = []
+        for at, each in enumerate(columns.values()):
+            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
+            by_system.append(scores_of(each, self.options, of_system, parts))
+        results: list[ScoresAndPairs] = [
+            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
+        ]
+        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
+        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
+        for contest, figures in zip(contests, figures_of_pairs, strict=True):
+            name, *systems = contest
+            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
+            difference = differences(*means)
+            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
+            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
+            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
+            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
+            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
+                of_part.append(Pair(*contest, *of_pair))
+        return results
+
+    def unpaired_results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
+        """Return the scores and pairs of systems with different queries, before Holm's correction."""
+        confidence = self.resampling.confidence
+        scores = {system: scored(each, self.options, confidence)[0] for system, each in columns.items()}
+        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
+        greatest = dict(zip(self.options.names, greatest_values(self.options).tolist(), strict=True))
+        pairs = []
+        for name, one, other in self._contests(columns):
+            systems = (one, other)
+            values = [columns[system][name] for system in systems]
+            samples = [each[~np.isnan(each)] for each in values]
+            for system, sample in zip(systems, samples, strict=True):
+                if len(sample) < 2:
+                    raise ValueError(f"{system}: a comparison needs at least two queries that have a value; got 1")
+            ends = [(scores[system][name].low, scores[system][name].high) for system in systems]
+            bound = math.inf if min(each.min() for each in samples) < 0 else greatest[name]
+            found = welch(samples, ends, confidence=confidence, **how)
+            figures = {
+                **found,
+                "low": max(found["low"], -bound),
+                "high": min(found["high"], bound),
+                "low_holm": -bound,
+                "high_holm": bound,
+                **dict.fromkeys(("p_holm", "p_t", "p_t_holm"), found["p"]),
+                **dict.fromkeys(("wins", "ties", "losses", "queries_needed"), None),
+                "exact": False,
+                "permutations": 0,
+            }
+            if not found["min_detectable"] <= self.testing.margin + bound:
+                figures["min_detectable"] = None
+            pairs.append(Pair(name, one, other, **figures))
+        return scores, pairs
+
+    def _contests(self, systems: Iterable[str]) -> list[tuple[str, str, str]]:
+        """Return each result with each pair of systems, or with each system and the baseline."""
+        opponents = list(combinations(systems, 2))
+        if self.baseline is not None:
+            opponents = [(system, self.baseline) for system in systems if system != self.baseline]
+        return [(name, *each) for name in self.options.names for each in opponents]
+
+    def _figures(
+        self,
+        values: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+        pairs: Sequence[tuple[int, int]],
+        ends: Intervals,
+        parts: Parts | None,
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
+        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
+        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
+        powers = power(values, weight, pairs, **how)
+        greatest = greatest_values(self.options)
+        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
+        whole = Parts([values.shape[1]]) if parts is None else parts
+        for at, (one, other) in enumerate(pairs):
+            by_query = differences(values[one], values[other])
+            bound = greatest[one % len(greatest)]
+            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
+                bound = math.inf
+            detectable = powers.min_detectable[at]
+            counts = {"wins": by_query > 0, "ties": by_query == 0, "losses": by_query < 0}
+            by_part = {
+                **{name: each[at] for name, each in ends._asdict().items()},
+                "low_holm": np.full(whole.number, -bound),
+                "high_holm": np.full(whole.number, bound),
+                "degrees_of_freedom": whole.sums(~np.isnan(by_query) & counted) - 1,
+                "p": tests.randomization[at],
+                "p_holm": tests.randomization[at],
+                "p_t": tests.t_test[at],
+                "p_t_holm": tests.t_test[at],
+                **{name: whole.sums(each & counted) for name, each in counts.items()},
+                "exact": tests.exact[at],
+                "permutations": tests.permutations[at],
+                "min_detectable": np.where(detectable <= self.testing.margin + bound, detectable, math.nan),
+                "queries_needed": powers.queries_needed[at],
+            }
+            yield {name: each.reshape(-1) for name, each in by_part.items()}
+
+
+def results_of(columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest) -> dict[str, Any]:
+    """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
+    if contest.testing.paired:
+        ((scores, pairs),) = contest.results(columns)
+    else:
+        scores, pairs = contest.unpaired_results(columns)
+    pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
+    return {
+        "scores": scores,
+        "pairs": tuple(pairs),
+        "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
+        "slices": {} if slices is None else _compared_slices(contest, slices, columns),
+    }
+
+
+def _compared_slices(contest: Contest, slices: Slices, columns: Mapping[str, PerQuery]) -> dict[Value, ComparedSlice]:
+    """Return how systems differ in each slice, if every system has at least two values of each measure there."""
+    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    weight = next(iter(columns.values())).get("weight")
+    with progress(len(slices.values), "Comparing", " slices") as bar:
+        for piece in in_pieces(slices):
+            valued = ~np.isnan(
+                [each[name][piece.queries] for each in columns.values() for name in contest.options.names]
+            )
+            valued &= True if weight is None else weight[piece.queries] > 0
+            enough = np.min([piece.parts.sums(each) for each in valued], axis=0) > 1
+            if enough.any():
+                queries, sizes = piece.queries[piece.parts.of_queries(enough)], piece.parts.sizes[enough]
+                own = {system: {name: each[queries] for name, each in of.items()} for system, of in columns.items()}
+                results = contest.results(own, Parts(sizes))
+                values = (value for value, is_kept in zip(piece.values, enough.tolist(), strict=True) if is_kept)
+                by_slice |= zip(values, zip(sizes.tolist(), results, strict=True), strict=True)
+            bar.update(len(piece.values))
+    return corrected_slices(by_slice, contest.testing, contest.resampling.confidence)
+
+
+def corrected_slices(
+    by_slice: Mapping[Value, tuple[int, ScoresAndPairs]], testing: Testing, confidence: float
+) -> dict[Value, ComparedSlice]:
+    """Return slices with their p-values and intervals corrected together, from their queries, scores and pairs."""
+    corrected = iter(testing.corrected([pair for _, (_, pairs) in by_slice.values() for pair in pairs], confidence))
+    return {
+        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(pairs))))
+        for value, (queries, (scores, pairs)) in by_slice.items()
+    }
+
+
+# ndcg/statistics/plots.py: Draw comparisons: the means of systems beside the best or a baseline, slices, and the difference of each query.
+
+EXTREMES = 5  # queries at either end of the differences that have a row and a name
+
+
+def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str, Pair]:
+    """Return the pairs of one system in a measure, by the name of the other system."""
+    of_measure = [pair for pair in pairs if pair.measure == measure and reference in pair[1:3]]
+    return {pair.other if pair.system == reference else pair.system: pair for pair in of_measure}
+
+
+def plot_means(
+    axes: Any, scores: Mapping[str, Mapping[str, Score]], pairs: Mapping[str, Pair], measure: str, testing: Testing
+) -> None:
+    """Draw a row for each system: its mean, on the interval of its difference from the reference.
+
+    Args:
+        axes: the Matplotlib Axes.
+        scores: the scores of the systems, in the order of the rows.
+        pairs: the pairs of the reference, by the name of the other system.
+        measure: the name of the scores.
+        testing: the hypotheses of the tests.
+    """
+    (reference,) = scores.keys() - pairs.keys()
+    mean = scores[reference][measure].value
+    axes.axvline(mean, color="C0", linewidth=1.5)
+    draw_mark(axes, Mark(mean, mean, mean), list(scores).index(reference), "C0")
+    figures = {reference: number_text(mean)}
+    for at, system in enumerate(scores):
+        if system == reference:
+            continue
+        value, pair = scores[system][measure].value, pairs[system]
+        seen, tested = (pair, testing.tested) if pair.system == system else (pair.turned(), -testing.tested)
+        draw_mark(axes, Mark(value, mean + seen.low_holm, mean + seen.high_holm, _is_significant(pair)), at, "C1")
+        p = p_text(pair.p_holm)
+        difference = number_text(seen.difference, sign="+")
+        figures[system] = f"{number_text(value)}  {difference}  p {'' if p.startswith('<') else '= '}{p}"
+        if testing.margin:
+            axes.plot([mean + tested] * 2, [at - 0.5, at + 0.5], color="gray", linestyle="dashed", linewidth=1)
+    name_rows(axes, list(scores))
+    beside = axes.secondary_yaxis("right")
+    beside.set_yticks(range(len(scores)), [figures[system] for system in scores])
+    beside.tick_params(length=0)
+    axes.margins(x=0.08)
+    axes.grid(axis="x", alpha=0.3)
+    lines = [
+        measure,
+        f"lines: intervals of the difference from {reference}",
+        f"filled: p < {SIGNIFICANT}; p and intervals corrected by Holm",
+        *([] if testing.alternative == "two-sided" else [f"p: {testing}?"]),
+    ]
+    axes.set_xlabel("\n".join(lines), parse_math=False)
+
+
+def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice], reference: str, measure: str) -> None:
+    """Draw a row for each slice: how systems differ from the reference there; without marks if it has no interval."""
+    rows: list[tuple[str, list[Mark]]] = []
+    systems: list[str] = []
+    for value, size in list(zip(slices.values, np.bincount(slices.code).tolist(), strict=True))[:SHOWN]:
+        pairs = pairs_with(reference, compared[value].pairs, measure) if value in compared else {}
+        systems = list(pairs) or systems
+        seen = [pair if pair.system == system else pair.turned() for system, pair in pairs.items()]
+        name = f"{slice_name(value)} ({count_text(seen[0].queries if seen else size)}{'' if seen else ', no interval'})"
+        marks = [Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair)) for pair in seen]
+        rows.append((name, marks))
+    draw_rows(axes, rows, systems)
+    axes.axvline(0, color="gray", linewidth=1)
+    axes.grid(axis="x", alpha=0.3)
+    lines = [f"difference in {measure} from {reference}", "by slices (and their queries)", "corrected over all slices"]
+    axes.set_xlabel("\n".join(lines), parse_math=False)
+    legend_above(axes)
+
+
+def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
+    """Draw the difference of each query, the greatest on top; those at either end have a row and a name.
+
+    Args:
+        axes: the Matplotlib Axes.
+        ids: the ids of the queries.
+        difference: their differences; nan is left out.
+        label: what they are the differences of.
+    """
+    order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
+    difference, names = difference[order], [str(ids[at]) for at in order.tolist()]
+    middle = slice(EXTREMES, -EXTREMES) if len(names) > 3 * EXTREMES else slice(0, 0)
+    height = np.arange(len(names), dtype=float)
+    between = len(names[middle])
+    if between:  # in as many rows as those at an end
+        height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
+        height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
+    named = np.delete(np.arange(len(names)), middle)
+    axes.barh(height[named], difference[named], color=np.where(difference[named] > 0, "C0", "C1"), height=0.7)
+    for color, side in (("C0", np.maximum), ("C1", np.minimum)) if between else ():
+        axes.fill_betweenx(height[middle], 0, side(difference[middle], 0), step="mid", color=color, linewidth=0)
+    rows = {height[at]: names[at] for at in named.tolist()}
+    if between:
+        rows[1.5 * EXTREMES - 0.5] = f"{between:,} more"
+    name_rows(axes, list(rows.values()), list(rows))
+    axes.axvline(0, color="gray", linewidth=1)
+    higher, lower = np.count_nonzero(difference > 0), np.count_nonzero(difference < 0)
+    axes.set_xlabel(label, parse_math=False)
+    axes.set_title(f"higher on {higher:,}, equal on {len(names) - higher - lower:,}, lower on {lower:,}", size="medium")
+
+
+def _is_significant(pair: Pair) -> bool:
+    return pair.p_holm < SIGNIFICANT
+
+
+# ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
+
+SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
+PLACES = 16  # at most: float64 holds no more digits
+ONE_SIDED = (
+    "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
+    "interval."
+)
+WELCH = "Wilson-type t for means, Welch's t for differences"
+INDEPENDENT = (
+    "The systems have different queries, which count as independent samples: how hard the queries are does not cancel "
+    "out, so that it takes more queries to find a difference than on the same queries."
+)
+
+
+@dataclass(frozen=True)
+class Comparison(Readable):
+    """Several systems compared, on the same queries or on different ones.
+
+    Attributes:
+        signature: every choice that the scores depend on.
+        scores: the scores by system, then by name.
+        pairs: the pairs of systems with their differences, by measure.
+        baseline: the system that all others are compared with, or None for every pair.
+        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` if there are any, and
+            under each score's name the query's value (null if it has none).
+        resampling: the confidence of the intervals, and the options of the test.
+        testing: the hypotheses of the tests.
+        notes: sentences with further facts for the reader.
+        slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
+            without a value, None, come last.
+    """
+
+    signature: str
+    scores: dict[str, dict[str, Score]]
+    pairs: tuple[Pair, ...]
+    baseline: str | None
+    queries: pa.Table
+    resampling: Resampling
+    testing: Testing
+    notes: tuple[str, ...] = ()
+    slices: dict[Value, ComparedSlice] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of queries of each system, in the means or not."""
+        return {each["values"]: each["counts"] for each in pc.value_counts(self.queries["system"]).to_pylist()}
+
+    @property
+    def measures(self) -> list[str]:
+        """The names of the results, such as ``"nDCG@10"``."""
+        return list(next(iter(self.scores.values())))
+
+    def _require_pairs(self, what: str) -> None:
+        """Raise an error for a comparison of different queries, which cannot be compared one by one."""
+        if not self.testing.paired:
+            raise ValueError(f"{what}: the systems have different queries, which cannot be compared one by one")
+
+    def _of(self, system: str) -> pa.Table:
+        """Return the rows of a system in the table of queries."""
+        return self.queries.filter(pc.equal(self.queries["system"], system))
+
+    def differences(
+        self,
+        system: str,
+        other: str,
+        measure: str | None = None,
+        n: int | None = 10,
+        only: Literal["losses", "gains"] | None = None,
+    ) -> pa.Table:
+        """Return the queries on which two systems differ most: ``query``, both values and the ``difference``.
+
+        The greatest difference comes first. Queries on which both have the same value are omitted.
+
+        Args:
+            system: the first system.
+            other: the system it is compared with.
+            measure: the name of a result; by default the first.
+            n: the number of queries; None for all that differ.
+            only: "losses", the queries on which the first system scores lower, or "gains", on which it scores higher.
+
+        Raises:
+            ValueError: a system or measure is unknown, `n` is negative, or `only` is another word; the systems have
+                different queries.
+        """
+        self._require_pairs("differences")
+        measure = self.measures[0] if measure is None else measure
+        n = None if n is None else whole("n", n, 0)
+        if only is not None:
+            choice("only", only, ("losses", "gains"))
+        for name, known in ((system, list(self.scores)), (other, list(self.scores)), (measure, self.measures)):
+            if name not in known:
+                raise ValueError(f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}")
+        one, another = (self._of(each) for each in (system, other))
+        values = [each[measure].to_numpy() for each in (one, another)]
+        difference = differences(*values)
+        size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
+        order = np.argsort(-size, kind="stable")
+        order = order[size[order] > 0][:n]
+        columns = [one["query"].take(pa.array(order)), *(each[order] for each in (*values, difference))]
+        return pa.table(columns, ["query", system, other, "difference"])
+
+    def _letters(self) -> dict[str, str]:
+        return {system: letter_text(at) for at, system in enumerate(self.scores)}
+
+    def _better_than(self, system: str, measure: str) -> str:
+        """Return the letters of the systems that this one is significantly better than, or not worse than."""
+        letters = self._letters()
+        beaten = []
+        for pair in self.pairs:
+            if pair.measure == measure and pair.p_holm < SIGNIFICANT:
+                ahead, behind = self.testing.marks(pair.system, pair.other, pair.difference)
+                if ahead == system:
+                    beaten.append(letters[behind])
+        return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
+
+    def _tables(self) -> list[Table]:
+        level = self.resampling.level
+        tests, samples = ["difference", level, "p", "p (Holm)"], ["minimum detectable difference"]
+        if self.testing.paired:
+            tests += ["p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
+            samples.append("queries needed for the observed difference")
+        return [
+            self._system_table(level),
+            _pair_table("pair", self.pairs, tests, level),
+            _pair_table("pair, at 80% power", self.pairs, samples, level),
+            *([self._slice_table(level)] if self.slices else []),
+            *query_tables(self, 3),
+        ]
+
+    def _system_table(self, level: str) -> Table:
+        header, *rows = mean_cells([(scores, self.counts[name]) for name, scores in self.scores.items()], level)
+        table = [["system", *(text for cells in header for text in (*cells, self.testing.relation))]]
+        for (system, letter), row in zip(self._letters().items(), rows, strict=True):
+            marked = zip(row, self.measures, strict=True)
+            marks = [text for cells, name in marked for text in (*cells, self._better_than(system, name))]
+            table.append([f"{letter}  {system}", *marks])
+        return table
+
+    def _slice_table(self, level: str) -> Table:
+        columns = ["difference", level, "p", "p (Holm)"]
+        table = [["slice", "queries", "pair", "measure", *columns]]
+        for value, each in islice(self.slices.items(), SHOWN):
+            _, *rows = _pair_table("pair", each.pairs, columns, level)
+            counts = [counted_text(pair.queries, each.queries) for pair in each.pairs]
+            table += [[slice_name(value), count, *row] for count, row in zip(counts, rows, strict=True)]
+        return table
+
+    def _exactness(self) -> str:
+        """Return the number of pairs with an exact p, and the precision of p for the others."""
+        pairs = [*self.pairs, *(pair for each in self.slices.values() for pair in each.pairs)]
+        sampled = [pair for pair in pairs if not pair.exact]
+        if not sampled:
+            return "all permutations: exact"
+        error = max(each.p_error for each in sampled)
+        text = f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
+        exact = len(pairs) - len(sampled)
+        return f"exact for {exact:,} of {len(pairs):,}; for the others {text}" if exact else text
+
+    def _remarks(self) -> list[str]:
+        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[self.testing.corrected_over]
+        if self.testing.paired:
+            test = f"the paired randomization test ({self._exactness()}); p (t-test): from the paired t-test. Both are"
+        else:
+            test = "Welch's t-test, which is"
+        intervals = str(self.resampling) if self.testing.paired else f"{self.resampling.level}s: {WELCH}"
+        return [
+            f"{intervals}. p: {self.testing}? From {test} also corrected by Holm for {over}; intervals are not. "
+            f"One system is {self.testing.relation} another if p (Holm) < {SIGNIFICANT}.",
+            *([] if self.testing.paired else [INDEPENDENT]),
+            *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
+            *first_slices(self.slices),
+            *self.notes,
+        ]
+
+    def to_latex(self, places: int = 4) -> str:
+        """Return the scores of the systems as a LaTeX table, after comments with the remarks and the signature.
+
+        A superscript names the systems that one is significantly better than (with a margin, not
+        worse than), with a corrected p below 0.05; the highest score of each measure is bold. The caption says so.
+
+        Args:
+            places: the number of decimal places.
+
+        Raises:
+            ValueError: `places` is not an integer from 0 to 16.
+        """
+        places = whole("places", places, 0, PLACES)
+        best = {name: max(scores[name].value for scores in self.scores.values()) for name in self.measures}
+        rows = [["", "System", *map(latex_text, self.measures)]]
+        for system, letter in self._letters().items():
+            cells = [f"$^{{{letter}}}$", latex_text(system)]
+            for name in self.measures:
+                value = self.scores[system][name].value
+                text = number_text(value, places)
+                text = f"\\textbf{{{text}}}" if value == best[name] else text
+                beaten = self._better_than(system, name).replace(" ", "")
+                cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
+            rows.append(cells)
+        comments = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
+        table = tabular("ll" + "c" * len(self.measures), rows)
+        return "\n".join([*comments, "\\begin{table}", "\\centering", self._caption(), *table, "\\end{table}"])
+
+    def _caption(self) -> str:
+        """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
+        family = len(self.testing.families(self.pairs)[0])
+        of_what = {"measure": "of a measure", "all": "of all measures"}[self.testing.corrected_over]
+        corrected = f", corrected by Holm for {family:,} pairs {of_what}" if family > 1 else ""
+        queries = sorted(set(self.counts.values()))
+        counts = " to ".join(map(count_text, dict.fromkeys((queries[0], queries[-1]))))
+        what = f"{latex_text(', '.join(self.measures))} of {counts} queries. Bold: the highest."
+        marks = f"Superscripts: the systems that one is {self.testing.relation}, by letter"
+        return f"\\caption{{{what} {marks} ({self.testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison in JSON types."""
+        return {
+            "signature": self.signature,
+            "scores": without_nan(self.scores),
+            "pairs": [pair._asdict() for pair in self.pairs],
+            "baseline": self.baseline,
+            "queries": self.queries.to_pydict(),
+            "resampling": self.resampling._asdict(),
+            "notes": list(self.notes),
+            "testing": self.testing._asdict(),
+            "slices": [
+                {
+                    "slice": value,
+                    "queries": each.queries,
+                    "scores": without_nan(each.scores),
+                    "pairs": [pair._asdict() for pair in each.pairs],
+                }
+                for value, each in self.slices.items()
+            ],
+        }
+
+    @classmethod
+    @as_saved("Comparison")
+    def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
+        """Return the comparison that `to_dict` was called on, in this version or an earlier one.
+
+        Means, pairs and slices are computed again from the values of the queries; the signature, the notes, and the
+        figures of a score that depend on documents are read. A weighted comparison of 1.0 to 1.2 keeps its figures,
+        since these versions did not save the weights.
+
+        Raises:
+            ValueError: an entry is missing, or has another type or range; names the entry.
+        """
+        names, queries = system_names(values["scores"], values["baseline"]), table_from_lists(values["queries"])
+        options = Options.parse(measures=list(values["scores"][names[0]]))
+        signature = saved_signature(values["signature"], options.names)
+        resampling = saved_resampling(values["resampling"])
+        testing = Testing.parse(*Testing(**values.get("testing", {})))
+        columns = _saved_columns(queries, names, options.names, testing.paired)
+        if lacks_weights(signature, queries):
+            results = _saved_results(values, resampling, testing)
+        else:
+            first = queries.slice(0, len(queries) // len(names))
+            slices = slices_of(first["slice"], None, len(first)) if "slice" in first.column_names else None
+            results = results_of(columns, slices, Contest(options, values["baseline"], resampling, testing))
+            results = _with_figures_of_documents(results, values)
+        return cls(
+            signature=signature,
+            baseline=values["baseline"],
+            queries=queries,
+            notes=saved_notes(values["notes"]),
+            testing=testing,
+            **results,
+        )
+
+    def plot(
+        self,
+        measure: str | None = None,
+        *,
+        queries: bool = False,
+        ax: Any = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Any:
+        """Return a Matplotlib figure of the systems' means, with intervals of their differences from the baseline.
+
+        Without a baseline, the differences are from the system with the highest mean. Means and intervals have a panel
+        for each cutoff; slices follow in the last panel, at the first cutoff. The intervals agree with `p_holm`.
+
+        Args:
+            measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as ``"nDCG@10"``; by default
+                the first measure.
+            queries: show instead how much each system differs on each query, in a panel for each system, at the first
+                cutoff.
+            ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a new figure has all
+                panels.
+            figsize: width and height of a new figure in inches.
+
+        Raises:
+            ValueError: the measure is unknown; `ax` or `figsize` has another type.
+        """
+        wanted = measure_of(self.measures[0]) if measure is None else measure
+        names = [name for name in self.measures if wanted in (name, measure_of(name))]
+        if not names:
+            raise ValueError(f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}")
+        panels = self._query_panels(names[0]) if queries else self._mean_panels(names)
+        rows = 15 if queries else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
+        width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
+        figure, axes = figure_of(len(panels), 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
+        for draw, each in zip(panels, axes, strict=False):  # fewer axes show the first panels
+            draw(each)
+        return figure
+
+    def _mean_panels(self, names: Sequence[str]) -> list[Callable[[Any], None]]:
+        """Return the functions that draw the means of each result, in the order of the first, and the slices."""
+        ordered = sorted(self.scores.items(), key=lambda each: -each[1][names[0]].value)
+        panels: list[Callable[[Any], None]] = []
+        for name in names:
+            pairs = pairs_with(self._reference(name), self.pairs, name)
+            panels.append(partial(plot_means, scores=dict(ordered), pairs=pairs, measure=name, testing=self.testing))
+        if self.slices:
+            first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
+            slices = slices_of(first["slice"], None, len(first))
+            panels.append(lambda axes: plot_slices(axes, slices, self.slices, reference, names[0]))
+        return panels
+
+    def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
+        """Return the functions that draw how much each other system differs from the reference, query by query."""
+        self._require_pairs("queries=True")
+        reference = self._reference(name)
+        base = self._of(reference)
+        ids, values = base["query"].to_pylist(), base[name].to_numpy()
+        panels: list[Callable[[Any], None]] = []
+        for system in (each for each in self.scores if each != reference):
+            difference = differences(self._of(system)[name].to_numpy(), values)
+            what = f"{name} of {system}\nminus that of {reference}"
+            panels.append(partial(plot_queries, ids=ids, difference=difference, label=what))
+        return panels
+
+    def _reference(self, name: str) -> str:
+        """Return the system from which plots show the differences: the baseline, or else the best."""
+        return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
+
+
+def query_rows(
+    comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
+) -> list[tuple[Any, float, float, float]]:
+    """Return the queries on which the first system of a pair loses or gains most: query, both values, difference."""
+    table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
+    """Return the queries that lost most in the first measure, and those that gained most, if there are any."""
+    sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
+    if n == 0 or not comparison.testing.paired:
+        return []
+    tables = []
+    for did, only in sides.items():
+        table = [[f"queries that {did} most in {comparison.measures[0]}", "pair", "first", "second", "difference"]]
+        for pair in (pair for pair in comparison.pairs if pair.measure == comparison.measures[0]):
+            for query, *values, difference in query_rows(comparison, pair, n, only):
+                cells = (number_text(each, places) for each in values)
+                table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
+        tables.append(table)
+    return [table for table in tables if len(table) > 1]
+
+
+def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
+    """Return a table of pairs with some columns, and a name for the first one."""
+    cells = ((pair, pair.cells(level)) for pair in pairs)
+    rows = [[pair.title, pair.measure, *(of_pair[column] for column in columns)] for pair, of_pair in cells]
+    return [[name, "measure", *columns], *rows]
+
+
+def _saved_columns(
+    queries: pa.Table, systems: Sequence[str], names: Sequence[str], paired: bool
+) -> dict[str, PerQuery]:
+    """Return the columns of queries of each system from a saved table.
+
+    Raises:
+        ValueError: the systems do not follow each other, or have different queries although they are paired.
+    """
+    tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
+    shared = [name for name in SHARED if name in queries.column_names]
+    in_order = pa.concat_tables(tables)["system"] == queries["system"]
+    if not in_order or (paired and any(each.select(shared) != tables[0].select(shared) for each in tables)):
+        raise ValueError("queries: must be the same for each system, system after system")
+    return {system: saved_columns(table, names) for system, table in zip(systems, tables, strict=True)}
+
+
+def _with_figures_of_documents(results: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return results with the saved figures that the values of the queries do not determine."""
+
+    def scores(of_systems: Mapping[str, dict[str, Score]], part: Mapping[str, Any]) -> dict[str, dict[str, Score]]:
+        return {
+            system: with_figures_of_documents(each, saved_scores(part["scores"][system], f"scores: {system}"))
+            for system, each in of_systems.items()
+        }
+
+    parts = {(type(each["slice"]), each["slice"]): each for each in saved.get("slices", [])}
+    slices = {
+        value: each._replace(scores=scores(each.scores, parts[type(value), value]))
+        for value, each in results["slices"].items()
+    }
+    return {**results, "scores": scores(results["scores"], saved), "slices": slices}
+
+
+def _saved_results(saved: Mapping[str, Any], resampling: Resampling, testing: Testing) -> dict[str, Any]:
+    """Return the saved figures of a weighted comparison of 1.0 to 1.2; intervals that these lacked are computed."""
+    exact, permutations = saved["resampling"]["exact"], saved["resampling"].get("resamples")
+    of_1_0 = {"exact": exact, "permutations": permutations, "min_detectable": None, "queries_needed": None}
+
+    def pair(values: Mapping[str, Any]) -> Pair:
+        freedom = values["wins"] + values["ties"] + values["losses"] - 1
+        bounds = {"low_holm": -math.inf, "high_holm": math.inf, "degrees_of_freedom": freedom}
+        return Pair(**of_1_0 | bounds | {RENAMED.get(name, name): each for name, each in values.items()})
+
+    def part(values: Mapping[str, Any]) -> ScoresAndPairs:
+        figures = {system: saved_scores(each, f"scores: {system}") for system, each in values["scores"].items()}
+        scores = {system: {name: Score(**each) for name, each in of.items()} for system, of in figures.items()}
+        return scores, list(map(pair, values["pairs"]))
+
+    scores, pairs = part(saved)
+    slices = {each["slice"]: (saved_count(each["queries"], "slices"), part(each)) for each in saved.get("slices", [])}
+    return {
+        "scores": scores,
+        "pairs": tuple(testing.corrected(pairs, resampling.confidence)),
+        "resampling": resampling._replace(exact=exact),
+        "slices": corrected_slices(slices, testing, resampling.confidence),
+    }
+
+
+# ndcg/statistics/comparing.py: Compare systems by their rankings: what each input is, and which queries count.
+
+def compare(
+    *,
+    systems: Mapping[str, Any],
+    references: Any,
+    k: Cutoffs = None,
+    baseline: str | None = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    by: Any = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+    margin: float = 0.0,
+    corrected_over: Literal["measure", "all"] = "measure",
+    **options: Unpack[QueryOptions],
+) -> Comparison:
+    """Compare several systems on the same queries, with intervals and tests.
+
+    Each pair of systems, or each system and the baseline, is compared query by query: the
+    difference with its interval, a paired randomization test and a paired t-test, both also with
+    Holm's correction.
+
+    Args:
+        systems: the predictions of each system by its name, in any format that `compute` accepts.
+        references: the relevances, the same for all systems.
+        k: the cutoff or cutoffs.
+        baseline: the system to compare all others with; None for every pair.
+        sample_weight: one weight per query for the means.
+        query_ids: the query id of each row, for flat predictions and references.
+        document_ids: the document id of each row, with `query_ids`.
+        data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
+        exclude: documents to remove from rankings and ideals, as in `compute`.
+        by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
+            p-values corrected for all slices.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        seed: the random seed; the same seed gives the same comparison.
+        alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
+            ("greater"), or it is worse ("less").
+        margin: with "greater", test whether the first is worse by less than this (non-inferiority); with "less",
+            whether it is better by less than this; in units of the measure.
+        corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
+        **options: the options of `compute`, except `use_aggregator` and `engine`. By default a judged query that is
+            missing from one system but not from another is an error; `missing="skip"` skips it for all systems.
+            `score_order` may be of single systems, as in `{"l2": "ascending"}`.
+
+    Raises:
+        ValueError: as in `compute`, with the system's name; or there are fewer than two systems or
+            queries; systems have rankings of different queries; the baseline is unknown.
+        ImportError: SciPy is missing.
+
+    >>> comparison = compare(
+    ...     systems={"a": [[3, 2, 1], [1, 2, 3]], "b": [[1, 2, 3], [1, 3, 2]]},
+    ...     references=[[2, 1, 0], [0, 0, 1]],
+    ... )
+    >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
+    [('a', 'b', 0.3746, 0.5)]
+    """
+    resampling = Resampling.parse(confidence, seed)
+    testing = Testing.parse(alternative, margin, corrected_over)
+    order = options.get("score_order")
+    parsed = Options.of_method(compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options)
+    names = system_names(systems, baseline)
+    orders = _orders(order, names) if isinstance(order, Mapping) else dict.fromkeys(names, parsed.score_order)
+    runs = {_argument(name): systems[name] for name in names}
+    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by)._asdict()
+    arguments = columns_of(data, {**runs, **shared})
+    runs = {name: arguments.pop(_argument(name)) for name in names}
+    inputs = Inputs(**arguments)
+    same_queries = options.get("missing") is None and parsed.missing == "empty"
+    by_system = {name: replace(parsed, score_order=each) for name, each in orders.items()}
+    columns, unmatched = _columns_of_systems(runs, inputs, by_system, same_queries)
+    if unmatched:
+        warn(f"{', '.join(map(_argument, unmatched))}: {next(iter(unmatched.values()))}")
+    said = orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]  # one, or one for each system
+    parsed = replace(parsed, score_order=",".join(said))
+    signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
+    slices = None
+    if inputs.by is not None:
+        first = next(iter(columns.values()))
+        slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
+    comparison = comparison_of(columns, slices, Contest(parsed, baseline, resampling, testing), signature)
+    scores = comparison.scores
+    about = (
+        *left_out_notes(list(columns.values()), parsed),
+        *notes(list(columns.values()), parsed),
+        *comparison.notes,
+        *(
+            f"{system}: {note}"
+            for system, each in columns.items()
+            for note in unmatched_notes(each, unmatched.get(system))
+        ),
+        *(f"{system}: {note}" for system, each in columns.items() for note in missing_notes(each, parsed)),
+        *(f"{system}: {note}" for system, each in columns.items() for note in exclusion_notes(each)),
+        *(f"{system}: {note}" for system, each in columns.items() for note in chance_notes(scores[system], each)),
+    )
+    return replace(comparison, notes=about)
+
+
+def comparison_of(
+    columns: Mapping[str, PerQuery],
+    slices: Slices | None,
+    contest: Contest,
+    signature: str,
+    notes: Sequence[str] = (),
+) -> Comparison:
+    """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
+    results = results_of(columns, slices, contest)
+    of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
+    if slices is not None:
+        compared, several = results["slices"], len(slices.values)
+        of_slices = notes_on_slices(results["pairs"], contest.testing, len(compared), several)
+        of_tests = [*of_tests, *small_slices(compared), *of_slices]
+        columns = {name: with_slices(each, slices) for name, each in columns.items()}
+    return Comparison(
+        signature=signature,
+        baseline=contest.baseline,
+        queries=_table_of_systems(columns, contest.options.names, contest.testing.paired),
+        notes=(*of_tests, *notes),
+        testing=contest.testing,
+        **results,
+    )
+
+
+def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str], paired: bool) -> pa.Table:
+    """Return a row per system and query, with the values of all results."""
+    tables: list[pa.Table] = []
+    for system, each in columns.items():
+        if tables and paired:
+            shared = tables[0].select([name for name in SHARED if name in each or name == "query"])
+        else:
+            shared = query_table({name: each[name] for name in (*SHARED, "ideal") if name in each})
+        values = {name: pa.array(each[name], from_pandas=True) for name in names}
+        tables.append(
+            pa.table(
+                {
+                    "system": pa.repeat(system, len(shared)),
+                    **dict(zip(shared.column_names, shared.columns, strict=True)),
+                    **values,
+                }
+            )
+        )
+    return pa.concat_tables(tables)
+
+
+def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+    """Return the order of each system's scores, from those that are given by system.
+
+    Raises:
+        ValueError: a name is not that of a system, or an order is another word.
+    """
+    for name in score_order:
+        choice("a system in score_order", name, names)
+    return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
+
+
+def _argument(system: str) -> str:
+    """Return a system's predictions as errors name them."""
+    return f"systems[{shown(system)}]"
+
+
+def _columns_of_systems(
+    runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options], same_queries: bool
+) -> tuple[dict[str, PerQuery], dict[str, str]]:
+    """Return the columns of queries for each system, and `Rankings.unmatched` of some; each input is read once.
+
+    Args:
+        runs: the predictions of each system.
+        inputs: the inputs that all systems share.
+        options: the options of each system, which differ in the order of scores only.
+        same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
+    """
+    sides = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
+    together = {_argument(name): predictions for name, predictions in runs.items()} | sides
+    together = {argument: from_file(argument, side) for argument, side in together.items()}
+    together = dict(zip(together, settled(**together), strict=True))
+    inputs = inputs._replace(**{name: together[name] for name in sides})
+    shared, *_ = options.values()
+    refuse_negative(inputs.references, inputs.exclude, shared)
+    columns: dict[str, PerQuery] = {}
+    unmatched: dict[str, str] = {}
+    for name in runs:
+        try:
+            system = inputs._replace(predictions=together[_argument(name)])
+            columns[name] = query_columns(system, options[name], partial(unmatched.__setitem__, name))
+        except ValueError as error:
+            if str(error).startswith(tuple(f"{side}{end}" for side in (*sides, "sample_weight") for end in ": ")):
+                raise  # all systems share these
+            raise ValueError(f"{_argument(name)}: {error}") from None
+    if same_queries:
+        _refuse_lacking_queries(columns)
+    leave_out_alike(columns, shared.names)
+    return columns, unmatched
+
+
+def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
+    """Raise an error for a system without a ranking for a judged query that another system ranks."""
+    missing = {name: each["missing"] for name, each in columns.items()}
+    ranked = ~np.logical_and.reduce(list(missing.values()))
+    for name, each in columns.items():
+        if (lacking := np.flatnonzero(missing[name] & ranked)).size:
+            at = int(lacking[0])
+            query = shown(each["query"][at]) if "query" in each else at
+            other = next(other for other, lacks in missing.items() if not lacks[at])
+            problem = f"no ranking for query {query}, which {shown(other)} has ({lacking.size} such queries)"
+            hint = (
+                'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
+                "all systems"
+            )
+            raise ValueError(f"{_argument(name)}: {problem}; {hint}")
+
+
+# ndcg/statistics/comparing_reports.py: Compare reports: query by query, or of different queries as independent samples.
+
+NAMED_QUERIES = 5  # in a message
+SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}  # in signatures
+
+
+class OtherQueriesError(ValueError):
+    """Reports have different queries."""
+
+
+def compare_reports(
+    reports: Mapping[str, Any],
+    *,
+    baseline: str | None = None,
+    paired: bool = True,
+    confidence: float = 0.95,
+    seed: int = 0,
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+    margin: float = 0.0,
+    corrected_over: Literal["measure", "all"] = "measure",
+) -> Comparison:
+    """Compare reports as `compare` compares systems, without their rankings.
+
+    Args:
+        reports: for each system its report, what `to_dict` of a report returned, or the path of a JSON file of that.
+        baseline: the system to compare all others with; None for every pair.
+        paired: whether the reports have the same queries. If not, their queries are two independent samples, such as
+            the sessions before and after a release: the interval and the test are Welch's t. Then only large
+            differences can be found, since the difficulty of the queries differs, too.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        seed: the random seed of the paired test, as in `compare`.
+        alternative: the hypothesis of the tests, as in `compare`.
+        margin: the margin of the tests, as in `compare`.
+        corrected_over: the p-values that are corrected together, as in `compare`.
+
+    Raises:
+        ValueError: the reports were made with different options, or, with `paired`, of different queries, weights or
+            slices; without it, they have weights; a file is not a saved report; as in `compare`.
+
+    >>> from ndcg import report
+    >>> before = report(predictions=[[1, 2], [2, 1], [1, 2]], references=[[1, 0], [1, 0], [0, 1]])
+    >>> after = report(predictions=[[2, 1], [2, 1], [2, 1]], references=[[1, 0], [1, 0], [0, 1]])
+    >>> (pair,) = compare_reports({"after": after, "before": before}).pairs
+    >>> pair.difference, pair.wins, pair.ties, pair.losses
+    (0.0, 1, 1, 1)
+    """
+    resampling = Resampling.parse(confidence, seed)
+    testing = Testing.parse(alternative, margin, corrected_over, paired)
+    names = system_names(reports, baseline, "reports", "reports")
+    read = {name: _report(name, reports[name]) for name in names}
+    signature = _same_signature(read)
+    if paired:
+        try:
+            tables = same_queries(read)
+        except OtherQueriesError as error:
+            hint = "paired=False compares the means of different queries, as independent samples"
+            raise ValueError(f"reports: have different queries: {error}; {hint}") from None
+    else:
+        tables = {name: report.queries for name, report in read.items()}
+        if "weight" in next(iter(tables.values())).column_names:
+            raise ValueError("reports: have weights, which paired=False does not support; score both without weights")
+    options = Options.parse(measures=list(read[names[0]].scores))
+    columns = {name: _columns(table, options) for name, table in tables.items()}
+    if paired:
+        leave_out_alike(columns, options.names)
+    contest = Contest(options, baseline, resampling, testing)
+    slices = _same_slices(tables) if paired else None
+    return comparison_of(columns, slices, contest, signature=signature, notes=_notes(read, tables, paired))
+
+
+def _report(name: str, report: Any) -> Report:
+    """Return a report, from itself, its JSON types or a file of these.
+
+    Raises:
+        ValueError: it is something else; names the system and the file.
+    """
+    place, values = f"reports[{shown(name)}]", report
+    if isinstance(report, (str, os.PathLike)):
+        path = os.fspath(report)
+        place = f"{place}: {path}"
+        with naming_file(path):
+            values = parse_json(read_content(path))
+    elif hasattr(report, "to_dict"):  # also of another copy of this package
+        values = report.to_dict()
+    if not isinstance(values, Mapping):
+        problem = "must be a report, what to_dict of one returned, or the path of a file of that"
+        raise ValueError(f"{place}: {problem}; got {shown(values)}")
+    if "signature" not in values and all(isinstance(each, Mapping) for each in values.values()):
+        raise ValueError(f"{place}: holds the reports of {some_of(values, 'system')}; give one of them")
+    try:
+        found = Report.from_dict(values)
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    if lacks_weights(found.signature, found.queries):
+        raise ValueError(f"{place}: was saved by a version that did not save weights; score it again")
+    return found
+
+
+def _same_signature(reports: Mapping[str, Report]) -> str:
+    """Return the signature of all reports.
+
+    Raises:
+        ValueError: they have different ones; names the options.
+    """
+    (first, signature), *others = ((name, report.signature) for name, report in reports.items())
+    one = _choices(signature)
+    names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
+    for name, each in others:
+        other = _choices(each)
+        if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
+            sides = (f"{names.get(key, key)} ({one.get(key)} and {other.get(key)})" for key in differing)
+            problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
+            raise ValueError(f"reports: {problem}; score both alike")
+    return signature
+
+
+def _choices(signature: str) -> dict[str, str]:
+    """Return the options in a signature, by the words that it has for them."""
+    measures, *options = signature.split("|")
+    return {"measures": measures, **dict(each.split(":", 1) for each in options)}
+
+
+def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
+    """Return the tables of queries of reports, all in the order of the first.
+
+    Raises:
+        OtherQueriesError: they have different queries.
+        ValueError: they have different weights.
+    """
+    (first, report), *others = reports.items()
+    ids = report.queries["query"].to_pylist()
+    tables = {first: report.queries}
+    for name, other in others:
+        place = {query: at for at, query in enumerate(other.queries["query"].to_pylist())}
+        lacking, extra = [each for each in ids if each not in place], place.keys() - set(ids)
+        if lacking or extra:
+            only = (some_of(lacking, "query"), some_of(extra, "query"))
+            raise OtherQueriesError(f"{only[0]} only in {first}, {only[1]} only in {name}")
+        tables[name] = table = other.queries.take([place[each] for each in ids])
+        if "weight" in table.column_names and table["weight"] != report.queries["weight"]:
+            differs = np.flatnonzero(table["weight"].to_numpy() != report.queries["weight"].to_numpy())
+            problem = f"query {shown(ids[int(differs[0])])} has different weights in {shown(first)} and {shown(name)}"
+            raise ValueError(f"reports: {problem}; score both with the same weights")
+    return tables
+
+
+def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
+    """Return the slices of the queries, if all reports have the same."""
+    columns = [table["slice"] if "slice" in table.column_names else None for table in tables.values()]
+    if columns[0] is None or any(each is None or each != columns[0] for each in columns):
+        return None
+    return slices_of(columns[0], None, len(columns[0]))
+
+
+def _columns(table: pa.Table, options: Options) -> PerQuery:
+    """Return the columns of a report's queries."""
+    return {**saved_columns(table, options.names), "query": np.array(table["query"].to_pylist(), object)}
+
+
+def _notes(reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool) -> list[str]:
+    """Return the notes of reports, those that all have without their names, and notes on what differs."""
+    notes: list[str] = []
+    first, first_report = next(iter(tables.values())), next(iter(reports.values()))
+    if paired and "judged" in first.column_names:
+        for name, table in tables.items():
+            alike = [table[each].to_numpy() == first[each].to_numpy() for each in ("judged", "relevant")]
+            if differing := int(np.count_nonzero(~np.logical_and(*alike))):
+                have = "query has" if differing == 1 else "queries have"
+                notes.append(f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}.")
+    if not paired and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
+        notes.append("All reports have the same queries: with paired=True, smaller differences can be found.")
+    if any("slice" in table.column_names for table in tables.values()) and (not paired or not _same_slices(tables)):
+        reason = "the reports have different ones" if paired else "the queries are not paired"
+        notes.append(f"Slices are not compared, since {reason}.")
+    shared = [note for note in first_report.notes if all(note in each.notes for each in reports.values())]
+    own = [f"{name}: {note}" for name, each in reports.items() for note in each.notes if note not in shared]
+    return [*notes, *shared, *own]
+
+
+def some_of(names: Collection[Any], noun: str) -> str:
+    """Return how many queries or systems there are, and the first of them.
+
+    >>> some_of(["q2", "q1"], "query"), some_of([], "system")
+    ("2 queries ('q1', 'q2')", 'no system')
+    """
+    if not names:
+        return f"no {noun}"
+    first = ", ".join(map(shown, sorted(names, key=str)[:NAMED_QUERIES]))
+    nouns = noun if len(names) == 1 else {"query": "queries"}.get(noun, f"{noun}s")
+    return f"{len(names):,} {nouns} ({first}{', …' * (len(names) > NAMED_QUERIES)})"
 
 
 # the end, by which a copy is known to be whole

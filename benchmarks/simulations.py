@@ -27,8 +27,13 @@ from numpy.typing import NDArray
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from ndcg.measure.options import Options  # noqa: E402
 from ndcg.statistics import significance  # noqa: E402
+from ndcg.statistics.contest import Contest, results_of  # noqa: E402
+from ndcg.statistics.measured import Resampling  # noqa: E402
+from ndcg.statistics.pairs import Testing  # noqa: E402
 from ndcg.statistics.significance import LEVEL, differences, intervals, is_regression, paired_tests  # noqa: E402
+from ndcg.statistics.welch import welch  # noqa: E402
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]
@@ -39,6 +44,8 @@ SIZES = (5, 10, 20, 50, 100)
 GATE_SIZES = (20, 50, 100)
 DIFFERING = 0.7  # the share of queries in which two runs differ
 TESTS = ("randomization", "randomization, one side", "Student's t", "interval excludes 0")
+SIZES_OF_SAMPLES = (10, 30, 100)
+SYSTEMS = 5  # that are compared in all pairs
 PEERS = ("ours", "SciPy permutation_test", "ranx fisher", "SciPy ttest_rel")
 DIFFERENCES = (0, 0.01, 0.02, 0.03, 0.05, 0.08)
 BLOCK = 100  # samples that are resampled alike
@@ -367,6 +374,101 @@ def table_of_gates(repetitions: int) -> list[str]:
     return _table([header, *([*map(str, names), *shares] for names, shares in rows.items())])
 
 
+def of_samples(repetitions: int, name: str, size: int) -> tuple[float, float]:
+    """Return how often Welch's interval holds the true difference, and his test finds one between equal systems."""
+    family, rng = USUAL[name], np.random.default_rng(size)
+    draws = [draw(rng, (repetitions, size)) for draw in (family.first, family.second, family.first)]
+    bounds = [np.transpose(ours(each, None)) for each in draws]
+    held = found = 0
+    for (first, second, again), (one, other, another) in zip(
+        zip(*draws, strict=True), zip(*bounds, strict=True), strict=True
+    ):
+        differ = welch((first, second), (one, other), confidence=CONFIDENCE)
+        held += differ["low"] <= family.mean - family.mean_of_second <= differ["high"]
+        found += welch((first, again), (one, another), confidence=CONFIDENCE)["p"] <= 1 - CONFIDENCE
+    return held / repetitions, found / repetitions
+
+
+def table_of_samples(repetitions: int) -> list[str]:
+    """Return a table of the coverage and the false positives of independent samples."""
+    cells = list(product([name for name in USUAL if USUAL[name].weight is None], SIZES_OF_SAMPLES))
+    rows: dict[str, list[str]] = {}
+    for (name, _), (held, found) in zip(
+        cells, _in_processes(partial(of_samples, repetitions), *zip(*cells, strict=True)), strict=True
+    ):
+        rows.setdefault(name, []).append(f"{held:.3f}, {100 * found:.1f}%")
+    header = ["values", *(f"{size} queries each" for size in SIZES_OF_SAMPLES)]
+    return _table([header, *([name, *row] for name, row in rows.items())])
+
+
+def corrected(repetitions: int, name: str, size: int) -> tuple[float, float, float]:
+    """Return how often corrected intervals hold the true difference, all of a sample do, and an end was moved.
+
+    All pairs of five systems are compared, of which two are equal to another one.
+    """
+    family = USUAL[name]
+    held, all_held, moved = [], 0, []
+    contest = Contest(Options.parse(), None, Resampling.parse(CONFIDENCE), Testing())
+    for seed in range(repetitions):
+        rng = np.random.default_rng([size, seed])
+        base = family.first(rng, (1, size))[0]
+        systems = {}
+        for at in range(SYSTEMS):
+            values = (family.second if at % 2 else family.first)(rng, (1, size))[0]
+            systems[str(at)] = columns_of(np.where(rng.random(size) < 0.3, base, values))
+        truth = {str(at): 0.7 * (family.mean_of_second if at % 2 else family.mean) for at in range(SYSTEMS)}
+        pairs = results_of(systems, None, contest)["pairs"]
+        significant = sum(pair.p_holm < LEVEL for pair in pairs)
+        of_sample = []
+        for pair in pairs:
+            tests = len(pairs) - min(sum(other.p < pair.p for other in pairs), significant)
+            reach = scipy.stats.t.ppf(1 - LEVEL / tests / 2, size - 1) * pair.standard_error
+            ends = max(-1, pair.difference - reach), min(1, pair.difference + reach)
+            moved.append(pair.standard_error > 0 and not np.allclose(ends, (pair.low_holm, pair.high_holm), atol=1e-9))
+            difference = truth[pair.system] - truth[pair.other]
+            of_sample.append(pair.low_holm - 1e-12 <= difference <= pair.high_holm + 1e-12)
+        held += of_sample
+        all_held += all(of_sample)
+    return float(np.mean(held)), all_held / repetitions, float(np.mean(moved))
+
+
+def columns_of(values: Floats) -> dict[str, Any]:
+    """Return the columns of queries of which only the values are known."""
+    names = ("nDCG", "worst nDCG", "best nDCG", "random order nDCG")
+    return {**dict.fromkeys(names, values), "ideal": np.ones(len(values))}
+
+
+def table_of_corrected(repetitions: int) -> list[str]:
+    """Return a table of the corrected intervals of all pairs."""
+    names = [name for name in USUAL if USUAL[name].weight is None]
+    cells = list(product(names, [size for size in SIZES if size >= 10]))
+    rows: dict[str, list[str]] = {}
+    for (name, _), (held, all_held, moved) in zip(
+        cells, _in_processes(partial(corrected, repetitions), *zip(*cells, strict=True)), strict=True
+    ):
+        rows.setdefault(name, []).append(f"{held:.3f}, {all_held:.2f}, {100 * moved:.1f}%")
+    header = ["values", *(f"{size} queries" for size in SIZES if size >= 10)]
+    return _table([header, *([name, *row] for name, row in rows.items())])
+
+
+def sections_of_pairs(repetitions: int) -> list[str]:
+    """Return the text on corrected intervals and on independent samples around their tables."""
+    significance.SAMPLED = 14  # permutations, as a power of two: 2 ** 20 of each pair would take hours
+    return [
+        "## Corrected intervals",
+        f"All pairs of {SYSTEMS} systems, of which three are equally good, as are the two others, in "
+        f"{repetitions // 10:,} samples a cell: the share of corrected intervals (`low_holm` to `high_holm`) that hold "
+        "the true difference, the share of samples in which all ten do, and the share of intervals with an end that "
+        "was moved, since the randomization test, which tries 16,384 permutations here, decides about 0.",
+        "\n".join(table_of_corrected(repetitions // 10)),
+        "## Independent samples",
+        f"Two samples of different queries, as with `paired=False`, in {repetitions:,} pairs of samples a cell: the "
+        "share of Welch's 95% intervals that hold the true difference, and how often the test at the 5% level finds "
+        "one between equal systems.",
+        "\n".join(table_of_samples(repetitions)),
+    ]
+
+
 def _in_processes(one: Callable[..., Any], *arguments: Sequence[Any]) -> Iterator[Any]:
     with ProcessPoolExecutor(2) as pool:
         yield from pool.map(one, *arguments)
@@ -410,6 +512,7 @@ def markdown(repetitions: int, resamples: int) -> str:
         "How often the interval of a difference excludes 0 while the randomization test has p ≥ 0.05, and the other "
         "way round.",
         "\n".join(agreeing),
+        *sections_of_pairs(repetitions),
         *sections_of_tests(repetitions // 4),
         *section_of_gates(gates, repetitions // 4),
     ]

@@ -150,9 +150,9 @@ def figures_in(name: str, folder: Path = HERE) -> Any:
 
 
 def differences_in(comparison: Any) -> dict[str, list[float]]:
-    """Return the differences of a comparison, each with the ends of its interval."""
+    """Return the differences of a comparison, each with the ends of the interval that is drawn."""
     return {
-        f"{pair.system} – {pair.other}": [round(each, 6) for each in (pair.difference, pair.low, pair.high)]
+        f"{pair.system} – {pair.other}": [round(each, 6) for each in (pair.difference, pair.low_holm, pair.high_holm)]
         for pair in comparison.pairs
     }
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .files.reader import read_run as read_run
     from .loops.evaluator import sentence_transformers_evaluator as sentence_transformers_evaluator
     from .loops.meter import meter as meter
-    from .loops.mteb_files import join_tasks as join_tasks
-    from .loops.mteb_files import read_mteb as read_mteb
     from .loops.scorer import lightgbm_metric as lightgbm_metric
     from .loops.scorer import scorer as scorer
     from .loops.scorer import xgboost_metric as xgboost_metric
@@ -35,9 +33,11 @@ if TYPE_CHECKING:
     from .measure.options import signature as signature
     from .metric import NDCG as NDCG
     from .scores.compute import compute as compute
+    from .scores.documents import documents as documents
     from .scores.spark import compute_spark as compute_spark
+    from .statistics.comparing import compare as compare
+    from .statistics.comparing_reports import compare_reports as compare_reports
     from .statistics.comparison import Comparison as Comparison
-    from .statistics.comparison import compare as compare
     from .statistics.report import Report as Report
     from .statistics.report import report as report
 
@@ -49,15 +49,17 @@ _MODULES = {
     "files.reader": ("read_qrels", "read_run"),
     "loops.evaluator": ("sentence_transformers_evaluator",),
     "loops.meter": ("meter",),
-    "loops.mteb_files": ("join_tasks", "read_mteb"),
     "loops.scorer": ("lightgbm_metric", "scorer", "xgboost_metric"),
     "loops.trainer": ("trainer_metrics",),
     "measure.conventions": ("CONVENTIONS",),
     "measure.options": ("__version__", "signature"),
     "metric": ("NDCG",),
     "scores.compute": ("compute",),
+    "scores.documents": ("documents",),
     "scores.spark": ("compute_spark",),
-    "statistics.comparison": ("Comparison", "compare"),
+    "statistics.comparing": ("compare",),
+    "statistics.comparing_reports": ("compare_reports",),
+    "statistics.comparison": ("Comparison",),
     "statistics.report": ("Report", "report"),
 }
 

@@ -19,7 +19,6 @@ from .inputs.reading import Inputs
 from .inputs.sources import is_spark
 from .loops.evaluator import sentence_transformers_evaluator
 from .loops.meter import meter
-from .loops.mteb_files import join_tasks, read_mteb
 from .loops.scorer import lightgbm_metric, scorer, xgboost_metric
 from .loops.trainer import trainer_metrics
 from .measure.arguments import OPTIONS, lines_of
@@ -27,9 +26,12 @@ from .measure.conventions import CONVENTIONS
 from .measure.options import ComputeOptions, Cutoffs, Options, QueryOptions, refuse_unknown, shows_options, signature
 from .scores.batches import Batch, Batches, in_ascending_order
 from .scores.compute import compute
+from .scores.documents import documents
 from .scores.queries import checked_rankings, from_files, from_frame, query_values, scores
 from .scores.spark import compute_spark
-from .statistics.comparison import Comparison, compare
+from .statistics.comparing import compare
+from .statistics.comparing_reports import compare_reports
+from .statistics.comparison import Comparison
 from .statistics.measured import Resampling
 from .statistics.report import Report, report, report_on
 
@@ -325,6 +327,8 @@ class NDCG(Batches, evaluate.Metric):
 
     check = staticmethod(check)
     compare = staticmethod(compare)
+    compare_reports = staticmethod(compare_reports)
+    documents = staticmethod(documents)
     explain = staticmethod(explain)
     compute_spark = staticmethod(compute_spark)
     signature = staticmethod(signature)
@@ -336,8 +340,6 @@ class NDCG(Batches, evaluate.Metric):
     sentence_transformers_evaluator = staticmethod(sentence_transformers_evaluator)
     read_run = staticmethod(read_run)
     read_qrels = staticmethod(read_qrels)
-    read_mteb = staticmethod(read_mteb)
-    join_tasks = staticmethod(join_tasks)
 
     def _read(self, inputs: Inputs, options: Options) -> Batch:
         """Return queries as a batch, if they can be scored."""

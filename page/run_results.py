@@ -86,10 +86,7 @@ def best_first(report: Any, measure: str) -> Any:
     at = {name: place for place, name in enumerate(scores)}
 
     def turned(pair: Any) -> Any:
-        if at[pair.system] < at[pair.other]:
-            return pair
-        signs = {"difference": -pair.difference, "low": -pair.high, "high": -pair.low}
-        return pair._replace(system=pair.other, other=pair.system, wins=pair.losses, losses=pair.wins, **signs)
+        return pair if at[pair.system] < at[pair.other] else pair.turned()
 
     slices = {name: each._replace(pairs=tuple(map(turned, each.pairs))) for name, each in report.slices.items()}
     return replace(report, scores=scores, pairs=tuple(map(turned, report.pairs)), slices=slices)

@@ -172,6 +172,21 @@ def test_simulations_make_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     header, line, *rows = simulations.table_of_agreement(20)
     assert header == "| values | 10 queries |"
     assert len(rows) == 6
+    assert len(simulations.table_of_corrected(2)) == 2 + 5
+    monkeypatch.setattr(simulations, "SIZES_OF_SAMPLES", (10,))
+    assert len(simulations.table_of_samples(2)) == 2 + 5
+
+
+def test_corrected_intervals_and_welchs_hold_the_true_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import simulations
+
+    held, found = simulations.of_samples(400, "many zeros: 60%", 30)
+    assert held >= 0.95 - 3 * (0.05 * 0.95 / 400) ** 0.5
+    assert found <= 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
+    held, _, moved = simulations.corrected(20, "symmetric: Beta(3, 3)", 20)
+    assert held >= 0.95
+    assert moved < 0.05
 
 
 @pytest.mark.peers

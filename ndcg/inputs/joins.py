@@ -77,17 +77,24 @@ def join_rows(
             text, document = ordinals(documents.distinct), documents.codes
             order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), lambda tied: text[document[tied]])
 
+    def rows_of(query: int) -> NDArray[np.int64]:
+        return np.arange(len(codes))[order][offsets[query] : offsets[query + 1]]
+
     def place(query: int, position: int | None) -> str:
         name = f"query {shown(ids[query].as_py())}"
         if position is None:
             return name
-        row = int(np.arange(len(codes))[order][offsets[query] + position])
+        row = int(rows_of(query)[position])
         id_ = "" if documents is None else f", document {shown(documents.distinct[int(documents.codes[row])].as_py())}"
         return f"{name}, row {row}{id_}"
 
+    def documents_of(query: int) -> list[Any]:
+        rows = rows_of(query)
+        return list(rows.tolist() if documents is None else documents.distinct.take(documents.codes[rows]).to_pylist())
+
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
-    rankings = Rankings.of(score, relevance, place=place, query_ids=ids)
+    rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
     if exclude is None or documents is None:
         return rankings
     kept = ~excluded_rows(exclude, queries, documents)[order]
@@ -206,12 +213,16 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         check_ids("predictions", predictions)
         check_ids("references", references)
 
+    names = list(references)
+
+    def documents(query: int) -> list[Any]:
+        run = predictions.get(names[query], {})
+        ranked = ascending(run) if by_docid else list(run)
+        return [*ranked, *(document for document in references[names[query]] if document not in run)]
+
     def place(query: int, position: int | None) -> str:
-        name = list(references)[query]
-        run = predictions.get(name, {})
-        documents = ascending(run) if by_docid else list(run)
-        documents += [document for document in references[name] if document not in run]
-        return f"query {shown(name)}" + ("" if position is None else f", document {shown(documents[position])}")
+        document = "" if position is None else f", document {shown(documents(query)[position])}"
+        return f"query {shown(names[query])}{document}"
 
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
@@ -222,8 +233,9 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
         problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
         raise ValueError(f"predictions: no document is in the references; {problem}; give both the same type")
     are_empty = (query in predictions and not predictions[query] for query in references)
-    answered = np.fromiter(are_empty, bool, len(references))
-    return Rankings.of(score.only(retrieved), relevance, place=place, query_ids=list(references), answered=answered)
+    answered = np.fromiter(are_empty, bool, len(names))
+    of_queries = {"place": place, "query_ids": names, "answered": answered, "documents": documents}
+    return Rankings.of(score.only(retrieved), relevance, **of_queries)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
@@ -315,15 +327,14 @@ def _join_columns(
     lacked = lacked[in_order]
     at = until[qrels.query[lacked] + 1]
 
-    def place(index: int, position: int | None) -> str:
-        name = f"query {shown(qrels.query_ids[index].as_py())}"
-        if position is None:
-            return name
+    def documents(index: int) -> list[Any]:
         rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
-        if position < len(rows):
-            return f"{name}, document {shown(run.document[int(rows[position])].as_py())}"
-        row = lacked[until_lacked[index] + position - len(rows)]
-        return f"{name}, document {shown(qrels.document[int(row)].as_py())}"
+        missed = lacked[until_lacked[index] : until_lacked[index + 1]]
+        return [*run.document.take(pa.array(rows)).to_pylist(), *qrels.document.take(pa.array(missed)).to_pylist()]
+
+    def place(index: int, position: int | None) -> str:
+        document = "" if position is None else f", document {shown(documents(index)[position])}"
+        return f"query {shown(qrels.query_ids[index].as_py())}{document}"
 
     offsets = until + until_lacked
     score = np.insert(run.value[order], at, UNRETRIEVED[score_order]) if len(lacked) else run.value[order]
@@ -340,7 +351,8 @@ def _join_columns(
     answered &= until[1:] == until[:-1]  # with an empty list
     padding = is_padding(relevance, ignore_index)
     references = Column(relevance, offsets, padding=padding).only(judged)
-    return Rankings.of(Column(score, offsets), references, place=place, query_ids=qrels.query_ids, answered=answered)
+    of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
+    return Rankings.of(Column(score, offsets), references, **of_queries)
 
 
 # The order of rows

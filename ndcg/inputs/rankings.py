@@ -1,6 +1,6 @@
 """Rankings as the input of the kernel: relevances and scores, query after query, and the names of queries."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -33,6 +33,8 @@ class Rankings(NamedTuple):
             ``(queries, 2)``; None without `exclude`.
         unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
             one was; None if that is unknown.
+        documents: a function from the index of a query to the ids of its documents, in order; rows for flat columns
+            without document ids; None if documents have only positions.
     """
 
     relevance: NDArray[Any]
@@ -45,6 +47,7 @@ class Rankings(NamedTuple):
     answered: Mask | None = None
     excluded: NDArray[np.int64] | None = None
     unmatched: str | None = None
+    documents: Callable[[int], Sequence[Any]] | None = None
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
@@ -187,6 +190,7 @@ class Rankings(NamedTuple):
                 None if self.query_ids is None else self.query_ids[start:stop],
                 None if self.answered is None else self.answered[start:stop],
                 None if self.excluded is None else self.excluded[start:stop],
+                documents=None if self.documents is None else partial(_of_later, self.documents, start),
             )
 
     def empty(self) -> Mask:
@@ -246,6 +250,11 @@ class Rankings(NamedTuple):
 def _later(place: Place, queries: int, query: int, position: int | None) -> str:
     """Return the words for a place, with queries counted from a later one."""
     return place(queries + query, position)
+
+
+def _of_later(documents: Callable[[int], Sequence[Any]], queries: int, query: int) -> Sequence[Any]:
+    """Return the documents of a query, with queries counted from a later one."""
+    return documents(queries + query)
 
 
 def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:

@@ -4,6 +4,7 @@
 fast.
 """
 
+import codecs
 import io
 import os
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 from ..measure.interrupts import interruptible
 from .flags import ArgumentsError, parser
 
+PLAIN = {"–": "-", "—": "-", "─": "-", "…": "..."}
 BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses other than 0, and 1 for a regression
 
 
@@ -75,8 +77,10 @@ def _run(arguments: Sequence[str] | None) -> int:
     except ArgumentsError as error:
         _say(str(error))
         return BAD_INPUT
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # for terminals without a dash
+    codecs.register_error("plain", _plain_characters)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plain")
     if arguments is None and args.command != "check":  # a process of its own, without functions of the user
         sys.meta_path.insert(0, _WithoutPandas())
     try:
@@ -101,6 +105,14 @@ def _run(arguments: Sequence[str] | None) -> int:
             _report_error(problem)
         return BAD_INPUT
     return listing.status
+
+
+def _plain_characters(error: UnicodeError) -> tuple[str, int]:
+    """Return plain characters for those that a console cannot show, such as a hyphen for a dash in cp850."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(PLAIN.get(each, "?") for each in lacking), error.end
 
 
 def _report_error(problem: str) -> None:

@@ -4,6 +4,7 @@ import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,19 @@ import numpy as np
 from ..explanations.explanation import explain
 from ..inputs.hashes import digest_of
 from ..inputs.slices import slice_name
-from ..measure.messages import in_short, in_words_of
+from ..measure.messages import in_words_of
 from ..measure.options import Options, whole
-from ..show.tables import Table, cell_text, count_text, counted_text, level_text
-from ..statistics.comparison import PLACES, Comparison, compare, query_rows, query_tables
+from ..show.tables import Table, cell_text, count_text, level_text
+from ..statistics.comparison import PLACES
 from ..statistics.measured import Score, affected_by_ties, mean_table
-from ..statistics.pairs import Pair
-from ..statistics.report import Report
+from ..statistics.report import Report, plot_reports
 from .checking import check_function
+from .comparing import compare_runs
 from .flags import ARGUMENTS, POSITIONAL, flag_of
 from .gate import gate_run
 from .groups import path_of
-from .output import FIRST, Listing, Row
+from .lowest import MISSED_AND_BEFORE, lowest_queries
+from .output import FIRST, Listing, Row, save_plot, worst_of
 from .sides import Sides, scoring
 
 OPTIONAL = {each.name for group in ARGUMENTS.values() for each in group}.difference(POSITIONAL)
@@ -41,6 +43,8 @@ def answer(args: argparse.Namespace) -> Listing:
     signature_alone = getattr(args, "signature", False)
     if args.output == "junit" and signature_alone:
         raise ValueError("--signature has no test cases for -o junit; choose another format")
+    if signature_alone and getattr(args, "reports", False):
+        raise ValueError("--signature prints the signature of options; saved reports have theirs")
     try:
         whole("places", getattr(args, "places", 4), 0, PLACES)
         if signature_alone:
@@ -75,15 +79,18 @@ def _score(args: argparse.Namespace) -> Listing:
     sides = Sides.read(args, args.runs)
     reports = {name: sides.report(name) for name in sides.runs}
     one = next(iter(reports.values()))
-    if args.plot and len(reports) > 1:
-        raise ValueError("--plot shows one run; use ndcg compare for several")
-    _save_plot(one, args.plot)
+    save_plot(one.plot if len(reports) == 1 else partial(plot_reports, reports), args.plot)
     tables, rows = (_by_query if args.by_query else _means)(reports, args)
     notes = [
         note if len(reports) == 1 else f"{run}: {note}" for run, report in reports.items() for note in report.notes
     ]
     judgments = {"judgments": digest_of(sides.qrels)}
     saved = {name: report.to_dict() | judgments for name, report in reports.items()}
+    if (worst := worst_of(args, 0)) != 0:
+        rows, notes = [], [*notes, MISSED_AND_BEFORE]
+        for name, report in reports.items():
+            table, of_run = lowest_queries(sides, name, report, worst, args.places)
+            tables, rows, saved[name]["worst"] = [*tables, table], [*rows, *of_run], of_run
     whole_answer = saved.popitem()[1] if len(saved) == 1 else saved
     return Listing(tables, list(dict.fromkeys(notes)), one.signature, rows, whole_answer)
 
@@ -125,72 +132,6 @@ def _by_query(reports: Mapping[str, Report], args: argparse.Namespace) -> tuple[
     header = ["run", *names] if len(reports) > 1 else names
     cells = [[cell_text(row.get(name, ""), args.places) for name in header] for row in rows]
     return [[header, *cells]], rows
-
-
-def _compare(args: argparse.Namespace) -> Listing:
-    """Return the differences of runs from a baseline, their intervals and tests, and the queries that differ."""
-    sides = Sides.read(args, [args.baseline, *args.runs])
-    options = ("confidence", "seed", "alternative", "margin", "corrected_over")
-    comparison = compare(
-        systems=sides.runs,
-        baseline=sides.names[0],
-        by=sides.by,
-        **{name: getattr(args, name) for name in options},
-        **sides.shared,
-    )
-    _save_plot(comparison, args.plot)
-    level, queries = level_text(args.confidence), len(comparison.queries) // len(comparison.scores)
-    names = [["run"], *([run] for run in comparison.scores)]
-    means = mean_table(names, [(scores, queries) for scores in comparison.scores.values()], level, args.places)
-    columns = ("difference", level, "p", "p (Holm)", "p (t-test)", "won–tied–lost")
-    header = ["measure", "run", f"difference from {comparison.baseline}", *columns[1:]]
-    pairs, slices = [header], [["slice", "queries", *header]]
-    rows = []
-    for pair in comparison.pairs:
-        cells = pair.cells(level, args.places)
-        pairs.append([pair.measure, pair.system, *(cells[each] for each in columns)])
-        rows.append(_pair_row(pair, queries))
-    for value, each in comparison.slices.items():
-        for pair in each.pairs:
-            cells = pair.cells(level, args.places)
-            counted = counted_text(pair.queries, each.queries)
-            slices.append([slice_name(value), counted, pair.measure, pair.system, *(cells[each] for each in columns)])
-            rows.append({"slice": value, **_pair_row(pair, each.queries)})
-    worst = None if args.worst == "all" else FIRST if args.worst is None else whole("--worst", args.worst, 1)
-    tables = [means, pairs, *([slices] if comparison.slices else []), *query_tables(comparison, worst, args.places)]
-    rows = rows if args.worst is None else _query_rows(comparison, worst)
-    return Listing(
-        tables,
-        comparison.remarks(),
-        comparison.signature,
-        rows,
-        comparison.to_dict(),
-        latex=comparison.to_latex(args.places),
-    )
-
-
-def _pair_row(pair: Pair, queries: int) -> Row:
-    """Return a row for programs for a difference, with the numbers of queries in it and of skipped queries."""
-    measure, run, baseline, *_ = pair
-    counts = {"queries": pair.queries, "left_out": queries - pair.queries}
-    figures = dict(zip(pair._fields[3:], pair[3:], strict=True))
-    return {"measure": measure, "run": run, "baseline": baseline, **counts, **figures}
-
-
-def _query_rows(comparison: Comparison, worst: int | None) -> list[Row]:
-    """Return a row for programs of each query that lost or gained most, of each measure and run, greatest losses first.
-
-    Args:
-        comparison: the comparison.
-        worst: how many losses, and how many gains, of each measure and run; None for all.
-    """
-    rows = []
-    for pair in comparison.pairs:
-        losses, gains = query_rows(comparison, pair, worst, "losses"), query_rows(comparison, pair, worst, "gains")
-        for query, value, of_baseline, difference in [*losses, *reversed(gains)]:
-            names = {"measure": pair.measure, "run": pair.system, "baseline": pair.other, "query": query}
-            rows.append({**names, "value": value, "baseline_value": of_baseline, "difference": difference})
-    return rows
 
 
 def _audit(args: argparse.Namespace) -> Listing:
@@ -256,7 +197,7 @@ def _explain(args: argparse.Namespace) -> Listing:
         raise ValueError("-k must be one cutoff, since a score has one")
     got = None if args.got is None else path_of(args.got)
     explanation = explain(predictions=run, k=k, got=got, between=args.between, **options)
-    _save_plot(explanation, args.plot)
+    save_plot(explanation.plot, args.plot)
     rows = [
         {
             "convention": name,
@@ -269,22 +210,9 @@ def _explain(args: argparse.Namespace) -> Listing:
     return Listing(explanation.tables(), explanation.remarks(), explanation.signature, rows, explanation.to_dict())
 
 
-def _save_plot(result: Any, path: str | None) -> None:
-    """Save the plot of a result, if it is asked for."""
-    if not path:
-        return
-    if not path.lower().endswith((".png", ".svg", ".pdf")):
-        raise ValueError(f"--plot {path}: must end in .png, .svg or .pdf")
-    figure = result.plot()
-    try:
-        figure.savefig(path)
-    except ValueError as error:
-        raise ValueError(f"--plot {path}: {in_short(error)}") from None
-
-
 COMMANDS: dict[str, Callable[[argparse.Namespace], Listing]] = {
     "score": _score,
-    "compare": _compare,
+    "compare": compare_runs,
     "gate": gate_run,
     "audit": _audit,
     "explain": _explain,

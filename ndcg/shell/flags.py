@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from ..measure.arguments import OPTIONS
+from ..measure.arguments import OF_LIBRARIES, OPTIONS
 from ..measure.conventions import CONVENTIONS
 
 DESCRIPTION = """\
@@ -40,6 +40,7 @@ examples:
   ndcg score qrels.txt bm25.txt -m nDCG@10,nDCG@100,DCG@5
   ndcg score qrels.txt bm25.txt dense.txt -k 10 -o markdown      a table for a pull request
   ndcg score qrels.txt bm25.txt --convention trec_eval -q        trec_eval's scores, query by query
+  ndcg score qrels.txt bm25.txt -k 10 --worst 20                 the 20 lowest queries, and what they miss
   ndcg score qrels.txt bm25.txt -k 10 -o json > baseline.json    to compare with later: see ndcg gate
   ndcg score ratings.parquet scores.csv -k 10 --query user_id --document item_id --relevance stars
   ndcg score qrels.txt bm25.txt -k 10 --by languages.csv         also each language separately
@@ -58,7 +59,10 @@ examples:
   ndcg compare qrels.txt bm25.txt dense.txt -k 10 --by languages.csv -o latex
   ndcg compare qrels.txt bm25.txt dense.txt -k 10 --worst 20     the 20 queries that lost most
   ndcg compare qrels.txt bm25.txt dense.txt -k 10 --worst all -o tsv > queries.tsv
+  ndcg compare qrels.txt bm25.txt dense.txt hybrid.txt -k 10 --pairs all -o latex
   ndcg compare qrels.txt bm25.txt dense.txt -k 10 --plot differences.svg
+  ndcg compare --reports before.json after.json                  reports that ndcg score -o json saved
+  ndcg compare --reports before.json after.json --unpaired       of different queries
 """,
     ),
     "gate": (
@@ -162,12 +166,26 @@ SCORE, COMPARE, GATE, EXPLAIN = ("score",), ("compare",), ("gate",), ("explain",
 RUNS, TESTS, PLOTS = ("score", "compare"), ("compare", "gate"), ("score", "compare", "explain")
 FORMATS = ("text", "markdown", "tsv", "jsonl", "json", "latex", "junit")
 SIDES = ("two-sided", "greater", "less")
+PAIRS = ("baseline", "all")
 SCORING = "scoring options"
 # All arguments, by the heading under which help lists them; the first have argparse's.
 ARGUMENTS = {
     "": [
         Argument("qrels", ALL, "relevance judgments"),
         Argument("baseline", COMPARE, "the run to compare with"),
+        Argument(
+            "reports",
+            COMPARE,
+            "the files are results that ndcg score -o json saved, of the same queries; the first, in the place of "
+            "QRELS, is the baseline",
+            False,
+        ),
+        Argument(
+            "unpaired",
+            COMPARE,
+            "with --reports: of different queries, such as those before and after a release (Welch's t-test)",
+            False,
+        ),
         Argument("baseline", GATE, "the run to compare with, or its result as ndcg score -o json saved it"),
         Argument("runs", RUNS, "document scores of one system or several"),
         Argument("run", ("gate", "audit", "explain"), "document scores of a system"),
@@ -250,6 +268,13 @@ ARGUMENTS = {
             "how many of the queries that lost most, and of those that gained most, to print, or all; with -o tsv and "
             "-o jsonl, print these queries in place of the pairs (default: 5)",
         ),
+        Argument(
+            "worst",
+            SCORE,
+            "also print the N lowest queries, or all, with the relevant documents that the first ranks miss and the "
+            "others before them; with -o tsv and -o jsonl, print these documents in place of the means",
+        ),
+        Argument("pairs", COMPARE, "compare each run with the baseline, or every two runs", "baseline", PAIRS),
         Argument("by_query", SCORE, "print the value of every query, then the mean", False),
         Argument("output", (*ALL, *CHECK), "the format; only ndcg gate writes junit", "text", FORMATS),
         Argument("places", MEANS, "decimal places of tables", 4),
@@ -318,8 +343,9 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "zero_division": (_number, "X"),
     "score_order": (_orders, "SCORE_ORDER"),
     "output": (str, "FORMAT"),
+    "pairs": (str, "WHICH"),
 }
-CHOICES = {"convention": tuple(CONVENTIONS), "output": FORMATS}  # words that argparse checks
+CHOICES = {"convention": tuple(CONVENTIONS), "output": FORMATS, "pairs": PAIRS}  # words that argparse checks
 
 
 def flag_of(name: str) -> str:
@@ -348,7 +374,8 @@ class _CommandParser(_Parser):
         """Return the arguments, and an empty list of unknown ones."""
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            hint = OF_LIBRARIES.get(unknown[0].partition("=")[0].removeprefix("--").replace("-", "_"))
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{f'; {hint}' if hint else ''}")
         return known, unknown
 
 
@@ -371,12 +398,12 @@ def parser() -> argparse.ArgumentParser:
                 )
                 group = command.add_argument_group(heading, about) if heading else command
                 for argument in own:
-                    _add(group, argument, is_scoring=heading == SCORING)
+                    _add(group, argument, name, is_scoring=heading == SCORING)
     return top
 
 
-def _add(group: Any, argument: Argument, is_scoring: bool) -> None:
-    """Add an argument to a parser, or to a group of one."""
+def _add(group: Any, argument: Argument, command: str, is_scoring: bool) -> None:
+    """Add an argument to the parser of a command, or to a group of it."""
     name, _, sentence, default, words, others = argument
     how: dict[str, Any] = {"help": (f"{sentence}: {', '.join(words)}" if words else sentence) + others}
     if default is False:
@@ -386,7 +413,8 @@ def _add(group: Any, argument: Argument, is_scoring: bool) -> None:
         how |= {"type": read, "metavar": shown, "choices": CHOICES.get(name)}
         how["help"] += "" if default is None else f" (default: {default})"
     if name in POSITIONAL:
-        added = group.add_argument(name, nargs="+" if name == "runs" else None, **how)
+        nargs = {"score": "+", "compare": "*"}[command] if name == "runs" else None  # saved reports need no RUN
+        added = group.add_argument(name, nargs=nargs, **how)
     else:
         flags = dict.fromkeys(([SHORT[name]] if name in SHORT else []) + [flag_of(name)])
         added = group.add_argument(*flags, default=None if is_scoring else default, **how)

@@ -2,8 +2,7 @@
 
 import argparse
 import math
-from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +12,11 @@ from ..inputs.hashes import digest_of
 from ..measure.messages import shown
 from ..measure.options import Options, in_units, is_real
 from ..show.tables import counted_text, level_text, number_text, p_text
-from ..statistics.comparison import Comparison, comparison_of
-from ..statistics.measured import PerQuery, Resampling, columns_of_values, leave_out_alike
+from ..statistics.comparing_reports import OtherQueriesError, compare_reports, same_queries, some_of
+from ..statistics.comparison import Comparison
+from ..statistics.measured import Resampling
 from ..statistics.notes import differing_text, least_p_values
-from ..statistics.pairs import Pair, Testing
+from ..statistics.pairs import Pair
 from ..statistics.report import Report
 from ..statistics.significance import can_be_significant, falls_beyond, is_regression
 from .output import FIRST, Listing, Row
@@ -72,17 +72,19 @@ def gate_run(args: argparse.Namespace) -> Listing:
         problem = "nDCG is at most 1, so the gate could never fail"
         raise ValueError(f"--max-drop {args.max_drop:g}: {problem}; give a smaller value, such as 0.01")
     sides = Sides.read(args, [args.baseline, args.run])
-    new = sides.report(sides.names[1])
-    columns = _comparable(args, sides, new, options, criteria)
-    comparison = comparison_of(
-        columns,
-        None,
-        options=options,
-        baseline=sides.names[0],
-        resampling=resampling._replace(confidence=2 * resampling.confidence - 1),  # with as much beyond its upper end
-        testing=Testing("less", corrected_over="all"),
-        signature=new.signature,
+    baseline, run = sides.names
+    new = sides.report(run)
+    old = _saved_report(args.baseline, sides) if baseline in sides.saved else sides.report(baseline)
+    ranked = _ranked(args, sides, old, new)
+    comparison = compare_reports(
+        {baseline: old, run: new},
+        baseline=baseline,
+        confidence=2 * resampling.confidence - 1,  # with as much beyond its upper end
+        seed=resampling.seed,
+        alternative="less",
+        corrected_over="all",
     )
+    _refuse_too_few_queries(comparison, ranked, criteria)
     least = least_p_values(comparison.pairs, comparison.testing)
     rows = [_row(pair, p, comparison, new, criteria) for pair, p in zip(comparison.pairs, least, strict=True)]
     return _listing(args, comparison, rows, new, criteria)
@@ -102,7 +104,7 @@ def _row(pair: Pair, least: float, comparison: Comparison, new: Report, criteria
         "measure": pair.measure,
         "queries": pair.queries,
         "left_out": new.counts["queries"] - pair.queries,
-        "differing": pair.wins + pair.losses,
+        "differing": pair.differing,
         "baseline": comparison.scores[pair.other][pair.measure].value,
         "run": comparison.scores[pair.system][pair.measure].value,
         "difference": pair.difference,
@@ -123,7 +125,7 @@ def _verdict(pair: Pair, least: float, criteria: Criteria) -> str:
         return f"{drop}, more than {criteria.max_drop:g}"
     if is_regression(pair.difference, pair.p_holm, **criteria._asdict()):
         return f"{drop}: significant"
-    differing = pair.wins + pair.losses
+    differing = pair.differing
     queries = "1 differing query" if differing == 1 else f"{differing:,} differing queries"
     verb = "cannot" if least > criteria.alpha else "does not" if differing == 1 else "do not"
     return f"{drop}, which {queries} {verb} prove: not failed"
@@ -197,94 +199,63 @@ def _listing(
 # The two sides
 
 
-def _comparable(
-    args: argparse.Namespace, sides: Sides, new: Report, options: Options, criteria: Criteria
-) -> dict[str, PerQuery]:
-    """Return the values of the baseline and of the run, for the queries that have a value in both.
+def _saved_report(file: str, sides: Sides) -> Report:
+    """Return the report that `ndcg score -o json` has saved as the baseline.
 
     Raises:
-        ValueError: the two cannot be compared, or no drop over so few queries can be significant.
+        ValueError: it is another result.
     """
-    baseline, run = sides.names
-    judgments = None
-    if baseline in sides.saved:
-        old, judgments = _saved_report(args.baseline, sides.saved[baseline])
-    else:
-        old = sides.report(baseline)
-    if old.signature != new.signature:
-        problem = f"was saved with {old.signature}, but {args.run} is scored with {new.signature}"
-        raise ValueError(f"{args.baseline}: {problem}; score both with the same options and version")
-    before, after = _same_queries(args, old, new)
-    if judgments is not None and judgments != digest_of(sides.qrels):
-        raise ValueError(
-            f"{args.baseline}: was saved with other judgments than {args.qrels}; score both with the same qrels"
-        )
-    columns = {
-        name: columns_of_values(side["query"].tolist(), {each: side[each].astype(np.float64) for each in options.names})
-        for name, side in ((baseline, before), (run, after))
-    }
-    leave_out_alike(columns, options.names)
-    ranked = (before["retrieved"] > 0) | (after["retrieved"] > 0)
-    fewest = min(int(np.count_nonzero(ranked & ~np.isnan(columns[run][name]))) for name in options.names)
-    if criteria.need_a_test and not can_be_significant(fewest, len(options.names), criteria.alpha):
-        problem = f"with {fewest} ranked queries no drop can be significant at this level, so the gate could never fail"
-        raise ValueError(f"{problem}; give more queries, fewer measures, a larger --alpha, or --any-drop")
-    return columns
-
-
-def _saved_report(file: str, saved: dict[str, Any]) -> tuple[Report, str]:
-    """Return the report that `ndcg score -o json` has saved, and the digest of its judgments.
-
-    Raises:
-        ValueError: it is another result, or its values do not follow from the values of its queries.
-    """
+    saved = sides.saved[sides.names[0]]
     if "signature" not in saved:
         several = f"contains the results of {len(saved):,} runs, {', '.join(map(shown, list(saved)[:FIRST]))}"
         raise ValueError(f"{file}: {several}{', …' * (len(saved) > FIRST)}; save only the one to compare with")
     try:
-        report, judgments = Report.from_dict(saved), str(saved["judgments"])
+        report = Report.from_dict(saved)
         report.queries.select(["query", "retrieved", "judged", "relevant"])
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException):
+        if not isinstance(saved["judgments"], str):
+            raise TypeError("judgments: must be a string")
+    except (KeyError, TypeError, ValueError, pa.ArrowException):
         problem = "is not the result of one run, whole and unchanged, as saved by ndcg score -o json"
         raise ValueError(f"{file}: {problem}; save it again") from None
-    return report, judgments
+    return report
 
 
-def _same_queries(
-    args: argparse.Namespace, old: Report, new: Report
-) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
-    """Return the columns of queries of two reports, in the order of the second.
+def _ranked(args: argparse.Namespace, sides: Sides, old: Report, new: Report) -> NDArray[np.bool_]:
+    """Return for which queries, in the order of the baseline, the baseline or the run ranks a document.
 
     Raises:
-        ValueError: they have other queries or judgments, or the run is missing queries that the baseline ranks.
+        ValueError: the two have other options, queries or judgments, or the run is missing queries of the baseline.
     """
-    place = {query: at for at, query in enumerate(new.queries["query"].to_pylist())}
-    places = [place.get(query, len(place)) for query in old.queries["query"].to_pylist()]
-    tables = (old.queries.take(np.argsort(places, kind="stable")), new.queries)
-    before, after = (
-        {name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names} for table in tables
-    )
-    if before["query"].tolist() != after["query"].tolist():
-        lacking, extra = (set(one["query"]) - set(other["query"]) for one, other in ((before, after), (after, before)))
-        problem = f"{_some(lacking)} only in the saved result, {_some(extra)} only in {args.qrels}"
-        raise ValueError(f"{args.baseline}: was saved with other queries: {problem}; score both with the same qrels")
+    file, qrels = args.baseline, args.qrels
+    if old.signature != new.signature:
+        problem = f"was saved with {old.signature}, but {args.run} is scored with {new.signature}"
+        raise ValueError(f"{file}: {problem}; score both with the same options and version")
+    hint = "score both with the same qrels"
+    try:
+        tables = same_queries({"the saved result": old, qrels: new})
+    except OtherQueriesError as error:
+        raise ValueError(f"{file}: was saved with other queries: {error}; {hint}") from None
+    counts = ("retrieved", "judged", "relevant")
+    before, after = ({name: table[name].to_numpy() for name in counts} for table in tables.values())
+    ids = old.queries["query"].to_pylist()
     for name in ("judged", "relevant"):
-        if (other := np.flatnonzero(before[name] != after[name])).size:
-            at = other[0]
-            problem = f"query {shown(after['query'][at])} has {before[name][at]} {name} documents there"
-            hint = "score both with the same qrels"
-            raise ValueError(f"{args.baseline}: {problem}, but {after[name][at]} in {args.qrels}; {hint}")
-    lacking = (before["retrieved"] > 0) & (after["retrieved"] == 0)
-    if lacking.any() and args.missing is None:
-        problem = f"is missing {_some(after['query'][lacking])} that {args.baseline} ranks"
-        hint = "--missing empty counts them as 0, --missing skip skips them"
-        raise ValueError(f"{args.run}: {problem}; {hint}")
-    return before, after
+        for at in np.flatnonzero(before[name] != after[name])[:1].tolist():
+            problem = f"query {shown(ids[at])} has {before[name][at]} {name} documents there"
+            raise ValueError(f"{file}: {problem}, but {after[name][at]} in {qrels}; {hint}")
+    lacking = np.flatnonzero((before["retrieved"] > 0) & (after["retrieved"] == 0)).tolist()
+    if lacking and args.missing is None:
+        problem = f"is missing {some_of([ids[at] for at in lacking], 'query')} that {file} ranks"
+        raise ValueError(f"{args.run}: {problem}; --missing empty counts them as 0, --missing skip skips them")
+    if any(saved["judgments"] != digest_of(sides.qrels) for saved in sides.saved.values()):
+        raise ValueError(f"{file}: was saved with other judgments than {qrels}; {hint}")
+    return np.asarray((before["retrieved"] > 0) | (after["retrieved"] > 0))
 
 
-def _some(queries: Collection[Any]) -> str:
-    """Return how many queries there are, and the first of them."""
-    if not len(queries):
-        return "no query"
-    first = ", ".join(map(shown, sorted(queries, key=str)[:FIRST]))
-    return f"{len(queries):,} quer{'y' if len(queries) == 1 else 'ies'} ({first}{', …' * (len(queries) > FIRST)})"
+def _refuse_too_few_queries(comparison: Comparison, ranked: NDArray[np.bool_], criteria: Criteria) -> None:
+    """Raise an error if no drop over so few queries can be significant."""
+    values = comparison.queries.slice(0, len(ranked))
+    measures = comparison.measures
+    fewest = min(int(np.count_nonzero(ranked & values[name].is_valid().to_numpy())) for name in measures)
+    if criteria.need_a_test and not can_be_significant(fewest, len(measures), criteria.alpha):
+        problem = f"with {fewest} ranked queries no drop can be significant at this level, so the gate could never fail"
+        raise ValueError(f"{problem}; give more queries, fewer measures, a larger --alpha, or --any-drop")

@@ -1,5 +1,6 @@
 """The output of a command, in each format of `-o`."""
 
+import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -7,7 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..measure.messages import visible
+from ..measure.messages import in_short, visible
+from ..measure.options import whole
 from ..show.junit import Case, junit_of
 from ..show.tables import CONTROLS, Readable, Table, latex_of, p_text, rich_of, tsv_of
 from ..statistics.saved import without_nan
@@ -80,6 +82,28 @@ class Listing(Readable):
             else:
                 cases.append(Case(row["measure"], "system-out", said))
         return junit_of(cases)
+
+
+def worst_of(args: argparse.Namespace, default: int) -> int | None:
+    """Return how many of the worst queries `--worst` asks for; None for all."""
+    return None if args.worst == "all" else default if args.worst is None else whole("--worst", args.worst, 0)
+
+
+def save_plot(plot: Callable[[], Any], path: str | None) -> None:
+    """Save the figure that a function returns, if it is asked for.
+
+    Raises:
+        ValueError: the path has no known ending, or cannot be written.
+    """
+    if not path:
+        return
+    if not path.lower().endswith((".png", ".svg", ".pdf")):
+        raise ValueError(f"--plot {path}: must end in .png, .svg or .pdf")
+    figure = plot()
+    try:
+        figure.savefig(path)
+    except ValueError as error:
+        raise ValueError(f"--plot {path}: {in_short(error)}") from None
 
 
 def _json(value: Any, indent: int | None = None) -> str:

@@ -63,7 +63,7 @@ class Sides:
         if sum(file in ("-", STANDARD_INPUT) for file in (args.qrels, *files, args.exclude, by_file, got)) > 1:
             raise ValueError("standard input, -, can be read only once; give the other files by their names")
         qrels = _columns(args, args.qrels, "qrels")
-        names = _names(files)
+        names = names_of(files)
         runs: dict[str, Columns] = {}
         saved: dict[str, dict[str, Any]] = {}
         for name, file in zip(names, files, strict=True):
@@ -121,7 +121,7 @@ def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: C
         raise ValueError(f"{run_file}: {problem}: {first}{float_hint(own, other)}")
 
 
-def _names(files: Sequence[str]) -> list[str]:
+def names_of(files: Sequence[str]) -> list[str]:
     """Return the names of runs: the names of their files, or their paths if a name would appear twice or is taken."""
     names = list(map(_name_of, files))
     if len(set(names)) < len(names) or not COLUMNS.isdisjoint(names):

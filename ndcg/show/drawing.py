@@ -8,6 +8,8 @@ import numpy as np
 from ..measure.messages import missing_library, shown
 from ..measure.options import is_real
 
+IN_A_ROW = 4  # panels
+
 
 class Mark(NamedTuple):
     """A value in a plot: a dot on the line of its interval.
@@ -28,12 +30,12 @@ class Mark(NamedTuple):
 def figure_of(
     panels: int, height: float = 4.0, width: float | None = None, *, ax: Any = None, figsize: Any = None
 ) -> tuple[Any, list[Any]]:
-    """Return a figure without a window, with its axes in one row; or the axes that are given, with their figure.
+    """Return a figure without a window, with its axes in rows of four; or the axes that are given, with their figure.
 
     Args:
         panels: the number of panels to draw.
-        height: the height of a figure in inches.
-        width: the width of each of its panels in inches.
+        height: the height of each panel in inches.
+        width: its width in inches.
         ax: axes to draw the first panels into.
         figsize: width and height in inches, in place of those above.
 
@@ -56,13 +58,17 @@ def figure_of(
                 "figsize sets the size of a new figure, but ax belongs to one already; pass only one of the two"
             )
         return axes[0].figure, axes
+    rows, columns = -(-panels // IN_A_ROW), min(panels, IN_A_ROW)
     if figsize is None:
-        figsize = panels * ((7 if panels == 1 else 5) if width is None else width), height
+        figsize = columns * ((7 if panels == 1 else 5) if width is None else width), rows * height
     is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
     if not is_pair or not all(is_real(each) and 0 < each < np.inf for each in figsize):
         raise ValueError(f"figsize must be a width and a height in inches, such as (7, 4); got {shown(figsize)}")
     figure = Figure(figsize=figsize, layout="constrained")
-    return figure, list(figure.subplots(1, panels, squeeze=False)[0])
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for unused in axes[panels:]:
+        unused.remove()
+    return figure, axes[:panels]
 
 
 def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
@@ -87,7 +93,18 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
             height = at + (number + 0.5) / len(marks) / 2 - 0.25
             label = labels[number].replace("$", r"\$") if labels and at == 0 else None
             draw_mark(axes, mark, height, f"C{number}", label=label)
-    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    name_rows(axes, [name for name, _ in rows])
+
+
+def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
+    """Name rows as they are, also with dollars, the first on top."""
+    heights = range(len(names)) if heights is None else heights
+    axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():
         tick.set_parse_math(False)
-    axes.yaxis.set_inverted(True)
+    axes.set_ylim(max(heights) + 0.6, min(heights) - 0.6)
+
+
+def legend_above(axes: Any) -> None:
+    """Add a legend above the axes, where it hides no point."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)

@@ -79,6 +79,23 @@ def _plain(table: Table) -> str:
     return "\n".join("  ".join(row).rstrip() for row in rows)
 
 
+def _records(table: Table) -> str:
+    """Return each row of a table as lines of a heading and a cell, below the name of the row.
+
+    >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
+    run: bm25
+     queries  60
+     nDCG     0.5
+    """
+    (name, *headings), *rows = table
+    width = max(map(len, headings), default=0)
+    lines = []
+    for first, *cells in rows:
+        lines.append(f"{name}: {first}")
+        lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
+    return "\n".join(lines)
+
+
 def _widths(table: Table) -> list[int]:
     """Return the number of characters of each column."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -100,7 +117,7 @@ def tabular(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def rich_of(result: Readable) -> str:
-    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text.
+    """Return tables for a terminal, as wide as it is; those that would lose digits there as plain text or in records.
 
     Raises:
         ImportError: Rich is missing.
@@ -115,7 +132,8 @@ def rich_of(result: Readable) -> str:
         for cells in result.tables():
             first, *others = _widths(cells)
             if min(first, FOLDED) + sum(others) + RICH_PADDING * len(cells[0]) > console.width:
-                console.print(Text(f"{_plain(cells)}\n"), soft_wrap=True)
+                fits = sum([first, *others]) + 2 * len(others) <= console.width
+                console.print(Text(f"{_plain(cells) if fits else _records(cells)}\n"), soft_wrap=True)
                 continue
             header, *rows = cells
             table = RichTable(box=box.SIMPLE_HEAD)

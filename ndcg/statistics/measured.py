@@ -231,15 +231,6 @@ def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
     return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
 
 
-def columns_of_values(queries: Sequence[Any], values: Mapping[str, NDArray[np.float64]]) -> PerQuery:
-    """Return the columns of queries for which only the values are known, by the name of each result."""
-    columns: PerQuery = {"query": np.array(queries, object), "ideal": np.ones(len(queries))}
-    for name, each in values.items():
-        columns |= dict.fromkeys((name, f"worst {name}", f"best {name}"), each)
-        columns[f"random order {name}"] = np.full(len(queries), np.nan)
-    return columns
-
-
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
     """Exclude a query without a value for one system from the means of all systems, so that they have the same queries.
 

@@ -162,6 +162,8 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     """Return the lowest corrected p-value that each pair could have with its number of differing queries."""
+    if not testing.paired:
+        return [0.0] * len(pairs)
     sides = 2 if testing.alternative == "two-sided" else 1
     return testing.holm(pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs])
 

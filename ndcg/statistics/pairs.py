@@ -1,24 +1,19 @@
 """How two systems differ, pair by pair and measure by measure: intervals, tests and their correction."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..measure.messages import shown
-from ..measure.options import Options, choice, in_units
+from ..measure.options import choice, in_units
 from ..show.tables import count_text, interval_text, number_text, p_text
-from .measured import PerQuery, Resampling, Score, greatest_values, plain_list, scores_of
-from .parts import Parts
-from .significance import ROUNDING, Intervals, differences, holm, intervals, paired_tests, power
+from .significance import ROUNDING, at_level, holm
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
 COLUMNS = {"query", "difference"}  # columns next to those of the systems, which cannot have these names
-
-ScoresAndPairs = tuple[dict[str, dict[str, Score]], list["Pair"]]  # scores by system and name, and pairs
 
 
 class Testing(NamedTuple):
@@ -29,14 +24,16 @@ class Testing(NamedTuple):
         margin: the amount, in units of the measure, by which the first may still be worse ("greater") or better
             ("less").
         corrected_over: the p-values that Holm's correction covers: those of a "measure", or "all".
+        paired: whether all systems have the same queries; else their queries are independent samples.
     """
 
     alternative: str = "two-sided"
     margin: float = 0.0
     corrected_over: str = "measure"
+    paired: bool = True
 
     @classmethod
-    def parse(cls, alternative: Any, margin: Any, corrected_over: Any) -> "Testing":
+    def parse(cls, alternative: Any, margin: Any, corrected_over: Any, paired: Any = True) -> "Testing":
         """Check the options of the tests.
 
         Raises:
@@ -47,7 +44,10 @@ class Testing(NamedTuple):
         if margin and alternative == "two-sided":
             hint = '"greater" asks whether a system is worse by less than the margin'
             raise ValueError(f'margin={shown(margin)} needs alternative="greater" or "less"; {hint}')
-        return cls(alternative, margin, choice("corrected_over", corrected_over, ("measure", "all")))
+        over = choice("corrected_over", corrected_over, ("measure", "all"))
+        if not isinstance(paired, bool):
+            raise ValueError(f"paired must be True or False; got {shown(paired)}")
+        return cls(alternative, margin, over, paired)
 
     def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
         """Return the indices of the pairs in each family: Holm's correction covers the p-values of a family."""
@@ -63,10 +63,60 @@ class Testing(NamedTuple):
             corrected[family] = holm(corrected[family])
         return list(map(float, corrected))
 
-    def corrected(self, pairs: Sequence["Pair"]) -> list["Pair"]:
-        """Return pairs with their corrected p-values."""
+    def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
+        """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
+
+        Args:
+            pairs: the pairs; each has the bounds of its difference as `low_holm` and `high_holm`.
+            confidence: the confidence of the intervals that are not corrected.
+        """
         p_holm, p_t_holm = (self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t"))
-        return [pair._replace(p_holm=p, p_t_holm=p_t) for pair, p, p_t in zip(pairs, p_holm, p_t_holm, strict=True)]
+        low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
+        columns = {"p_holm": p_holm, "p_t_holm": p_t_holm, "low_holm": low.tolist(), "high_holm": high.tolist()}
+        return [
+            pair._replace(**dict(zip(columns, each, strict=True)))
+            for pair, each in zip(pairs, zip(*columns.values(), strict=True), strict=True)
+        ]
+
+    def _intervals(
+        self, pairs: Sequence["Pair"], significant: NDArray[np.bool_], confidence: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the ends of Student's t intervals at the level at which Holm's correction compares p of each pair.
+
+        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on up to the first
+        that is not below; the others are compared with the same as this one. Where t and the randomization test
+        disagree about the difference that is tested, the end next to it is moved to that difference.
+        """
+        p_values = np.array([pair.p for pair in pairs])
+        tests = np.ones(len(pairs))
+        for family in self.families(pairs):
+            smaller = np.searchsorted(np.sort(p_values[family]), p_values[family])
+            tests[family] = len(family) - np.minimum(smaller, np.count_nonzero(significant[family]))
+        beyond = SIGNIFICANT / tests / (2 if self.alternative == "two-sided" else 1)
+        names = ("difference", "low", "high", "low_holm", "high_holm", "standard_error", "degrees_of_freedom")
+        difference, *ends, least, greatest, error, freedom = (
+            np.array([getattr(pair, name) for pair in pairs], float) for name in names
+        )
+        low, high = at_level(difference, ends, error, freedom, (1 - confidence) / 2, beyond)
+        low, high = np.maximum(low, least), np.minimum(high, greatest)
+        tested = self.tested
+        if self.alternative != "less":  # a significant difference lies above
+            above = significant & (difference > tested)
+            low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
+        if self.alternative != "greater":
+            below = significant & (difference < tested)
+            high = np.where(below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested))
+        return low, high
+
+    @property
+    def test(self) -> str:
+        """The name of the test that `p` is from."""
+        return "paired randomization test" if self.paired else "Welch's t-test"
+
+    @property
+    def tested(self) -> float:
+        """The difference that is tested: is it smaller, greater, or another one?"""
+        return {"two-sided": 0.0, "greater": -self.margin, "less": self.margin}[self.alternative]
 
     @property
     def relation(self) -> str:
@@ -95,20 +145,26 @@ class Pair(NamedTuple):
         difference: the mean of ``system`` minus the mean of ``other``.
         low: the lower end of its confidence interval.
         high: the upper end.
+        low_holm: the lower end of the interval that agrees with `p_holm`: exactly if `p_holm` is below 0.05, it does
+            not contain 0; for "greater", lies above 0 or the negative margin; for "less", below 0 or the margin.
+        high_holm: the upper end.
         standard_error: the standard error of the difference.
-        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`.
+        degrees_of_freedom: those of Student's t in the intervals and the t-test.
+        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`; of Welch's t-test if
+            queries are not paired.
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
-        p_t: the p-value of the paired t-test.
+        p_t: the p-value of the paired t-test, or of Welch's.
         p_t_holm: the same, corrected.
-        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher.
+        wins: the number of queries, not counting those with weight 0, on which ``system`` scores higher; None, as the
+            next two, if queries are not paired.
         ties: the number on which both score the same, up to rounding.
         losses: the number on which ``system`` scores lower.
         exact: whether the randomization test tried all permutations.
-        permutations: the number of permutations that it tried.
-        min_detectable: the smallest difference, from 0 or from the margin, that a paired t-test of these queries
-            detects at the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
+        permutations: the number of permutations that it tried; 0 if queries are not paired.
+        min_detectable: the smallest difference, from 0 or from the margin, that a t-test of these queries detects at
+            the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
         queries_needed: the number of queries with which such a test would detect the observed difference; None if no
-            number would do.
+            number would do, or if queries are not paired.
     """
 
     measure: str
@@ -117,14 +173,17 @@ class Pair(NamedTuple):
     difference: float
     low: float
     high: float
+    low_holm: float
+    high_holm: float
     standard_error: float
+    degrees_of_freedom: float
     p: float
     p_holm: float
     p_t: float
     p_t_holm: float
-    wins: int
-    ties: int
-    losses: int
+    wins: int | None
+    ties: int | None
+    losses: int | None
     exact: bool
     permutations: int
     min_detectable: float | None
@@ -133,12 +192,17 @@ class Pair(NamedTuple):
     @property
     def p_error(self) -> float:
         """The standard error of `p`, since only some of the permutations were tried."""
-        return 0.0 if self.exact else math.sqrt(self.p * (1 - self.p) / self.permutations)
+        return 0.0 if self.exact or not self.permutations else math.sqrt(self.p * (1 - self.p) / self.permutations)
+
+    @property
+    def differing(self) -> int:
+        """The number of queries on which both score differently; 0 if queries are not paired."""
+        return (self.wins or 0) + (self.losses or 0)
 
     @property
     def queries(self) -> int:
-        """The number of queries in the mean difference."""
-        return self.wins + self.ties + self.losses
+        """The number of queries in the mean difference; 0 if queries are not paired."""
+        return self.differing + (self.ties or 0)
 
     @property
     def has_too_few_queries(self) -> bool:
@@ -149,6 +213,20 @@ class Pair(NamedTuple):
     def title(self) -> str:
         """The name of the pair in tables and plots: the names of both systems."""
         return f"{self.system} – {self.other}"
+
+    def turned(self) -> "Pair":
+        """Return the same with the difference as the second system minus the first; p-values remain."""
+        return self._replace(
+            system=self.other,
+            other=self.system,
+            difference=0.0 - self.difference,
+            low=-self.high,
+            high=-self.low,
+            low_holm=-self.high_holm,
+            high_holm=-self.low_holm,
+            wins=self.losses,
+            losses=self.wins,
+        )
 
     def cells(self, level: str, places: int = 4) -> dict[str, str]:
         """Return the cells of tables by their headings; the heading of the interval is its level."""
@@ -165,86 +243,7 @@ class Pair(NamedTuple):
         }
 
 
-class Contest(NamedTuple):
-    """How to compare systems: the options, the baseline, the intervals and the tests."""
-
-    options: Options
-    baseline: str | None
-    resampling: Resampling
-    testing: Testing
-
-    def results(self, columns: Mapping[str, PerQuery], parts: Parts | None = None) -> list[ScoresAndPairs]:
-        """Return the scores and pairs of each part of the queries, or of all queries, before Holm's correction."""
-        weight = next(iter(columns.values())).get("weight")
-        names = self.options.names
-        values = np.stack([each[name] for each in columns.values() for name in names])
-        row = {each: at for at, each in enumerate((system, name) for system in columns for name in names)}
-        opponents = list(combinations(columns, 2))
-        if self.baseline is not None:
-            opponents = [(system, self.baseline) for system in columns if system != self.baseline]
-        contests = [(name, *each) for name in names for each in opponents]
-        pairs = [(row[one, name], row[other, name]) for name, one, other in contests]
-        greatest, confidence = np.tile(greatest_values(self.options), len(columns)), self.resampling.confidence
-        ends_of_intervals = intervals(values, weight, pairs, greatest=greatest, confidence=confidence, parts=parts)
-        by_system = []
-        for at, each in enumerate(columns.values()):
-            of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
-            by_system.append(scores_of(each, self.options, of_system, parts))
-        results: list[ScoresAndPairs] = [
-            (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
-        ]
-        of_pairs = Intervals(*(figures[len(values) :] for figures in ends_of_intervals))
-        figures_of_pairs = self._figures(values, weight, pairs, of_pairs, parts)
-        for contest, figures in zip(contests, figures_of_pairs, strict=True):
-            name, *systems = contest
-            means = (np.array([scores[each][name].value for scores, _ in results]) for each in systems)
-            difference = differences(*means)
-            ends = np.minimum(difference, figures["low"]), np.maximum(difference, figures["high"])
-            columns_of_pair = {**figures, "difference": difference, "low": ends[0], "high": ends[1]}
-            lists = [plain_list(columns_of_pair[field], missing=None) for field in Pair._fields[3:]]
-            lists[-1] = [None if each is None else int(each) for each in lists[-1]]  # queries
-            for (_, of_part), of_pair in zip(results, zip(*lists, strict=True), strict=True):
-                of_part.append(Pair(*contest, *of_pair))
-        return results
-
-    def _figures(
-        self,
-        values: NDArray[np.float64],
-        weight: NDArray[np.float64] | None,
-        pairs: Sequence[tuple[int, int]],
-        ends: Intervals,
-        parts: Parts | None,
-    ) -> Iterator[dict[str, NDArray[Any]]]:
-        """Yield for each pair of rows the fields of a `Pair` that depend on the values, in each part."""
-        how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin, "parts": parts}
-        tests = paired_tests(values, weight, pairs, **how, seed=self.resampling.seed)
-        powers = power(values, weight, pairs, **how)
-        greatest = greatest_values(self.options)
-        counted = np.ones(values.shape[1], bool) if weight is None else weight > 0
-        whole = Parts([values.shape[1]]) if parts is None else parts
-        for at, (one, other) in enumerate(pairs):
-            by_query = differences(values[one], values[other])
-            possible = self.testing.margin + greatest[one % len(greatest)]
-            if (values[[one, other]] < 0).any():  # with negative relevances, differences have no bound
-                possible = math.inf
-            by_part = {
-                **{name: each[at] for name, each in ends._asdict().items()},
-                "p": tests.randomization[at],
-                "p_holm": tests.randomization[at],
-                "p_t": tests.t_test[at],
-                "p_t_holm": tests.t_test[at],
-                "wins": whole.sums((by_query > 0) & counted),
-                "ties": whole.sums((by_query == 0) & counted),
-                "losses": whole.sums((by_query < 0) & counted),
-                "exact": tests.exact[at],
-                "permutations": tests.permutations[at],
-                "min_detectable": np.where(powers.min_detectable[at] <= possible, powers.min_detectable[at], math.nan),
-                "queries_needed": powers.queries_needed[at],
-            }
-            yield {name: each.reshape(-1) for name, each in by_part.items()}
-
-
-def system_names(systems: Any, baseline: Any) -> list[str]:
+def system_names(systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions") -> list[str]:
     """Check the names of systems, and return them.
 
     Raises:
@@ -252,11 +251,11 @@ def system_names(systems: Any, baseline: Any) -> list[str]:
     """
     if not isinstance(systems, Mapping) or len(systems) < 2:
         given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(f"systems must map the names of at least two systems to their predictions; got {given}")
+        raise ValueError(f"{argument} must map the names of at least two systems to their {content}; got {given}")
     for name in systems:
         if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
             problem = 'must be a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"systems: a name {problem}; got {shown(name)}")
+            raise ValueError(f"{argument}: a name {problem}; got {shown(name)}")
     if baseline is not None:
         choice("baseline", baseline, tuple(systems))
     return list(systems)

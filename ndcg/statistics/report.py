@@ -11,15 +11,17 @@ from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..measure.messages import shown
-from ..measure.options import Cutoffs, Options, QueryOptions, measure_of
+from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
 from ..scores.queries import Notify, from_frame, warn_unmatched
-from ..show.drawing import Mark, draw_mark, draw_rows, figure_of
+from ..show.drawing import Mark, draw_mark, draw_rows, figure_of, legend_above
 from ..show.tables import Readable, Table, count_text
 from .measured import (
+    COUNTS,
     EXCLUDED,
     SHOWN,
     PerQuery,
@@ -168,6 +170,28 @@ class Report(Readable):
             slices=slices,
         )
 
+    def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
+        """Return the queries with the lowest values: ``query``, the value, and the numbers of documents.
+
+        The lowest comes first. Queries without a value or without relevant documents, which no ranking could improve,
+        are left out. `documents` lists their documents with their ranks.
+
+        Args:
+            n: the number of queries; None for all.
+            measure: the name of a score; by default the first.
+
+        Raises:
+            ValueError: the measure is unknown, or `n` is negative.
+        """
+        name = next(iter(self.scores)) if measure is None else choice("measure", measure, tuple(self.scores))
+        n = None if n is None else whole("n", n, 0)
+        columns = [each for each in ("query", "slice", name, *COUNTS) if each in self.queries.column_names]
+        counted = pc.is_valid(self.queries[name])
+        if "relevant" in columns:
+            counted = pc.and_(counted, pc.greater(self.queries["relevant"], 0))
+        table = self.queries.select(columns).filter(counted)
+        return table.take(np.argsort(table[name].to_numpy(), kind="stable")[:n])
+
     def flat(self) -> dict[str, float]:
         """Return the scores as one dict of floats, as experiment trackers log them.
 
@@ -261,18 +285,12 @@ class Report(Readable):
             axes.plot([100 * (each + 0.5) / len(values) for each in range(len(values))], values, label=name)
         axes.set_xlabel("% of the queries, lowest first")
         axes.set_ylabel("value of a query")
-        axes.set_title("From the lowest to the highest query")
-        axes.legend()
+        legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        rows = [
-            (f"{slice_name(value)} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
-            for value, each in islice(self.slices.items(), SHOWN)
-            for scores in [[each.scores[name] for name in names]]
-        ]
-        draw_rows(axes, rows)
-        axes.set_xlabel(f"mean, with {self.resampling.level}")
-        axes.set_title("Slices (and their queries)")
+        values = islice(self.slices.items(), SHOWN)
+        _draw_slices(axes, {value: [each.scores[name] for name in names] for value, each in values}, names)
+        axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
 
     def _parts(self) -> Iterator[tuple[str | None, int, dict[str, Score]]]:
         """Yield the scores of all queries, then of each slice by its name, each with its number of queries."""
@@ -290,6 +308,38 @@ def _count_range(scores: Iterable[Score]) -> str:
 def _mark_of_mean(score: Score) -> Mark:
     """Return a mean as plots show it."""
     return Mark(score.value, score.low, score.high)
+
+
+def plot_reports(reports: Mapping[str, Report]) -> Any:
+    """Return a Matplotlib figure of the means of several systems with their intervals, and of their slices.
+
+    The first measure is shown, at each cutoff in a panel; slices follow at its first cutoff.
+
+    Raises:
+        ImportError: Matplotlib is missing.
+    """
+    one = next(iter(reports.values()))
+    first = next(iter(one.scores))
+    names = [name for name in one.scores if measure_of(name) == measure_of(first)]
+    values = list(islice(one.slices, SHOWN))
+    rows = max(len(reports), len(values) * len(reports) / 3)
+    figure, axes = figure_of(len(names) + bool(values), 1.4 + 0.3 * rows, 5.0)
+    for name, each in zip(names, axes, strict=False):
+        draw_rows(each, [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()])
+        each.set_xlabel(f"{name}, with {one.resampling.level}")
+    if values:
+        scores = {value: [report.slices[value].scores[first] for report in reports.values()] for value in values}
+        _draw_slices(axes[-1], scores, list(reports))
+        axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
+    return figure
+
+
+def _draw_slices(axes: Any, scores: Mapping[Value, Sequence[Score]], labels: Sequence[str]) -> None:
+    """Draw a row for each slice with its scores, which have labels in a legend."""
+    names = (f"{slice_name(value)} ({_count_range(each)})" for value, each in scores.items())
+    rows = [(name, list(map(_mark_of_mean, each))) for name, each in zip(names, scores.values(), strict=True)]
+    draw_rows(axes, rows, labels)
+    legend_above(axes)
 
 
 def report(

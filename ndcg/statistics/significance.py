@@ -108,7 +108,7 @@ def intervals(
     >>> found.low.round(2).tolist(), found.high.round(2).tolist()
     ([0.3, 0.51], [0.95, 1.0])
     """
-    student = _special().stdtrit
+    student = scipy_special().stdtrit
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
     most = np.broadcast_to(greatest, len(values))
     result = Intervals(*(np.full((len(values) + len(pairs), split.number), np.nan) for _ in Intervals._fields))
@@ -166,6 +166,27 @@ def _interval(
         high = np.minimum(mean + np.max([end[1] for end in ends], axis=0), bounds[1])
     is_same = error <= ROUNDING * np.abs(mean)
     return np.where(is_same, same[0], low), np.where(is_same, same[1], high), error
+
+
+def at_level(
+    difference: Floats, ends: Sequence[Floats], error: Floats, freedom: Floats, beyond: float, other: Floats
+) -> tuple[Floats, Floats]:
+    """Return the ends of Student's t intervals of differences at another level.
+
+    Args:
+        difference: the differences.
+        ends: the lower and the upper end of each interval at a level.
+        error: their standard errors; if one is 0, the interval at that level is widened in proportion.
+        freedom: the degrees of freedom of Student's t.
+        beyond: the probability beyond each end of `ends`.
+        other: the probability beyond each end that is returned.
+    """
+    student, known = scipy_special().stdtrit, error > ROUNDING * np.abs(difference)
+    reach = student(freedom, 1 - other)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        wider = reach / student(freedom, 1 - beyond)
+        below, above = (np.where(known, reach * error, wider * np.abs(end - difference)) for end in ends)
+    return difference - below, difference + above
 
 
 def _crossings(reach: Floats, rise: Floats, fall: Floats) -> tuple[Floats, Floats]:
@@ -347,7 +368,7 @@ def _t_test(shares: Floats, two_sided: bool) -> Floats:
     queries = shares.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         t = shares.mean(axis=1) / (shares.std(axis=1, ddof=1) / np.sqrt(queries))
-    p_values = (1 + two_sided) * _special().stdtr(queries - 1, -np.abs(t) if two_sided else -t)
+    p_values = (1 + two_sided) * scipy_special().stdtr(queries - 1, -np.abs(t) if two_sided else -t)
     return np.where(np.isnan(t), 1.0, p_values)
 
 
@@ -397,7 +418,7 @@ def power(
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation *= np.sqrt(effective / (effective - 1))
         effect = (np.abs(mean) if two_sided else mean + margins) / deviation
-        min_detectable = _detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
+        min_detectable = detectable_t(effective, two_sided) * deviation / np.sqrt(effective)
         needed = _queries_needed(effect, two_sided) * counted / effective
     needed = np.where(np.isfinite(needed), np.ceil(needed), np.nan)
     result = Power(min_detectable * scale[[one for one, _ in pairs]], needed)
@@ -406,19 +427,19 @@ def power(
 
 def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
     """Return the number of queries with which the t-test detects a mean of `effect` standard deviations."""
-    special = _special()
+    special = scipy_special()
     needed = np.ceil(((special.ndtri(1 - LEVEL / (1 + two_sided)) + special.ndtri(POWER)) / effect) ** 2)
     needed = np.where((effect > 0) & (needed < MOST_NEEDED), np.maximum(needed, 2), np.inf)  # for a z-test
     searched = np.isfinite(needed)
     while searched.any():
-        searched[searched] = effect[searched] * np.sqrt(needed[searched]) < _detectable_t(needed[searched], two_sided)
+        searched[searched] = effect[searched] * np.sqrt(needed[searched]) < detectable_t(needed[searched], two_sided)
         needed[searched] += np.maximum(1, np.floor(needed[searched] / 2**20))
     return needed
 
 
-def _detectable_t(queries: Floats, two_sided: bool) -> Floats:
+def detectable_t(queries: Floats, two_sided: bool) -> Floats:
     """Return the distance of a mean from 0, in standard errors, at which the t-test detects it with this power."""
-    special = _special()
+    special = scipy_special()
     distinct, at = np.unique(
         queries, return_inverse=True
     )  # parts have few distinct numbers of queries, and each takes long
@@ -491,7 +512,7 @@ def _prepared(
     Raises:
         ImportError: SciPy is missing, also if no figure needs it.
     """
-    _special()
+    scipy_special()
     split = Parts([values.shape[1]]) if parts is None else parts
     return split, _alike(values, weight, parts, split), *scaled(values, pairs, split)
 
@@ -525,7 +546,7 @@ def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Pa
 
 
 @cache
-def _special() -> Any:
+def scipy_special() -> Any:
     """Return SciPy's special functions, which take a third of the time of its statistics to import."""
     try:
         return import_module("scipy.special")

@@ -1,6 +1,7 @@
 """The examples print what scikit-learn finds on the same rankings."""
 
 import csv
+import json
 import re
 from pathlib import Path
 
@@ -110,3 +111,28 @@ def test_movies_prints_the_scores_that_sklearn_finds_for_each_group(processes: P
     difference, p = re.findall(r"all: (-?[\d.]+) .* p = ([\d.]+);", output)[0]
     assert float(difference) == pytest.approx(intervals[1][0] - intervals[0][0], abs=1e-4)
     assert f"[p = {p}]" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_mteb_tasks_compares_models_task_by_task(processes: Processes, tmp_path: Path) -> None:
+    for model, scores in (("a", (0.5, 0.6, 0.8)), ("b", (0.4, 0.3, 0.7))):
+        folder = tmp_path / "results" / model
+        folder.mkdir(parents=True)
+        (folder / "model_meta.json").write_text(json.dumps({"name": f"org/{model}"}))
+        for task, score in zip(("X", "Y", "Z"), scores, strict=True):
+            subsets = [
+                {"ndcg_at_10": score + at, "languages": [language]} for at, language in ((-0.1, "deu"), (0.1, "eng"))
+            ]
+            (folder / f"{task}.json").write_text(json.dumps({"task_name": task, "scores": {"test": subsets}}))
+        (folder / "Only here.json").write_text(json.dumps({"task_name": model, "scores": {"test": subsets}}))
+    printed = processes.run(
+        """
+        import runpy, sys
+        sys.argv = ["mteb_tasks.py", folder]
+        runpy.run_path(example, run_name="__main__")
+        """,
+        example=str(ROOT / "examples" / "mteb_tasks.py"),
+        folder=str(tmp_path / "results"),
+    )
+    assert re.search(r"^a  org/a +3 +0\.6333 ", printed, re.MULTILINE)
+    assert re.search(r"^org/a – org/b +nDCG@10 +\+0\.1667 .* 0\.2500 .* 3–0–0$", printed, re.MULTILINE)
+    assert "multilingual" in printed

@@ -656,6 +656,13 @@ def test_an_unknown_option_is_answered_with_those_of_the_method(
         ("compute", "by", "report and compare have it"),
         ("report", "baseline", "compare has it"),
         ("compare", "got", "explain has it"),
+        ("compute", "label_gain", r"LightGBM's label_gain is gain=\[0, 1, 3, 7, ...\], by label; its default is .*"),
+        ("lightgbm_metric", "label_gain", r"LightGBM's label_gain is gain=.*"),
+        ("report", "exp_gain", r'XGBoost\'s ndcg_exp_gain is gain="exponential" if it is true, else gain="linear"'),
+        ("xgboost_metric", "ndcg_exp_gain", "XGBoost's ndcg_exp_gain is .*"),
+        ("compare", "type", r'CatBoost\'s type=Exp is gain="exponential", and its type=Base is gain="linear"'),
+        ("compute", "denominator", r'CatBoost\'s denominator=Position is discount="reciprocal", LogPosition .*'),
+        ("compute", "top", "CatBoost's top is k"),
     ],
 )
 def test_an_option_of_another_method_is_answered_with_that_method(

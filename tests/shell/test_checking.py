@@ -1,6 +1,7 @@
 """`ndcg check` imports a function, says which nDCG it computes, and ends with the status that its help promises."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,8 @@ TOP_K = RIGHT.replace("sorted(qrels.values(), reverse=True)", "sorted(grades[:k]
 
 
 @pytest.fixture(autouse=True)
-def _functions(folder: Path) -> None:
+def _functions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", sys.path.copy())  # the command adds the folder
     (folder / "right_metrics.py").write_text(RIGHT)
     (folder / "wrong_metrics.py").write_text(TOP_K)
     (folder / "broken_metrics.py").write_text("import nowhere_to_be_found")

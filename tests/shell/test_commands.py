@@ -127,6 +127,112 @@ def test_compare_saves_the_comparison(call: Call, ndcg: evaluate.Metric) -> None
     assert call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o latex -p 2")[1] == found.to_latex(2) + "\n"
 
 
+def test_every_pair_of_runs_may_be_compared(call: Call, folder: Path, ndcg: evaluate.Metric) -> None:
+    other = dict.fromkeys(QUERIES, MAIN["q0"])
+    (folder / "other.txt").write_text(trec(other, "run"))
+    runs = "qrels.txt main.txt worse.txt other.txt -k 5 --pairs all"
+    found = ndcg.compare(systems={"main": MAIN, "worse": WORSE, "other": other}, references=QRELS, k=5)
+    assert json.loads(call(f"compare {runs} -o json")[1]) == found.to_dict()
+    assert call(f"compare {runs} -o latex")[1] == found.to_latex() + "\n"
+    table = call(f"compare {runs}")[1].split("\n\n")[1]
+    assert [re.split(r" {2,}", line)[1] for line in table.splitlines()] == [
+        "pair",
+        "main – worse",
+        "main – other",
+        "worse – other",
+    ]
+    rows = map(json.loads, call(f"compare {runs} -o jsonl")[1].splitlines())
+    assert [(row["run"], row["baseline"]) for row in rows] == [(pair.system, pair.other) for pair in found.pairs]
+
+
+@pytest.mark.parametrize("unpaired", ["", "--unpaired"])
+def test_saved_reports_are_compared(call: Call, folder: Path, ndcg: evaluate.Metric, unpaired: str) -> None:
+    for name in ("main", "worse"):
+        (folder / f"{name}.json").write_text(call(f"score qrels.txt {name}.txt -m nDCG@5,DCG -o json")[1])
+    reports = {
+        name: ndcg.report(predictions=run, references=QRELS, measures=["nDCG@5", "DCG"])
+        for name, run in (("main", MAIN), ("worse", WORSE))
+    }
+    how = "compare --reports main.json worse.json --alternative less --corrected-over all"
+    found = ndcg.compare_reports(
+        reports, baseline="main", paired=not unpaired, alternative="less", corrected_over="all"
+    )
+    assert json.loads(call(f"{how} {unpaired} -o json")[1]) == found.to_dict()
+    status, printed, said = call(f"{how} {unpaired}")
+    assert (status, said) == (0, "")
+    assert ("independent samples" in printed) is bool(unpaired)
+    assert ("won–tied–lost" in printed) is not unpaired
+    assert "queries that lost most" not in call(f"{how} --worst 0")[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("compare qrels.txt main.txt", "give one RUN or more to compare with the baseline; see ndcg compare --help"),
+        ("compare qrels.txt main.txt worse.txt --unpaired", "--unpaired compares saved reports of different queries; "),
+        ("compare --reports main.json main.json", "main.json: is given twice; pass each run once"),
+        ("compare --reports main.json other.json", "reports: 'main' and 'other' were made with different options: "),
+        ("compare --reports main.json fewer.json", "reports: have different queries: 1 query ('q0') only in main, no "),
+        ("compare --reports main.json main.txt", "main.txt: "),
+        ("compare --reports main.json fewer.json -k 5", "--reports: -k has no effect on reports, which are scored; "),
+        ("compare --reports main.json fewer.json --exclude qrels.txt", "--reports: --exclude has no effect on reports"),
+        ("compare --reports main.json fewer.json --signature", "--signature prints the signature of options; saved "),
+    ],
+)
+def test_reports_and_options_that_do_not_fit_are_rejected(call: Call, folder: Path, command: str, problem: str) -> None:
+    (folder / "main.json").write_text(call("score qrels.txt main.txt -o json")[1])
+    (folder / "other.json").write_text(call("score qrels.txt main.txt --gain exponential -o json")[1])
+    (folder / "qrels.txt").write_text(trec({query: QRELS[query] for query in QUERIES[1:]}, "qrels"))
+    (folder / "fewer.json").write_text(call("score qrels.txt worse.txt -o json")[1])
+    status, printed, said = call(command)
+    assert (status, printed, said.count("\n")) == (2, "", 1)
+    assert said.startswith(f"ndcg compare: {problem}")
+
+
+LOW_QRELS = {"q1": {"a": 3, "b": 1, "c": 0, "z": 2}, "q2": {"a": 1}, "q3": {"a": 0}, "q4": {"a": 1, "b": 0}}
+LOW_RUN = {"q1": {"c": 9, "u": 8, "b": 7, "a": 5, "d": 5}, "q2": {"a": 1}, "q3": {"a": 1}, "q4": {"b": 2, "u": 1}}
+
+
+def test_the_lowest_queries_are_shown_with_what_they_miss_and_what_ranks_before(call: Call, folder: Path) -> None:
+    (folder / "qrels.txt").write_text(trec(LOW_QRELS, "qrels"))
+    (folder / "low.txt").write_text(trec(LOW_RUN, "run"))
+    printed = call("score qrels.txt low.txt -k 2 --worst 2")[1]
+    rows = [re.split(r" {2,}", line.strip()) for line in printed.split("\n\n")[1].splitlines()]
+    assert rows == [
+        ["lowest queries of low", "nDCG@2", "documents", "id", "relevance", "rank"],
+        ["q1", "0.0000", "missed", "a", "3", "4–5"],
+        ["missed", "z", "2", "not retrieved"],
+        ["missed", "b", "1", "3"],
+        ["before", "c", "0", "1"],
+        ["before", "u", "unjudged", "2"],
+        ["q4", "0.0000", "missed", "a", "1", "not retrieved"],
+        ["before", "b", "0", "1"],
+        ["before", "u", "unjudged", "2"],
+    ]
+    assert "missed: the relevant documents that the first ranks miss" in printed
+    found = list(map(json.loads, call("score qrels.txt low.txt -k 2 --worst 2 -o jsonl")[1].splitlines()))
+    assert [(row["query"], row["kind"], row["document"], row["rank"], row["last_rank"]) for row in found[:3]] == [
+        ("q1", "missed", "a", 4, 5),
+        ("q1", "missed", "z", None, None),
+        ("q1", "missed", "b", 3, 3),
+    ]
+    assert json.loads(call("score qrels.txt low.txt -k 2 --worst 2 -o json")[1])["worst"] == found
+    assert call("score qrels.txt low.txt -k 2 --worst 0") == call("score qrels.txt low.txt -k 2")
+    assert "q2" in call("score qrels.txt low.txt -k 2 --worst all")[1]  # but not q3, without relevant documents
+    assert "q3" not in call("score qrels.txt low.txt -k 2 --worst all")[1]
+
+
+def test_of_the_whole_list_only_what_was_not_retrieved_is_missed(call: Call, folder: Path) -> None:
+    (folder / "qrels.txt").write_text(trec(LOW_QRELS, "qrels"))
+    (folder / "low.txt").write_text(trec(LOW_RUN, "run"))
+    rows = map(json.loads, call("score qrels.txt low.txt --worst 5 -o jsonl")[1].splitlines())
+    kinds = {(row["query"], row["kind"], row["document"]) for row in rows}
+    assert {row for row in kinds if row[0] == "q1"} == {
+        ("q1", "missed", "z"),
+        *(("q1", "before", document) for document in "cud"),
+    }
+
+
 @pytest.mark.parametrize(("how", "n"), [("", 5), ("--worst 3", 3), ("--worst all", None)])
 def test_compare_names_the_queries_that_lost_and_that_gained_most(
     call: Call, ndcg: evaluate.Metric, how: str, n: int | None
@@ -196,7 +302,10 @@ def test_programs_get_nothing_if_no_query_differs(call: Call, folder: Path, form
 
 @pytest.mark.parametrize(
     ("worst", "problem"),
-    [("0", "--worst must be an integer, at least 1; got 0"), ("few", "argument --worst: must be a number of queries")],
+    [
+        ("-1", "--worst must be an integer, at least 0; got -1"),
+        ("few", "argument --worst: must be a number of queries"),
+    ],
 )
 def test_a_wrong_number_of_worst_queries_is_rejected(call: Call, worst: str, problem: str) -> None:
     status, _, said = call(f"compare qrels.txt main.txt worse.txt --worst {worst}")
@@ -304,7 +413,10 @@ def test_explain_takes_the_values_that_score_prints(call: Call, folder: Path, fo
     assert (found["measure"], "lightgbm" in found["matches"], "sklearn" in found["matches"]) == ("nDCG@5", True, False)
 
 
-@pytest.mark.parametrize("command", ["score qrels.txt main.txt", "compare qrels.txt main.txt worse.txt"])
+@pytest.mark.parametrize(
+    "command",
+    ["score qrels.txt main.txt", "score qrels.txt main.txt worse.txt", "compare qrels.txt main.txt worse.txt"],
+)
 def test_a_plot_is_saved_in_addition_to_the_table(call: Call, folder: Path, command: str) -> None:
     assert call(f"{command} --plot figure.svg")[0] == 0
     assert "<svg" in (folder / "figure.svg").read_text()
@@ -391,7 +503,6 @@ BAD = {
             "explain qrels.txt main.txt",
         )
     },
-    "score qrels.txt main.txt worse.txt --plot a.svg": "--plot shows one run; use ndcg compare for several",
     "explain qrels.txt main.txt -k 5,10": "-k must be one cutoff, since a score has one",
 }
 

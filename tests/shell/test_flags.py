@@ -17,7 +17,7 @@ from shells import folder as folder
 
 from ndcg.measure import arguments, conventions, options
 from ndcg.shell import flags
-from ndcg.statistics import comparison
+from ndcg.statistics import comparing
 
 OPTIONS: dict[str, tuple[str, Any]] = {
     "k": ("-k 3,all", [3, None]),
@@ -54,7 +54,7 @@ def test_the_words_of_an_option_are_those_of_python(argument: flags.Argument) ->
 
 
 def test_defaults_are_those_of_python() -> None:
-    python = {name: each.default for name, each in inspect.signature(comparison.compare).parameters.items()}
+    python = {name: each.default for name, each in inspect.signature(comparing.compare).parameters.items()}
     tests = ("alternative", "margin", "corrected_over", "confidence", "seed")
     parsed = vars(flags.parser().parse_args(["compare", "qrels.txt", "main.txt", "worse.txt"]))
     assert {name: parsed[name] for name in tests} == {name: python[name] for name in tests}
@@ -107,6 +107,14 @@ def test_the_error_for_an_unknown_command_lists_the_commands(call: Call) -> None
     assert said.startswith("ndcg: ")
     assert said.count("\n") == 1
     assert all(command in said for command in flags.COMMAND_HELP)
+
+
+def test_the_setting_of_another_library_is_answered_with_ours(call: Call) -> None:
+    status, _, said = call("score qrels.txt main.txt --label-gain=0,1,3")
+    assert status == 2
+    assert said.startswith(
+        "ndcg score: unrecognized arguments: --label-gain=0,1,3; LightGBM's label_gain is gain=[0, 1,"
+    )
 
 
 def test_shells_complete_commands_and_options(call: Call) -> None:

@@ -96,8 +96,26 @@ def test_no_format_has_control_characters(call: Call, folder: Path, form: str) -
         assert set(json.loads(printed)["queries"]["query"]) == set(odd)
 
 
-def test_a_terminal_without_dashes_gets_question_marks(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("encoding", ["ascii", "cp850", "cp437"])
+def test_a_console_that_has_no_dash_gets_a_hyphen(
+    call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    (folder / "qrels.json").write_text(json.dumps({"Straße": {"d": 1}, "東": {"d": 1}}), encoding="utf-8")
     terminal = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(terminal, encoding="ascii"))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(terminal, encoding=encoding))
     assert call("score qrels.txt main.txt -k 5")[::2] == (0, "")
-    assert re.search(rb"0\.\d{4} \? 0\.\d{4}", terminal.getvalue())
+    assert re.search(rb"0\.\d{4} - 0\.\d{4}", terminal.getvalue())
+    assert call("score qrels.json qrels.json -q")[::2] == (0, "")
+    shown = terminal.getvalue().decode(encoding)
+    assert re.search(r"^Stra(\?|ß)e +1\.0000\r?\n\? +1\.0000", shown, re.MULTILINE)
+
+
+def test_a_terminal_of_40_columns_gets_narrow_tables(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    for command in ("score qrels.txt main.txt -k 5,10", "compare qrels.txt main.txt worse.txt -k 5 --worst 2"):
+        lines = re.sub(r"\x1b\[[\d;]*m", "", call(command)[1]).splitlines()
+        assert not [line for line in lines if len(line.rstrip()) > 40 and not line.startswith("Signature")]
+    assert "measure: nDCG@5" in lines
+    found = json.loads(call("compare qrels.txt main.txt worse.txt -k 5 -o jsonl")[1])
+    assert f" difference from main  {found['difference']:+.4f}" in lines

@@ -12,6 +12,8 @@ from matplotlib.figure import Figure
 from systems import RELEVANCE, SYSTEMS
 from systems import shown as shown
 
+from ndcg.statistics.report import plot_reports
+
 
 def test_plots_are_figures_that_hold_their_data(shown: tuple[Any, Any]) -> None:
     report, comparison = shown
@@ -26,11 +28,11 @@ def test_plots_are_figures_that_hold_their_data(shown: tuple[Any, Any]) -> None:
     ]
     assert len(queries.lines) == 2
     assert len(queries.lines[0].get_ydata()) == 60
-    (axes,) = comparison.plot("nDCG@10").axes
-    assert len(axes.get_yticklabels()) == 3
     with pytest.raises(ValueError, match="'recall' is not in this report"):
         report.plot("recall")
-    assert comparison.plot("DCG").axes[0].get_xlabel().startswith("difference in DCG@3,")
+    first_lines = [axes.get_xlabel().split("\n")[0] for axes in comparison.plot("DCG").axes]
+    assert first_lines == ["DCG@3", "DCG@10"]
+    assert len(comparison.plot("DCG@10").axes) == 1
     assert report.plot("DCG@10").axes[1].get_legend_handles_labels()[1] == ["DCG@3", "DCG@10"]
     with pytest.raises(ValueError, match="'recall' is not in this comparison"):
         comparison.plot("recall")
@@ -46,9 +48,10 @@ def test_a_missing_matplotlib_is_named(shown: tuple[Any, Any], monkeypatch: pyte
 
 def test_names_with_dollars_are_plotted_as_they_are(ndcg: evaluate.Metric) -> None:
     systems = {"a$\\foo": [[1, 2], [2, 1]], "$b": [[2, 1], [2, 1]]}
-    figure = ndcg.compare(systems=systems, references=[[1, 0], [1, 0]]).plot()
-    figure.savefig(io.BytesIO(), format="png")
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a$\\foo – $b"]
+    comparison = ndcg.compare(systems=systems, references=[[1, 0], [1, 0]], by=["$x", "$x"])
+    for queries in (False, True):
+        comparison.plot(queries=queries).savefig(io.BytesIO(), format="png")
+    assert labels(comparison.plot().axes[0]) == ["$b", "a$\\foo"]
 
 
 BY = ["de", "en"] * 30
@@ -60,7 +63,7 @@ def sliced(ndcg: evaluate.Metric) -> dict[str, Any]:
     how = {"references": RELEVANCE, "by": BY, "k": [3, 10]}
     return {
         "report": (ndcg.report(predictions=SYSTEMS["bm25"], **how), 3),
-        "comparison": (ndcg.compare(systems=SYSTEMS, **how), 2),
+        "comparison": (ndcg.compare(systems=SYSTEMS, **how), 3),
     }
 
 
@@ -93,7 +96,7 @@ def test_a_plot_may_be_drawn_into_existing_axes(sliced: dict[str, Any], kind: st
 def test_a_plot_is_as_large_as_is_asked_for(sliced: dict[str, Any], kind: str) -> None:
     found, panels = sliced[kind]
     assert found.plot(figsize=(3, 2.5)).get_size_inches().tolist() == [3, 2.5]
-    assert found.plot().get_size_inches()[0] == {"report": 15, "comparison": 14}[kind]
+    assert found.plot().get_size_inches()[0] >= 5 * panels
     assert len(found.plot(figsize=[3, 2.5]).axes) == panels
 
 
@@ -111,14 +114,14 @@ def test_axes_of_another_kind_or_number_are_rejected(sliced: dict[str, Any]) -> 
     for wrong in (figure, "axes", [axes[0], None], [], axes):
         with pytest.raises(ValueError, match=r"^ax must be Matplotlib Axes, or a list of up to 3; got "):
             report.plot(ax=wrong)
-        with pytest.raises(ValueError, match=r"^ax must be Matplotlib Axes, or a list of up to 2; got "):
+        with pytest.raises(ValueError, match=r"^ax must be Matplotlib Axes, or a list of up to 3; got "):
             comparison.plot(ax=wrong)
     without_slices = type(report)(**{**vars(report), "slices": {}})
     with pytest.raises(ValueError, match=r"^ax must be Matplotlib Axes, or a list of up to 2; got "):
         without_slices.plot(ax=axes[:3])
     of_one_panel = type(comparison)(**{**vars(comparison), "slices": {}})
     with pytest.raises(ValueError, match=r"^ax must be Matplotlib Axes; got "):
-        of_one_panel.plot(ax=axes[:2])
+        of_one_panel.plot("nDCG@3", ax=axes[:2])
     with pytest.raises(
         ValueError, match=r"^figsize sets the size of a new figure, but ax belongs to one already; pass only one of"
     ):
@@ -126,21 +129,128 @@ def test_axes_of_another_kind_or_number_are_rejected(sliced: dict[str, Any]) -> 
     assert not any(each.lines for each in axes)
 
 
-def test_a_dot_is_filled_if_the_corrected_p_value_is_significant(ndcg: evaluate.Metric) -> None:
-    found = ndcg.compare(systems={**SYSTEMS, "oracle": RELEVANCE}, references=RELEVANCE, k=10)
-    significant = [pair.p_holm < 0.05 for pair in found.pairs]
-    assert set(significant) == {False, True}
+def labels(axes: Any) -> list[str]:
+    """The names of the rows of axes."""
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def marks(axes: Any) -> list[tuple[float, float, float, float, bool]]:
+    """The marks of axes: height, lower end of the interval, dot, upper end, and whether it is filled."""
+    dots = [at for at, line in enumerate(axes.lines) if line.get_marker() == "o"]
+    found = []
+    for line, dot in ((axes.lines[at - 1], axes.lines[at]) for at in dots):
+        filled, (low, high) = dot.get_markerfacecolor() == dot.get_color(), line.get_xdata()
+        found.append((float(dot.get_ydata()[0]), low, dot.get_xdata()[0], high, filled))
+    return found
+
+
+@pytest.mark.parametrize("baseline", [None, "dense"])
+@pytest.mark.parametrize("options", [{}, {"alternative": "greater", "margin": 0.05}, {"alternative": "less"}], ids=str)
+def test_systems_are_drawn_best_first_on_the_interval_that_agrees_with_the_corrected_p_value(
+    ndcg: evaluate.Metric, baseline: str | None, options: dict[str, Any]
+) -> None:
+    systems = {**SYSTEMS, "oracle": RELEVANCE, "sparse": np.roll(RELEVANCE, 1, axis=1)}
+    found = ndcg.compare(systems=systems, references=RELEVANCE, k=10, baseline=baseline, **options)
+    means = {name: scores["nDCG@10"].value for name, scores in found.scores.items()}
+    best_first = sorted(means, key=means.__getitem__, reverse=True)
+    reference = baseline or best_first[0]
     (axes,) = found.plot().axes
-    dots = axes.lines[1 : 2 * len(found.pairs) : 2]
-    assert [dot.get_markerfacecolor() == dot.get_color() for dot in dots] == significant
-    assert {dot.get_markerfacecolor() for dot in dots} == {"C0", "white"}
+    assert axes.yaxis_inverted()
+    assert labels(axes) == best_first
+    drawn_at = {best_first[int(height)]: rest for height, *rest in marks(axes)}
+    assert drawn_at.pop(reference) == [means[reference]] * 3 + [True]
+    for name, (low, value, high, filled) in drawn_at.items():
+        (pair,) = (pair for pair in found.pairs if {pair.system, pair.other} == {name, reference})
+        sign = 1 if pair.system == name else -1
+        assert value == means[name]
+        ends = sorted(means[reference] + sign * end for end in (pair.low_holm, pair.high_holm))
+        assert [low, high] == pytest.approx(ends)
+        assert filled == (pair.p_holm < 0.05)
+        if not options:
+            assert filled == (not low <= means[reference] <= high)
+    left, right = axes.get_xlim()
+    assert all(left < low and high < right for _, low, _, high, _ in marks(axes))
+    thresholds = {float(line.get_xdata()[0]) for line in axes.lines if line.get_linestyle() == "--"}
+    if baseline:
+        assert thresholds == ({means[reference] - 0.05} if "margin" in options else set())
 
 
-def test_rows_are_drawn_from_top_to_bottom_with_their_intervals_close_together(sliced: dict[str, Any]) -> None:
-    for kind, panel, rows, close in (("report", 2, 2, [-0.125, 0.125]), ("comparison", 0, 3, [0.0])):
-        axes = sliced[kind][0].plot().axes[panel]
-        assert axes.yaxis_inverted()
-        lines = axes.lines[: 2 * rows * len(close)]
-        expected = [row + offset for row in range(rows) for offset in close]
-        assert [line.get_ydata()[0] for line in lines[::2]] == expected  # intervals
-        assert [line.get_ydata()[0] for line in lines[1::2]] == expected  # dots
+def test_slices_show_how_systems_differ_from_the_best_and_those_without_an_interval_are_named(
+    ndcg: evaluate.Metric,
+) -> None:
+    by = ["de"] * 20 + ["en"] * 39 + ["rare"]
+    found = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, k=10, by=by)
+    figure = found.plot()
+    axes = figure.axes[1]
+    best = max(found.scores, key=lambda name: found.scores[name]["nDCG@10"].value)
+    assert labels(axes) == ["de (20)", "en (39)", "rare (1, no interval)"]
+    others = [name for name in SYSTEMS if name != best]
+    expected = []
+    for slice_, offset in (("de", 0), ("en", 1)):
+        for at, name in enumerate(others):
+            (pair,) = (pair for pair in found.slices[slice_].pairs if {pair.system, pair.other} == {name, best})
+            pair = pair if pair.system == name else pair.turned()
+            height = offset + [-0.125, 0.125][at]
+            expected.append((height, pair.low_holm, pair.difference, pair.high_holm, pair.p_holm < 0.05))
+    assert marks(axes) == expected
+    figure.draw_without_rendering()
+    assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1
+    assert axes.get_ylim()[0] > 2  # room for the last slice
+
+
+@pytest.mark.parametrize("queries", [7, 60])
+def test_the_difference_of_each_query_is_drawn_and_the_extremes_have_names(ndcg: evaluate.Metric, queries: int) -> None:
+    qrels = {f"q{at}": {f"d{d}": int(r) for d, r in enumerate(row)} for at, row in enumerate(RELEVANCE[:queries])}
+    runs = {
+        name: {f"q{at}": {f"d{d}": float(s) for d, s in enumerate(row)} for at, row in enumerate(scores[:queries])}
+        for name, scores in SYSTEMS.items()
+    }
+    found = ndcg.compare(systems=runs, references=qrels, k=10, baseline="bm25")
+    figure = found.plot(queries=True)
+    for axes, name in zip(figure.axes, ("dense", "hybrid"), strict=True):
+        table = found.differences(name, "bm25", n=None)
+        ordered = sorted(table.to_pylist(), key=lambda row: -row["difference"])
+        bars = [bar.get_width() for bar in axes.patches]
+        named = labels(axes)
+        assert f"nDCG@10 of {name}\nminus that of bm25" == axes.get_xlabel()
+        if queries == 7:
+            assert len(named) == len(bars) == 7
+        else:
+            assert [each for each in named if not each.endswith(" more")] == [
+                each["query"] for each in (*ordered[:5], *ordered[-5:])
+            ]
+            assert "50 more" in named
+            assert bars == [each["difference"] for each in (*ordered[:5], *ordered[-5:])]
+        assert axes.get_title().startswith(f"higher on {sum(each['difference'] > 0 for each in ordered)}, ")
+
+
+def test_many_panels_are_in_rows_of_four(ndcg: evaluate.Metric) -> None:
+    systems = {f"s{at}": np.roll(RELEVANCE, at, axis=1) for at in range(7)}
+    figure = ndcg.compare(systems=systems, references=RELEVANCE).plot(queries=True)
+    places = [axes.get_subplotspec() for axes in figure.axes]
+    assert [(place.rowspan.start, place.colspan.start) for place in places] == [divmod(at, 4) for at in range(6)]
+
+
+def test_the_slices_of_a_report_are_drawn_from_top_to_bottom(sliced: dict[str, Any]) -> None:
+    axes = sliced["report"][0].plot().axes[2]
+    assert axes.yaxis_inverted()
+    assert [height for height, *_ in marks(axes)] == [-0.125, 0.125, 0.875, 1.125]
+
+
+def test_several_reports_are_drawn_side_by_side_with_their_slices(ndcg: evaluate.Metric) -> None:
+    reports = {
+        name: ndcg.report(predictions=predictions, references=RELEVANCE, by=["de"] * 59 + ["rare"], k=[3, 10])
+        for name, predictions in SYSTEMS.items()
+    }
+    figure = plot_reports(reports)
+    for axes, name in zip(figure.axes, ("nDCG@3", "nDCG@10", None), strict=True):
+        if name:
+            scores = [report.scores[name] for report in reports.values()]
+            assert labels(axes) == list(reports)
+        else:
+            scores = [report.slices[part].scores["nDCG@3"] for part in ("de", "rare") for report in reports.values()]
+            assert labels(axes) == ["de (59)", "rare (1)"]
+        expected = [(each.low, each.value, each.high) for each in scores]
+        np.testing.assert_array_equal([mark[1:4] for mark in marks(axes)], expected)
+    figure.draw_without_rendering()
+    assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1

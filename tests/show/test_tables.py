@@ -17,7 +17,13 @@ from ndcg.show import tables as room
 def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
     report, comparison = shown
     latex = comparison.to_latex()
-    assert latex.startswith("% Bold: the highest. Superscripts:")
+    caption = (
+        r"\caption{nDCG@3, nDCG@10, DCG@3, DCG@10 of 60 queries. Bold: the highest. Superscripts: the systems that "
+    )
+    caption += (
+        "one is better than, by letter (paired randomization test, $p < 0.05$, corrected by Holm for 3 pairs of a "
+    )
+    assert caption + "measure).}" in latex.splitlines()
     assert f"% {comparison.signature}" in latex.splitlines()
     for text in (str(report), report.to_markdown(), report._repr_html_()):
         for score in report.scores.values():

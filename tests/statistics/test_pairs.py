@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
 from systems import RELEVANCE, SEVERAL, SYSTEMS, generated
 
 from ndcg.statistics import pairs as room
@@ -94,8 +96,6 @@ def test_a_comparison_may_ask_one_side(ndcg: evaluate.Metric, alternative: str, 
         assert relation in text
     (axes,) = comparison.plot().axes
     assert question in axes.get_xlabel()
-    dashed = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == "--"]
-    assert dashed == ([{"greater": -0.05, "less": 0.05}[alternative]] if margin else [])
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.02])
@@ -241,8 +241,57 @@ def test_holm_corrects_the_pairs_of_a_family_together(
     testing = room.Testing(corrected_over=corrected_over)
     assert testing.families(pairs) == families
     assert testing.holm(pairs, p_values) == pytest.approx(corrected)
-    found = testing.corrected(pairs)
+    found = testing.corrected(pairs, 0.95)
     assert [each.p_holm for each in found] == pytest.approx(corrected)
     assert [each.p_t_holm for each in found] == pytest.approx([each / 2 for each in corrected])
-    assert [each._replace(p_holm=pair.p_holm, p_t_holm=pair.p_t_holm) for each in found] == pairs
-    assert testing.corrected([]) == []
+    fields = ("p_holm", "p_t_holm", "low_holm", "high_holm")
+    assert [each._replace(**{name: getattr(pair, name) for name in fields}) for each in found] == pairs
+    assert testing.corrected([], 0.95) == []
+
+
+@given(st.data())
+def test_the_corrected_interval_and_the_corrected_p_value_agree(ndcg: evaluate.Metric, data: st.DataObject) -> None:
+    """Over systems, queries, ties, weights, slices, alternatives, margins, corrections and confidences."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    alternative = data.draw(st.sampled_from(["two-sided", "greater", "less"]))
+    margin = 0.0 if alternative == "two-sided" else data.draw(st.sampled_from([0.0, 0.1]))
+    queries, systems = data.draw(st.integers(2, 33)), data.draw(st.integers(2, 6))
+    effect, digits = data.draw(st.sampled_from([0, 0.3, 1, 5])), data.draw(st.integers(0, 2))
+    relevance = rng.integers(0, 3, (queries, 4))
+    noise = rng.normal(0, 1, (systems, queries, 4))
+    found = ndcg.compare(
+        systems={f"{at}": np.round(effect * at * relevance + each, digits) for at, each in enumerate(noise)},
+        references=relevance,
+        k=[1, 4],
+        measures=data.draw(st.sampled_from(["nDCG", "DCG"])),
+        baseline=data.draw(st.sampled_from([None, "0"])),
+        sample_weight=data.draw(st.sampled_from([None, 1 + np.arange(queries) % 3])),
+        by=np.arange(queries) % 2,
+        confidence=data.draw(st.sampled_from([0.95, 0.8])),
+        alternative=alternative,
+        margin=margin,
+        corrected_over=data.draw(st.sampled_from(["measure", "all"])),
+    )
+    for pair in (*found.pairs, *(pair for each in found.slices.values() for pair in each.pairs)):
+        is_beyond = {
+            "two-sided": pair.low_holm > 0 or pair.high_holm < 0,
+            "greater": pair.low_holm > -margin,
+            "less": pair.high_holm < margin,
+        }
+        assert is_beyond[alternative] == (pair.p_holm < 0.05)
+        assert pair.low_holm <= pair.difference <= pair.high_holm
+        assert pair.measure.startswith("DCG") or -1 <= pair.low_holm <= pair.high_holm <= 1
+    assert ndcg.Comparison.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
+
+
+def test_the_corrected_interval_is_a_t_interval_at_the_level_of_holms_step(ndcg: evaluate.Metric) -> None:
+    systems, relevance = generated(weights=(0.2, 0.45, 0.55, 1))
+    found = ndcg.compare(systems=systems, references=relevance, k=10)
+    significant = sum(pair.p_holm < 0.05 for pair in found.pairs)
+    assert 3 < significant < len(found.pairs) == 6
+    for pair in found.pairs:
+        tests = 6 - min(sum(other.p < pair.p for other in found.pairs), significant)
+        reach = scipy.stats.t.ppf(1 - 0.05 / tests / 2, 59) * pair.standard_error
+        expected = (pair.difference - reach, pair.difference + reach)
+        assert (pair.low_holm, pair.high_holm) == pytest.approx(expected, rel=1e-12)
+        assert pair.degrees_of_freedom == 59

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import evaluate
@@ -16,7 +15,6 @@ import scipy.stats
 from conftest import ROOT, MetricFactory, lean_environment
 from systems import PREDICTIONS, REFERENCES, RELEVANCE, SEVERAL, SMALL, SYSTEMS
 
-from ndcg.loops import mteb_files
 from ndcg.statistics.significance import intervals
 
 
@@ -132,17 +130,15 @@ def refusals() -> list[tuple[str, Any, str]]:
 
 @pytest.mark.parametrize(("option", "value", "problem"), refusals())
 def test_every_door_rejects_values_that_are_not_numbers(
-    ndcg: evaluate.Metric, tmp_path: Path, option: str, value: Any, problem: str
+    ndcg: evaluate.Metric, option: str, value: Any, problem: str
 ) -> None:
-    result = {"task_name": "T", "scores": {"test": [{"hf_subset": "s", "languages": ["eng-Latn"], "ndcg_at_10": 0.5}]}}
-    for model in ("a", "b"):
-        (tmp_path / model).mkdir()
-        (tmp_path / model / "T.json").write_text(json.dumps(result))
-    results = mteb_files.read_mteb(tmp_path)
-    inputs = {"systems": SYSTEMS, "references": RELEVANCE}
-    doors: list[Callable[..., Any]] = [partial(ndcg.compare, **inputs), results.compare]
+    report = ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE)
+    doors: list[Callable[..., Any]] = [
+        partial(ndcg.compare, systems=SYSTEMS, references=RELEVANCE),
+        partial(ndcg.compare_reports, {"a": report, "b": report}),
+    ]
     if option == "confidence":
-        doors += [partial(ndcg.report, predictions=SYSTEMS["bm25"], references=RELEVANCE), partial(results.report, "a")]
+        doors.append(partial(ndcg.report, predictions=SYSTEMS["bm25"], references=RELEVANCE))
     for door in doors:
         with pytest.raises(ValueError, match=f"^{option} {problem}"):
             door(**{option: value})
@@ -294,3 +290,16 @@ def test_query_ids_without_rankings_are_rejected(fresh_metric: MetricFactory) ->
             method(query_ids=[7, 7])
     assert len(metric) == 2
     metric.compute()
+
+
+def test_the_lowest_queries_come_first_without_those_that_no_ranking_could_improve(ndcg: evaluate.Metric) -> None:
+    report = ndcg.report(**SMALL, k=[1, 2])
+    found = report.lowest(2)
+    assert found.column_names == ["query", "nDCG@1", "retrieved", "judged", "relevant"]
+    assert found["query"].to_pylist() == [3, 0]  # query 1 has no relevant documents
+    values = dict(zip(report.queries["query"].to_pylist(), report.queries["nDCG@2"].to_pylist(), strict=True))
+    assert report.lowest(None, "nDCG@2")["query"].to_pylist() == sorted((0, 2, 3), key=values.__getitem__)
+    with pytest.raises(ValueError, match=r'^measure must be one of "nDCG@1", "nDCG@2"; got'):
+        report.lowest(measure="nDCG@5")
+    with pytest.raises(ValueError, match=r"^n must be an integer, at least 0"):
+        report.lowest(-1)

@@ -574,7 +574,7 @@ def test_fewer_than_two_queries_are_rejected(found: Any, values: np.ndarray) -> 
 
 
 def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    significance._special.cache_clear()
+    significance.scipy_special.cache_clear()
     monkeypatch.setitem(sys.modules, "scipy", None)
     for part in ("special", "stats"):
         monkeypatch.setitem(sys.modules, f"scipy.{part}", None)

@@ -1,0 +1,126 @@
+"""`ndcg compare`: the differences of runs, or of saved reports, with their intervals and tests, query by query too."""
+
+import argparse
+from collections.abc import Iterator
+
+from ..inputs.slices import slice_name
+from ..show.tables import counted_text, level_text
+from ..statistics.comparing import compare
+from ..statistics.comparing_reports import compare_reports
+from ..statistics.comparison import Comparison, query_rows, query_tables
+from ..statistics.measured import mean_table
+from ..statistics.pairs import Pair
+from .flags import flag_of
+from .groups import path_of
+from .output import FIRST, Listing, Row, save_plot, worst_of
+from .sides import Sides, names_of, scoring
+
+OF_TESTS = ("confidence", "seed", "alternative", "margin", "corrected_over")
+
+
+def compare_runs(args: argparse.Namespace) -> Listing:
+    """Return the differences of runs, their intervals and tests, and the queries that differ."""
+    comparison = _of_reports(args) if args.reports else _of_runs(args)
+    save_plot(comparison.plot, args.plot)
+    level = level_text(args.confidence)
+    names = [["run"], *([run] for run in comparison.scores)]
+    of_runs = [(scores, comparison.counts[run]) for run, scores in comparison.scores.items()]
+    worst = worst_of(args, FIRST)
+    tables = [mean_table(names, of_runs, level, args.places), *_tables_of_pairs(comparison, level, args.places)]
+    rows = list(_rows_of_pairs(comparison)) if args.worst is None else _query_rows(comparison, worst)
+    return Listing(
+        [*tables, *query_tables(comparison, worst, args.places)],
+        comparison.remarks(),
+        comparison.signature,
+        rows,
+        comparison.to_dict(),
+        latex=comparison.to_latex(args.places),
+    )
+
+
+def _of_runs(args: argparse.Namespace) -> Comparison:
+    """Return the comparison of runs, with the baseline or of every two.
+
+    Raises:
+        ValueError: there is no run beside the baseline, or an option is for saved reports.
+    """
+    if not args.runs:
+        raise ValueError("give one RUN or more to compare with the baseline; see ndcg compare --help")
+    if args.unpaired:
+        raise ValueError("--unpaired compares saved reports of different queries; give these with --reports")
+    sides = Sides.read(args, [args.baseline, *args.runs])
+    how = {name: getattr(args, name) for name in OF_TESTS}
+    baseline = sides.names[0] if args.pairs == "baseline" else None
+    return compare(systems=sides.runs, baseline=baseline, by=sides.by, **how, **sides.shared)
+
+
+def _of_reports(args: argparse.Namespace) -> Comparison:
+    """Return the comparison of saved reports.
+
+    Raises:
+        ValueError: an option is for runs, which the reports have scored already.
+    """
+    columns = ("exclude", "by", "query", "document", "score", "relevance")
+    if given := [name for name in (*scoring(args), *columns) if getattr(args, name) is not None]:
+        raise ValueError(f"--reports: {flag_of(given[0])} has no effect on reports, which are scored; leave it out")
+    files = [args.qrels, args.baseline, *args.runs]
+    reports = dict(zip(names_of(files), map(path_of, files), strict=True))
+    baseline = next(iter(reports)) if args.pairs == "baseline" else None
+    how = {name: getattr(args, name) for name in OF_TESTS}
+    return compare_reports(reports, baseline=baseline, paired=not args.unpaired, **how)
+
+
+def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[list[list[str]]]:
+    """Return a table of the pairs of all queries, and one of the pairs of slices if there are any."""
+    names = ["pair", "difference"] if comparison.baseline is None else ["run", f"difference from {comparison.baseline}"]
+    columns = ["difference", level, "p", "p (Holm)"]
+    columns += ["p (t-test)", "won–tied–lost"] if comparison.testing.paired else []
+
+    def row(pair: Pair) -> list[str]:
+        cells = pair.cells(level, places)
+        name = pair.title if comparison.baseline is None else pair.system
+        return [pair.measure, name, *(cells[each] for each in columns)]
+
+    header = ["measure", *names, *columns[1:]]
+    tables = [[header, *map(row, comparison.pairs)]]
+    if comparison.slices:
+        of_slices = [
+            [slice_name(value), counted_text(pair.queries, each.queries), *row(pair)]
+            for value, each in comparison.slices.items()
+            for pair in each.pairs
+        ]
+        tables.append([["slice", "queries", *header], *of_slices])
+    return tables
+
+
+def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:
+    """Yield a row for programs for each difference, of all queries and of slices."""
+    for pair in comparison.pairs:
+        yield _pair_row(pair, comparison.counts[pair.system])
+    for value, each in comparison.slices.items():
+        for pair in each.pairs:
+            yield {"slice": value, **_pair_row(pair, each.queries)}
+
+
+def _pair_row(pair: Pair, queries: int) -> Row:
+    """Return a row for programs for a difference, with the numbers of queries in it and of skipped queries."""
+    measure, run, baseline, *_ = pair
+    counts = {} if pair.wins is None else {"queries": pair.queries, "left_out": queries - pair.queries}
+    figures = dict(zip(pair._fields[3:], pair[3:], strict=True))
+    return {"measure": measure, "run": run, "baseline": baseline, **counts, **figures}
+
+
+def _query_rows(comparison: Comparison, worst: int | None) -> list[Row]:
+    """Return a row for programs of each query that lost or gained most, of each measure and run, greatest losses first.
+
+    Args:
+        comparison: the comparison.
+        worst: how many losses, and how many gains, of each measure and run; None for all.
+    """
+    rows = []
+    for pair in comparison.pairs:
+        losses, gains = query_rows(comparison, pair, worst, "losses"), query_rows(comparison, pair, worst, "gains")
+        for query, value, of_baseline, difference in [*losses, *reversed(gains)]:
+            names = {"measure": pair.measure, "run": pair.system, "baseline": pair.other, "query": query}
+            rows.append({**names, "value": value, "baseline_value": of_baseline, "difference": difference})
+    return rows

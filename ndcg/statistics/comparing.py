@@ -1,0 +1,245 @@
+"""Compare systems by their rankings: what each input is, and which queries count."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, Unpack
+
+import numpy as np
+import pyarrow as pa
+
+from ..inputs.reading import Inputs
+from ..inputs.slices import Slices, slices_of
+from ..inputs.sources import settled
+from ..measure.messages import shown, warn
+from ..measure.options import Cutoffs, Options, QueryOptions, choice
+from ..scores.queries import columns_of, from_file, refuse_negative
+from .comparison import SHARED, Comparison
+from .contest import Contest, results_of
+from .measured import PerQuery, Resampling, leave_out_alike, query_columns, query_table, with_slices
+from .notes import (
+    chance_notes,
+    exclusion_notes,
+    left_out_notes,
+    missing_notes,
+    notes,
+    notes_on_slices,
+    notes_on_tests,
+    small_slices,
+    unmatched_notes,
+)
+from .pairs import Testing, system_names
+
+
+def compare(
+    *,
+    systems: Mapping[str, Any],
+    references: Any,
+    k: Cutoffs = None,
+    baseline: str | None = None,
+    sample_weight: Any = None,
+    query_ids: Any = None,
+    document_ids: Any = None,
+    data: Any = None,
+    exclude: Any = None,
+    by: Any = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+    margin: float = 0.0,
+    corrected_over: Literal["measure", "all"] = "measure",
+    **options: Unpack[QueryOptions],
+) -> Comparison:
+    """Compare several systems on the same queries, with intervals and tests.
+
+    Each pair of systems, or each system and the baseline, is compared query by query: the
+    difference with its interval, a paired randomization test and a paired t-test, both also with
+    Holm's correction.
+
+    Args:
+        systems: the predictions of each system by its name, in any format that `compute` accepts.
+        references: the relevances, the same for all systems.
+        k: the cutoff or cutoffs.
+        baseline: the system to compare all others with; None for every pair.
+        sample_weight: one weight per query for the means.
+        query_ids: the query id of each row, for flat predictions and references.
+        document_ids: the document id of each row, with `query_ids`.
+        data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
+        exclude: documents to remove from rankings and ideals, as in `compute`.
+        by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
+            p-values corrected for all slices.
+        confidence: the confidence level of the intervals, between 0 and 1.
+        seed: the random seed; the same seed gives the same comparison.
+        alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
+            ("greater"), or it is worse ("less").
+        margin: with "greater", test whether the first is worse by less than this (non-inferiority); with "less",
+            whether it is better by less than this; in units of the measure.
+        corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
+        **options: the options of `compute`, except `use_aggregator` and `engine`. By default a judged query that is
+            missing from one system but not from another is an error; `missing="skip"` skips it for all systems.
+            `score_order` may be of single systems, as in `{"l2": "ascending"}`.
+
+    Raises:
+        ValueError: as in `compute`, with the system's name; or there are fewer than two systems or
+            queries; systems have rankings of different queries; the baseline is unknown.
+        ImportError: SciPy is missing.
+
+    >>> comparison = compare(
+    ...     systems={"a": [[3, 2, 1], [1, 2, 3]], "b": [[1, 2, 3], [1, 3, 2]]},
+    ...     references=[[2, 1, 0], [0, 0, 1]],
+    ... )
+    >>> [(pair.system, pair.other, round(pair.difference, 4), pair.p) for pair in comparison.pairs]
+    [('a', 'b', 0.3746, 0.5)]
+    """
+    resampling = Resampling.parse(confidence, seed)
+    testing = Testing.parse(alternative, margin, corrected_over)
+    order = options.get("score_order")
+    parsed = Options.of_method(compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options)
+    names = system_names(systems, baseline)
+    orders = _orders(order, names) if isinstance(order, Mapping) else dict.fromkeys(names, parsed.score_order)
+    runs = {_argument(name): systems[name] for name in names}
+    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by)._asdict()
+    arguments = columns_of(data, {**runs, **shared})
+    runs = {name: arguments.pop(_argument(name)) for name in names}
+    inputs = Inputs(**arguments)
+    same_queries = options.get("missing") is None and parsed.missing == "empty"
+    by_system = {name: replace(parsed, score_order=each) for name, each in orders.items()}
+    columns, unmatched = _columns_of_systems(runs, inputs, by_system, same_queries)
+    if unmatched:
+        warn(f"{', '.join(map(_argument, unmatched))}: {next(iter(unmatched.values()))}")
+    said = orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]  # one, or one for each system
+    parsed = replace(parsed, score_order=",".join(said))
+    signature = parsed.signature(weighted=inputs.sample_weight is not None, excluding=exclude is not None)
+    slices = None
+    if inputs.by is not None:
+        first = next(iter(columns.values()))
+        slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
+    comparison = comparison_of(columns, slices, Contest(parsed, baseline, resampling, testing), signature)
+    scores = comparison.scores
+    about = (
+        *left_out_notes(list(columns.values()), parsed),
+        *notes(list(columns.values()), parsed),
+        *comparison.notes,
+        *(
+            f"{system}: {note}"
+            for system, each in columns.items()
+            for note in unmatched_notes(each, unmatched.get(system))
+        ),
+        *(f"{system}: {note}" for system, each in columns.items() for note in missing_notes(each, parsed)),
+        *(f"{system}: {note}" for system, each in columns.items() for note in exclusion_notes(each)),
+        *(f"{system}: {note}" for system, each in columns.items() for note in chance_notes(scores[system], each)),
+    )
+    return replace(comparison, notes=about)
+
+
+def comparison_of(
+    columns: Mapping[str, PerQuery],
+    slices: Slices | None,
+    contest: Contest,
+    signature: str,
+    notes: Sequence[str] = (),
+) -> Comparison:
+    """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
+    results = results_of(columns, slices, contest)
+    of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
+    if slices is not None:
+        compared, several = results["slices"], len(slices.values)
+        of_slices = notes_on_slices(results["pairs"], contest.testing, len(compared), several)
+        of_tests = [*of_tests, *small_slices(compared), *of_slices]
+        columns = {name: with_slices(each, slices) for name, each in columns.items()}
+    return Comparison(
+        signature=signature,
+        baseline=contest.baseline,
+        queries=_table_of_systems(columns, contest.options.names, contest.testing.paired),
+        notes=(*of_tests, *notes),
+        testing=contest.testing,
+        **results,
+    )
+
+
+def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str], paired: bool) -> pa.Table:
+    """Return a row per system and query, with the values of all results."""
+    tables: list[pa.Table] = []
+    for system, each in columns.items():
+        if tables and paired:
+            shared = tables[0].select([name for name in SHARED if name in each or name == "query"])
+        else:
+            shared = query_table({name: each[name] for name in (*SHARED, "ideal") if name in each})
+        values = {name: pa.array(each[name], from_pandas=True) for name in names}
+        tables.append(
+            pa.table(
+                {
+                    "system": pa.repeat(system, len(shared)),
+                    **dict(zip(shared.column_names, shared.columns, strict=True)),
+                    **values,
+                }
+            )
+        )
+    return pa.concat_tables(tables)
+
+
+def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+    """Return the order of each system's scores, from those that are given by system.
+
+    Raises:
+        ValueError: a name is not that of a system, or an order is another word.
+    """
+    for name in score_order:
+        choice("a system in score_order", name, names)
+    return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
+
+
+def _argument(system: str) -> str:
+    """Return a system's predictions as errors name them."""
+    return f"systems[{shown(system)}]"
+
+
+def _columns_of_systems(
+    runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options], same_queries: bool
+) -> tuple[dict[str, PerQuery], dict[str, str]]:
+    """Return the columns of queries for each system, and `Rankings.unmatched` of some; each input is read once.
+
+    Args:
+        runs: the predictions of each system.
+        inputs: the inputs that all systems share.
+        options: the options of each system, which differ in the order of scores only.
+        same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
+    """
+    sides = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
+    together = {_argument(name): predictions for name, predictions in runs.items()} | sides
+    together = {argument: from_file(argument, side) for argument, side in together.items()}
+    together = dict(zip(together, settled(**together), strict=True))
+    inputs = inputs._replace(**{name: together[name] for name in sides})
+    shared, *_ = options.values()
+    refuse_negative(inputs.references, inputs.exclude, shared)
+    columns: dict[str, PerQuery] = {}
+    unmatched: dict[str, str] = {}
+    for name in runs:
+        try:
+            system = inputs._replace(predictions=together[_argument(name)])
+            columns[name] = query_columns(system, options[name], partial(unmatched.__setitem__, name))
+        except ValueError as error:
+            if str(error).startswith(tuple(f"{side}{end}" for side in (*sides, "sample_weight") for end in ": ")):
+                raise  # all systems share these
+            raise ValueError(f"{_argument(name)}: {error}") from None
+    if same_queries:
+        _refuse_lacking_queries(columns)
+    leave_out_alike(columns, shared.names)
+    return columns, unmatched
+
+
+def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
+    """Raise an error for a system without a ranking for a judged query that another system ranks."""
+    missing = {name: each["missing"] for name, each in columns.items()}
+    ranked = ~np.logical_and.reduce(list(missing.values()))
+    for name, each in columns.items():
+        if (lacking := np.flatnonzero(missing[name] & ranked)).size:
+            at = int(lacking[0])
+            query = shown(each["query"][at]) if "query" in each else at
+            other = next(other for other, lacks in missing.items() if not lacks[at])
+            problem = f"no ranking for query {query}, which {shown(other)} has ({lacking.size} such queries)"
+            hint = (
+                'missing="empty" counts it as having retrieved nothing there, missing="skip" skips the query for '
+                "all systems"
+            )
+            raise ValueError(f"{_argument(name)}: {problem}; {hint}")
