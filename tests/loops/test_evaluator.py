@@ -288,6 +288,24 @@ def test_scores_may_be_integers(ndcg: evaluate.Metric) -> None:
     assert ours(bi_encoder())["nDCG@5"] == pytest.approx((1 / np.log2(3) + 1) / 2)
 
 
+@pytest.mark.parametrize("how", [{"k": 5}, {"k": 5, "judged_only": True, "convention": "pytrec_eval"}])
+def test_the_nearest_document_ranks_first_by_its_distance(ndcg: evaluate.Metric, how: Any) -> None:
+    def distances(queries: Any, documents: Any) -> Any:
+        return torch.cdist(queries, documents).round(decimals=2)  # with ties
+
+    def similarities(queries: Any, documents: Any) -> Any:
+        return -distances(queries, documents)
+
+    def evaluated(score_function: Any, **more: Any) -> Any:
+        more |= {"score_function": score_function, "corpus_chunk_size": 40, **how}
+        ours = ndcg.sentence_transformers_evaluator(QUERIES, CORPUS, GRADES, **more)
+        return ours, ours(bi_encoder())
+
+    nearest, scores = evaluated(distances, score_order="ascending")
+    assert scores == evaluated(similarities)[1]
+    assert all(list(of.values()) == sorted(of.values()) for of in nearest.run.values())
+
+
 @pytest.mark.parametrize("ids", [None, 5, "d01"])
 def test_exclusions_of_a_query_are_a_list_of_ids(ndcg: evaluate.Metric, ids: Any) -> None:
     with pytest.raises(ValueError, match=r"^exclude: query 'q1': must be a list or a set of ids; got"):
