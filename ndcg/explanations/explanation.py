@@ -457,10 +457,11 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
     rankings = searched.read(options)
     if len(rankings.relevance) > MOST_DOCUMENTS:
         return
-    by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
-    given = {name: value for name, value in searched.given.items() if name != "score_order"}  # the highest ranks first
+    descending = options.score_order == "descending"  # rankings are in any case, ids have the scores of the input
+    by_ids = descending and have_ids(inputs) and searched.given.get("ignore_index") is None
+    given = {name: value for name, value in searched.given.items() if name != "score_order"}
     queries = [
-        Queries(queries_by_ids(inputs, rankings.names(), k, options.score_order) if by_ids else queries_of(rankings, k))
+        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
         for k in searched.named_cutoffs or [searched.k]
     ]
     slips = [slip for slip in SLIPS if not slip.is_option]

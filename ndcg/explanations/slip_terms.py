@@ -204,10 +204,9 @@ def ranked(query: Query) -> list[Any]:
     return sorted(query.run, key=lambda document: -query.run[document])
 
 
-def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None, score_order: str) -> Iterator[Query]:
+def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
-    sign = {"descending": 1, "ascending": -1}[score_order]
-    run, qrels = _documents_by_query(inputs.predictions, sign), _documents_by_query(inputs.references)
+    run, qrels = (_documents_by_query(side) for side in inputs[:2])
     for name in names:
         yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
 
@@ -223,22 +222,18 @@ def have_ids(inputs: Inputs) -> bool:
     return plain and inputs.exclude is None
 
 
-def _documents_by_query(side: Any, sign: int = 1) -> dict[Any, dict[Any, float]]:
+def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
     if isinstance(side, Mapping):
         return {
-            query: {
-                each: score
-                for each, value in documents.items()
-                if value is not None and (score := sign * float(value)) > -np.inf
-            }
+            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
             for query, documents in side.items()
         }
     names = side.query_ids.to_pylist()
     documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
     rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
     for query, document, value in rows:
-        if sign * value > -np.inf:
-            documents[names[query]][document] = sign * value
+        if value > -np.inf:
+            documents[names[query]][document] = value
     return documents
 
 

@@ -130,8 +130,8 @@ class Search:
                 got = tuple(similarity.shape) if isinstance(similarity, torch.Tensor) else type(similarity).__name__
                 problem = f"must return a tensor of queries and documents, here of shape {shape}; got {got}"
                 raise ValueError(f"score_function: {problem}")
-            floats = similarity if similarity.is_floating_point() else similarity.double()
-            similarity = self._of_candidates(floats if self.sign > 0 else -floats, start)
+            similarity = similarity if similarity.is_floating_point() else similarity.double()
+            similarity = self._of_candidates(similarity if self.sign > 0 else -similarity, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = similarity[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}

@@ -335,11 +335,11 @@ def _scored(
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
         rankings = join_lists(sides[0], sides[1], options.ignore_index, options.score_order)
-        if options.missing == "raise":
-            refuse_missing(rankings._replace(place=lambda query, _: place(query)))
         if "excluded" in columns:
             rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
+        if options.missing == "raise":
+            refuse_missing(rankings._replace(place=lambda query, _: place(query)))
         scored = score_part(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]

@@ -262,6 +262,22 @@ def test_documents_that_tie_as_32_bit_floats_at_the_cutoff_are_in_the_run(ndcg: 
     assert whole == {"nDCG@2": 0.5}
 
 
+@pytest.mark.parametrize("options", [{"k": 5}, {"k": 5, "judged_only": True, "convention": "pytrec_eval"}], ids=str)
+def test_the_nearest_document_ranks_first_by_its_distance(make: Make, options: dict[str, Any]) -> None:
+    import torch
+
+    def distances(queries: Any, documents: Any) -> Any:
+        return torch.cdist(queries, documents).round(decimals=2)  # with ties
+
+    def similarities(queries: Any, documents: Any) -> Any:
+        return -distances(queries, documents)
+
+    nearest = make(score_function=distances, score_order="ascending", corpus_chunk_size=40, **options)
+    similar = make(score_function=similarities, corpus_chunk_size=40, **options)
+    assert nearest(bi_encoder()) == similar(bi_encoder())
+    assert all(list(of.values()) == sorted(of.values()) for of in nearest.run.values())
+
+
 @pytest.mark.parametrize(
     "options", [{}, {"judged_only": True}, {"ideal": "retrieved"}, {"ideal": "truncated"}], ids=str
 )

@@ -32,6 +32,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONVENTIONS_PAGE = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
 SCHEMA = json.loads((ROOT / "conformance" / "schema.json").read_text(encoding="utf-8"))
 SECTIONS = {"gain": "Gains", "discount": "Discounts", "ideal": "Ideals", "score_dtype": "Scores", "ties": "Ties"}
+SECTIONS["score_order"] = "Scores"
 
 
 def row_of_readme(name: str) -> str:

@@ -28,6 +28,7 @@ OPTIONS: dict[str, tuple[str, Any]] = {
     "log_base": ("--log-base 3 -m DCG", 3),
     "ideal": ("--ideal truncated", "truncated"),
     "score_dtype": ("--score-dtype float32", "float32"),
+    "score_order": ("--score-order ascending", "ascending"),
     "ties": ("--ties worst", "worst"),
     "zero_division": ("--zero-division nan", float("nan")),
     "negative_relevance": ("--negative-relevance clip", "clip"),
@@ -58,7 +59,7 @@ def test_defaults_are_those_of_python() -> None:
     tests = ("alternative", "margin", "corrected_over", "confidence", "seed")
     parsed = vars(flags.parser().parse_args(["compare", "qrels.txt", "main.txt", "worse.txt"]))
     assert {name: parsed[name] for name in tests} == {name: python[name] for name in tests}
-    assert [parsed[name] for name in options.OF_COMPUTE if name in parsed] == [None] * 14
+    assert [parsed[name] for name in options.OF_COMPUTE if name in parsed] == [None] * 15
 
 
 @pytest.mark.parametrize("name", OPTIONS)
