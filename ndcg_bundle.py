@@ -7869,10 +7869,9 @@ def ranked(query: Query) -> list[Any]:
     return sorted(query.run, key=lambda document: -query.run[document])
 
 
-def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None, score_order: str) -> Iterator[Query]:
+def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
     """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
-    sign = {"descending": 1, "ascending": -1}[score_order]
-    run, qrels = _documents_by_query(inputs.predictions, sign), _documents_by_query(inputs.references)
+    run, qrels = (_documents_by_query(side) for side in inputs[:2])
     for name in names:
         yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run)
 
@@ -7888,22 +7887,18 @@ def have_ids(inputs: Inputs) -> bool:
     return plain and inputs.exclude is None
 
 
-def _documents_by_query(side: Any, sign: int = 1) -> dict[Any, dict[Any, float]]:
+def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
     if isinstance(side, Mapping):
         return {
-            query: {
-                each: score
-                for each, value in documents.items()
-                if value is not None and (score := sign * float(value)) > -np.inf
-            }
+            query: {each: float(value) for each, value in documents.items() if value is not None and value > -np.inf}
             for query, documents in side.items()
         }
     names = side.query_ids.to_pylist()
     documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
     rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
     for query, document, value in rows:
-        if sign * value > -np.inf:
-            documents[names[query]][document] = sign * value
+        if value > -np.inf:
+            documents[names[query]][document] = value
     return documents
 
 
@@ -11360,10 +11355,11 @@ def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]
     rankings = searched.read(options)
     if len(rankings.relevance) > MOST_DOCUMENTS:
         return
-    by_ids = have_ids(inputs) and searched.given.get("ignore_index") is None
-    given = {name: value for name, value in searched.given.items() if name != "score_order"}  # the highest ranks first
+    descending = options.score_order == "descending"  # rankings are in any case, ids have the scores of the input
+    by_ids = descending and have_ids(inputs) and searched.given.get("ignore_index") is None
+    given = {name: value for name, value in searched.given.items() if name != "score_order"}
     queries = [
-        Queries(queries_by_ids(inputs, rankings.names(), k, options.score_order) if by_ids else queries_of(rankings, k))
+        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
         for k in searched.named_cutoffs or [searched.k]
     ]
     slips = [slip for slip in SLIPS if not slip.is_option]
@@ -13641,8 +13637,8 @@ class Search:
                 got = tuple(similarity.shape) if isinstance(similarity, torch.Tensor) else type(similarity).__name__
                 problem = f"must return a tensor of queries and documents, here of shape {shape}; got {got}"
                 raise ValueError(f"score_function: {problem}")
-            floats = similarity if similarity.is_floating_point() else similarity.double()
-            similarity = self._of_candidates(floats if self.sign > 0 else -floats, start)
+            similarity = similarity if similarity.is_floating_point() else similarity.double()
+            similarity = self._of_candidates(similarity if self.sign > 0 else -similarity, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
                 values = similarity[row, judged].tolist()
                 run[query] |= {self.documents[start + at]: score for at, score in zip(judged, values, strict=True)}
@@ -15686,11 +15682,11 @@ def _scored(
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
     try:
         rankings = join_lists(sides[0], sides[1], options.ignore_index, options.score_order)
-        if options.missing == "raise":
-            refuse_missing(rankings._replace(place=lambda query, _: place(query)))
         if "excluded" in columns:
             rankings = rankings.only(~pc.fill_null(columns["excluded"], False).to_numpy(zero_copy_only=False))
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
+        if options.missing == "raise":
+            refuse_missing(rankings._replace(place=lambda query, _: place(query)))
         scored = score_part(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
