@@ -54,7 +54,7 @@ def _options() -> dict[str, tuple[Any, Any, str]]:
         "k": (str, "10", 'how many ranks count: "10", several as "1,5,10", "" for all'),
         "convention": (Literal[*CONVENTIONS], "sklearn", "the library that defines nDCG"),
     }
-    for name in (*ORDER, "missing", "score_dtype"):
+    for name in (*ORDER, "missing", "score_dtype", "score_order"):
         option = tables.OPTIONS[name]
         kind, default = OTHERS.get(name, (Literal["", *option.words], ""))
         words = "; ".join(f"{word}: {about}" for word, about in option.words.items())

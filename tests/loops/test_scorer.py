@@ -140,7 +140,7 @@ def test_the_weight_of_a_row_is_that_of_its_query(ndcg: Metric) -> None:
     weights = weight[rows.queries]
     weights[np.flatnonzero(rows.queries == several)[-1]] = 7
     with pytest.raises(
-        ValueError, match=f"sample_weight: query {several}: is 7.0 in row .* all rows of a query the same"
+        ValueError, match=f"sample_weight: query {several} is 7.0 in row .* all rows of a query the same"
     ):
         scorer(model, rows.x, rows.y, groups=rows.queries, sample_weight=weights)
 
@@ -188,7 +188,7 @@ def test_masked_documents_are_not_retrieved_or_not_judged(ndcg: Metric) -> None:
         (np.arange(3), [0, 0], "with groups, all columns must be flat and have the same length"),
         (np.arange(3), np.array([np.nan, 0, 0]), "groups must be integers or strings, one per row"),
         (np.arange(3), [0, "1", "1"], "groups must be all text or all integers"),
-        (np.arange(3), np.ma.array([0, 1, 1], mask=[1, 0, 0]), "groups: row 0: is None; give each row an id"),
+        (np.arange(3), np.ma.array([0, 1, 1], mask=[1, 0, 0]), "groups: row 0 is None; give each row an id"),
         (np.eye(3), [0, 1, 1], r"predictions: .* shape \(3, 3\) for labels of shape .*a classifier of two classes"),
     ],
 )

@@ -18,6 +18,7 @@ from typing import Any
 
 import evaluate
 import numpy as np
+import pyarrow as pa
 import pytest
 from conftest import ROOT, MetricFactory, Processes
 
@@ -84,6 +85,7 @@ def test_a_process_that_died_between_two_types_of_numbers_is_not_part_of_the_mea
         """
         import resource
         import numpy as np
+import pyarrow as pa
         metric = load(1, 2)
         metric.add_batch(**GOOD)
         resource.setrlimit(resource.RLIMIT_FSIZE, (metric._state.contents.end + 8, resource.RLIM_INFINITY))
@@ -250,6 +252,7 @@ def test_an_interrupt_loses_nothing_and_counts_nothing_twice(processes: Processe
         processes.run(
             f"""
             import numpy as np
+import pyarrow as pa
             rng = np.random.default_rng(0)
             scores, relevance = rng.random((600, 2000)), rng.integers(0, 3, (600, 2000))
             batch = {{"predictions": scores, "references": relevance}}
@@ -445,5 +448,7 @@ def test_one_query_of_millions_of_documents_and_millions_of_one(fresh_metric: Me
     dcg, ideal = ((1 / np.log2(found + 1)).sum() for found in (ranks, np.arange(1, len(ranks) + 1)))
     assert metric.compute()["nDCG"] == pytest.approx(dcg / ideal, rel=1e-12)
     scores, relevance = scores[: documents // 4], relevance[: documents // 4]
-    metric.add_batch(predictions=scores[:, np.newaxis], references=relevance[:, np.newaxis])
+    of_one = np.arange(len(scores) + 1)  # as Arrow lists: a matrix of one column is refused
+    sides = (pa.LargeListArray.from_arrays(of_one, pa.array(side)) for side in (scores, relevance))
+    metric.add_batch(**dict(zip(("predictions", "references"), sides, strict=True)))
     assert metric.compute()["nDCG"] == pytest.approx(relevance.mean(dtype=np.float64), rel=1e-12)

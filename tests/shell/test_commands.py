@@ -460,7 +460,7 @@ BAD = {
     "is; --ignore-index removes padding",
     "score qrels.txt": "the following arguments are required: RUN; see ndcg score --help",
     "score - -": ONCE,
-    "score qrels.txt main.txt main.txt": "main.txt: is given twice; pass each run once",
+    "score qrels.txt main.txt main.txt": "main.txt is given twice; pass each run once",
     "score qrels.txt main.txt -k 3 --discount 1,.5": ("discount lists 2 ranks, but 3 count; list more, or give -k 2"),
     **{
         f"{command} qrels.txt main.txt -o junit": "only ndcg gate writes -o junit; choose another format"

@@ -190,7 +190,7 @@ def test_reports_that_cannot_be_compared_are_rejected(ndcg: Metric, tmp_path: Pa
         (report, tmp_path / "no.json", "no.json: No such file"),
         (report, broken, "broken.json: Expecting property name"),
         (report, several, r"several.json: holds the reports of 2 systems \('x', 'y'\); give one of them"),
-        (report, 7, "must be a report, what to_dict of one returned, or the path of a file of that; got 7"),
+        (report, 7, "must be a report, the result of its to_dict, or the path of a JSON file with that result; got 7"),
         (report, comparison, r"reports\['b'\]: values must be the result of Report.to_dict\(\), whole and unchanged"),
         (weighted, changed(weighted, weight=[1.0] * 60), "query 0 has different weights in 'a' and 'b'"),
         (weighted, old, r"reports\['b'\]: was saved by a version that did not save weights; score it again"),
