@@ -140,7 +140,7 @@ def test_the_weight_of_a_row_is_that_of_its_query(ndcg: evaluate.Metric) -> None
     weights = weight[rows.queries]
     weights[np.flatnonzero(rows.queries == several)[-1]] = 7
     with pytest.raises(
-        ValueError, match=f"sample_weight: query {several}: is 7.0 in row .* all rows of a query the same"
+        ValueError, match=f"sample_weight: query {several} is 7.0 in row .* all rows of a query the same"
     ):
         scorer(model, rows.x, rows.y, groups=rows.queries, sample_weight=weights)
 
