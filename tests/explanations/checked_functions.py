@@ -7,11 +7,14 @@ are minimal functions of what public code does. `MUTANTS` are right functions wi
 
 import math
 import random
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log2
 from typing import Any
 
 import numpy as np
+
+from ndcg.explanations.slip_terms import Query
 
 Function = Callable[..., float]
 Documents = Mapping[str, float]
@@ -94,6 +97,21 @@ def of_ranks(ranks: Callable[[Sequence[float], int], Any]) -> Function:
         return ratio(relevance[ranks(scores, k)][:k].tolist(), best(relevance.tolist())[:k])
 
     return function
+
+
+def query_of(ranking: str, k: int | None = 3) -> Query:
+    """The query that a cell of the table in docs/slips.md shows."""
+    retrieved, _, unretrieved = ranking.partition(" + ")
+    run: dict[str, float] = {}
+    qrels: dict[str, float] = {}
+    for level, group in enumerate(retrieved.split()):
+        for grade in re.split("[=≈]", group):
+            document = f"d{len(run) + 1}"
+            run[document] = 0 if "*" in grade else 100 - level - 1e-9 * ("≈" in group) * len(run)
+            if grade != "?":
+                qrels[document] = int(grade.strip("*"))
+    qrels |= {f"unretrieved {at}": int(grade) for at, grade in enumerate(unretrieved.split())}
+    return Query(run, qrels, k)
 
 
 # --- By the words of public reports: mappings, with the thread and the slip ---

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checked_functions import query_of
 from conftest import ROOT
 
 from ndcg.explanations.random_rankings import random_rankings
@@ -57,20 +58,6 @@ PAGE = (ROOT / "docs" / "slips.md").read_text(encoding="utf-8")
 ROWS = re.findall(
     r"^\| ([^|]+) \| ([^|]+\.) \| `([^`]+)` \| ([\d.]+|no score) \| ([\d.]+) \| ([^|]+) \|$", PAGE, re.MULTILINE
 )
-
-
-def query_of(ranking: str) -> Query:
-    """The query that a cell of the table shows."""
-    retrieved, _, unretrieved = ranking.partition(" + ")
-    run, qrels = {}, {}
-    for level, group in enumerate(retrieved.split()):
-        for grade in re.split("[=≈]", group):
-            document = f"d{len(run) + 1}"
-            run[document] = 0 if "*" in grade else 100 - level - 1e-9 * ("≈" in group) * len(run)
-            if grade != "?":
-                qrels[document] = int(grade.strip("*"))
-    qrels |= {f"unretrieved {at}": int(grade) for at, grade in enumerate(unretrieved.split())}
-    return Query(run, qrels, 3)
 
 
 def test_the_page_has_a_row_for_each_slip_the_most_frequently_reported_first() -> None:

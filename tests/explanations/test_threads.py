@@ -10,346 +10,119 @@ from typing import Any
 import evaluate
 import numpy as np
 import pytest
+from checked_functions import query_of
 
 from ndcg.explanations.slip_terms import Queries, Query, in_order, query_scores
 from ndcg.explanations.slips import DUPLICATES_COUNTED, slip_named
 
 LOG = [1 / math.log2(rank + 1) for rank in range(1, 40)]
 EXPONENTIAL = {"gain": "exponential"}
-TWELVE = [f"r{at:02}" for at in range(12)]
+IDEAL = 10 + 5 * LOG[1] + LOG[2]  # of the grades 10, 5 and 1
 THIRTY = [f"r{at:02}" for at in range(30)]
 
 
-FIVE = {f"d{at}": score for at, score in enumerate([0.1, 0.2, 0.3, 4, 70])}
-GRADES = {f"d{at}": grade for at, grade in enumerate([10, 0, 0, 1, 5])}
-TRUTH = {f"t{at}": 1 for at in range(5)}
-
-# Rankings of the threads, each with the reported score, the score of the slip, and the right one.
-REPORTED = [
-    ("karlhigley/ranking-metrics-torch#1", "ideal from the top k retrieved", FIVE, GRADES, 3, {}, 1.0, 0.4124),
-    (
-        "xiangwang1223/neural_graph_collaborative_filtering#34",
-        "ideal from the top k retrieved",
-        in_order(["a", "x", "b"]),
-        {"a": 1, "b": 1, "c": 1},
-        3,
-        {},
-        0.9197,
-        (1 + LOG[2]) / sum(LOG[:3]),
-    ),
-    ("spiceai/spiceai#12277", "ideal from the top k retrieved", {"a": 1}, {"a": 1, "b": 1}, 10, {}, 1.0, 0.6131),
-    (
-        "Marker-Inc-Korea/AutoRAG#386",
-        "ideal from the top k retrieved",
-        in_order(["a", "x"]),
-        {"a": 1, "b": 1, "c": 1},
-        3,
-        {},
-        1.0,
-        0.469,
-    ),
-    ("supermemoryai/memorybench#67", "ideal from the top k retrieved", {"t0": 1}, TRUTH, 5, {}, 1.0, 0.3392),
-    (
-        "apache/spark#12461",
-        "ideal from the top k retrieved",
-        in_order("abxc"),
-        {"a": 1, "b": 1, "c": 1, "y": 1},
-        4,
-        {},
-        0.967,
-        (1 + LOG[1] + LOG[3]) / sum(LOG[:4]),
-    ),
-    ("mlflow/mlflow#24541", "ideal cut at the length of the result list", {"t0": 1}, TRUTH, 5, {}, 1.0, 0.339),
-    (
-        "elastic/elasticsearch#154362",
-        "ideal cut at the length of the result list",
-        {"t0": 1},
-        dict.fromkeys(TRUTH, 3),
-        10,
-        {},
-        1.0,
-        1 / sum(LOG[:5]),
-    ),
-    (
-        "baekenough/second-brain#256",
-        "ideal cut at the length of the result list",
-        {"a": 1},
-        {"a": 1, "b": 1},
-        10,
-        {},
-        1.0,
-        0.613147,
-    ),
-    ("OpenAgentHQ/openagent-eval#223", "equal weights at ranks 1 and 2", in_order("xa"), {"a": 1}, 10, {}, 1.0, 0.6309),
-    (
-        "OpenAgentHQ/openagent-eval#223",
-        "equal weights at ranks 1 and 2",
-        in_order("xya"),
-        {"a": 1},
-        10,
-        {},
-        0.6309,
-        0.5,
-    ),
-    (
-        "CCRI-POPROX/poprox-recommender#15",
-        "equal weights at ranks 1 and 2",
-        in_order("xya"),
-        {"a": 1},
-        10,
-        {},
-        0.6309,
-        0.5,
-    ),
-    ("usnistgov/trec_eval#22", "ties by document id", {"b": 1, "a": 1}, {"b": 1}, 10, {}, 1.0, (1 + LOG[1]) / 2),
-    ("usnistgov/trec_eval#22", "ties by document id", {"b": 1, "c": 1}, {"b": 1}, 10, {}, 0.6309, (1 + LOG[1]) / 2),
-    (
-        "cvangysel/pytrec_eval#56",
-        "ties by document id",
-        {"d1": 1, "d2": 1, "d3": 1},
-        {"d3": 1},
-        10,
-        {"ties": "first"},
-        1.0,
-        0.5,
-    ),
-    (
-        "lightgbm-org/LightGBM#2091",
-        "ties in the order of the input",
-        {"a": 1, "b": 1},
-        {"b": 1},
-        10,
-        {},
-        LOG[1],
-        (1 + LOG[1]) / 2,
-    ),
-    (
-        "elixir-nx/scholar#360",
-        "ties in the model's favor",
-        dict.fromkeys(GRADES, 1),
-        GRADES,
-        None,
-        {},
-        1.0,
-        0.690979,
-    ),
-    (
-        "elixir-nx/scholar#360",
-        "ties in the model's favor",
-        dict(zip(GRADES, [1, 1, 1, 0.5, 0.5], strict=True)),
-        GRADES,
-        None,
-        {},
-        (10 + LOG[3] * 5 + LOG[4]) / (10 + 5 * LOG[1] + LOG[2]),
-        0.699812,
-    ),
-    (
-        "THUDM/ComiRec#6",
-        "discount from the place in the truth",
-        in_order("xya"),
-        {"a": 1, "b": 1},
-        3,
-        {},
-        0.6131,
-        0.3066,
-    ),
-    (
-        "RapidFireAI/rapidfireai#261",
-        "DCG with binary gain, ideal with graded gain",
-        in_order("ab"),
-        {"a": 3, "b": 3},
-        10,
-        {},
-        0.333,
-        1.0,
-    ),
-    (
-        "yihong-chen/neural-collaborative-filtering#2",
-        "DCG one rank too deep",
-        in_order("ab"),
-        {"a": 1},
-        10,
-        {},
-        0.6309,
-        1.0,
-    ),
-    ("RUCAIBox/RecBole#120", "no discount", in_order("xya"), {"a": 1}, 3, {}, 1.0, 0.5),
-    (
-        "lenskit/lkpy#309",
-        "ideal not cut at k",
-        in_order(["1", "2"]),
-        {"1": 3, "2": 5, "3": 4},
-        2,
-        {"discount": "jarvelin"},
-        0.7344,
-        0.8888,
-    ),
-    (
-        "lenskit/lkpy#309",
-        "DCG not cut at k",
-        in_order(["2", "3", "1"]),
-        {"1": 3, "2": 5, "3": 4},
-        2,
-        {"discount": "jarvelin"},
-        (5 + 4 + 3 / math.log2(3)) / 9,
-        1.0,
-    ),
-    (
-        "recommenders-team/recommenders#1749",
-        "graded relevance read as 0 or 1",
-        in_order("abcdef"),
-        {"a": 3, "b": 2, "c": 3, "e": 1, "f": 2, "g": 3, "h": 2},
-        6,
-        {},
-        None,
-        0.785,
-    ),
-    (
-        "NTMC-Community/MatchZoo#598",
-        "ideal from all that was retrieved",
-        in_order("abcd"),
-        {"a": 0, "b": 1, "c": 2, "d": 0, "e": 2, "f": 1},
-        None,
-        {"gain": "exponential"},
-        (LOG[1] + 3 * LOG[2]) / (3 + LOG[1]),
-        (LOG[1] + 3 * LOG[2]) / (3 + 3 * LOG[1] + LOG[2] + LOG[3]),
-    ),
-    ("o19s/quepid#78", "ideal from the top k retrieved", {"a": 1}, {"a": 1, "b": 3}, 10, {}, 1.0, 1 / (3 + LOG[1])),
-    ("THUDM/ComiRec#25", "ideal from the top k retrieved", {"t0": 1}, TRUTH, 20, {}, 1.0, 1 / sum(LOG[:5])),
-    (
-        "THUDM/ComiRec#25",
-        "ideal from the top k retrieved",
-        in_order(["t0", "t1"]),
-        TRUTH,
-        20,
-        {},
-        1.0,
-        (1 + LOG[1]) / sum(LOG[:5]),
-    ),
-    (
-        "o19s/quepid#1335",
-        "ideal not cut at k",
-        in_order(TWELVE[:10]),
-        dict.fromkeys(TWELVE, 1),
-        10,
-        {},
-        sum(LOG[:10]) / sum(LOG[:12]),
-        1.0,
-    ),
-    (
-        "usnistgov/trec_eval#11",
-        "ideal not cut at k",
-        in_order(THIRTY[:20]),
-        dict.fromkeys(THIRTY, 1),
-        20,
-        {},
-        sum(LOG[:20]) / sum(LOG[:30]),
-        1.0,
-    ),
-    (
-        "SeaseLtd/rated-ranking-evaluator#71",
-        "ideal with binary gain, DCG with graded gain",
-        in_order(TWELVE),
-        {document: 3 if document == TWELVE[0] else 1 for document in TWELVE},
-        10,
-        {},
-        (3 + sum(LOG[1:10])) / sum(LOG[:10]),  # the thread says only that it is above 1
-        1.0,
-    ),
-    (
-        "alphagov/search-api#2195",
-        "unjudged documents removed",
-        in_order([*TWELVE[:10], "a", "b"]),
-        {"a": 3, "b": 2},
-        20,
-        {},
-        1.0,
-        (3 * LOG[10] + 2 * LOG[11]) / (3 + 2 * LOG[1]),
-    ),
-    (
-        "dmlc/xgboost#3050",
-        "ties in the order of the input",
-        {"a": 1, "b": 1},
-        {"a": 1, "b": 2},
-        1,
-        EXPONENTIAL,
-        0.333,
-        2 / 3,
-    ),
-    (
-        "dmlc/xgboost#3050",
-        "ties in the order of the input",
-        {"a": 1, "b": 1},
-        {"a": 2, "b": 1},
-        1,
-        EXPONENTIAL,
-        1.0,
-        2 / 3,
-    ),
-    ("embeddings-benchmark/mteb#5376", "ties in the order of the input", {"a": 1, "b": 1}, {"a": 1}, 1, {}, 1.0, 0.5),
-    ("embeddings-benchmark/mteb#5376", "ties in the order of the input", {"a": 1, "b": 1}, {"b": 1}, 1, {}, 0.0, 0.5),
-    (
-        "datascience.stackexchange 63667",
-        "unretrieved documents with the score 0",
-        {},
-        dict(zip("abcde", [5, 4, 3, 2, 1], strict=True)),
-        5,
-        {**EXPONENTIAL, "ties": "last"},
-        0.5443,
-        0.0,
-    ),
-    ("catboost/benchmarks#19", "no relevant documents scored 1", in_order("ab"), {"a": 0, "b": 0}, 10, {}, 1.0, 0.0),
-    ("maciejkula/rustlearn#52", "ideal in the order of the run", in_order("xa"), {"a": 1}, 10, {}, 1.0, 0.6309),
-    (
-        "huggingface/sentence-transformers#1349",
-        "graded relevance read as 0 or 1",
-        in_order("ab"),
-        {"a": 1, "b": 3},
-        10,
-        {},
-        1.0,
-        (1 + 3 * LOG[1]) / (3 + LOG[1]),
-    ),
-    (
-        "geek-ai/irgan#13",
-        "graded relevance read as 0 or 1",
-        in_order("ab"),
-        {"a": 1, "b": 2},
-        10,
-        {},
-        1.0,
-        (1 + 2 * LOG[1]) / (2 + LOG[1]),
-    ),
-]
+def ones(count: int) -> str:
+    return " ".join("1" * count)
 
 
-def of(slip: str, run: Mapping[str, float], qrels: Mapping[str, float], k: int | None, **options: Any) -> float:
-    return float(slip_named(slip).scores(Queries([Query(run, qrels, k)]), options)[0])
-
-
-def right(run: Mapping[str, float], qrels: Mapping[str, float], k: int | None, **options: Any) -> float:
-    return float(query_scores([Query(run, qrels, k)], options)[0])
+# For each slip: the thread, the ranking as in docs/slips.md, the cutoff, options, the reported and the right score.
+REPORTED: dict[str, list[tuple[str, str, int | None, dict[str, Any], float | None, float]]] = {
+    "ideal from the top k retrieved": [
+        ("karlhigley/ranking-metrics-torch#1", "5 1 0 0 10", 3, {}, 1.0, 0.4124),
+        ("xiangwang1223/neural_graph_collaborative_filtering#34", "1 ? 1 + 1", 3, {}, 0.9197, 1.5 / sum(LOG[:3])),
+        ("spiceai/spiceai#12277", "1 + 1", 10, {}, 1.0, 0.6131),
+        ("Marker-Inc-Korea/AutoRAG#386", "1 ? + 1 1", 3, {}, 1.0, 0.469),
+        ("supermemoryai/memorybench#67", "1 + 1 1 1 1", 5, {}, 1.0, 0.3392),
+        ("apache/spark#12461", "1 1 ? 1 + 1", 4, {}, 0.967, (1 + LOG[1] + LOG[3]) / sum(LOG[:4])),
+        ("o19s/quepid#78", "1 + 3", 10, {}, 1.0, 1 / (3 + LOG[1])),
+        ("THUDM/ComiRec#25", "1 + 1 1 1 1", 20, {}, 1.0, 1 / sum(LOG[:5])),
+        ("THUDM/ComiRec#25", "1 1 + 1 1 1", 20, {}, 1.0, (1 + LOG[1]) / sum(LOG[:5])),
+    ],
+    "ideal cut at the length of the result list": [
+        ("mlflow/mlflow#24541", "1 + 1 1 1 1", 5, {}, 1.0, 0.339),
+        ("elastic/elasticsearch#154362", "3 + 3 3 3 3", 10, {}, 1.0, 1 / sum(LOG[:5])),
+        ("baekenough/second-brain#256", "1 + 1", 10, {}, 1.0, 0.613147),
+    ],
+    "equal weights at ranks 1 and 2": [
+        ("OpenAgentHQ/openagent-eval#223", "? 1", 10, {}, 1.0, 0.6309),
+        ("OpenAgentHQ/openagent-eval#223", "? ? 1", 10, {}, 0.6309, 0.5),
+        ("CCRI-POPROX/poprox-recommender#15", "? ? 1", 10, {}, 0.6309, 0.5),
+    ],
+    "ties by document id": [
+        ("usnistgov/trec_eval#22", "?=1", 10, {}, 1.0, (1 + LOG[1]) / 2),
+        ("usnistgov/trec_eval#22", "1=?", 10, {}, 0.6309, (1 + LOG[1]) / 2),
+        ("cvangysel/pytrec_eval#56", "?=?=1", 10, {"ties": "first"}, 1.0, 0.5),
+    ],
+    "ties in the order of the input": [
+        ("lightgbm-org/LightGBM#2091", "?=1", 10, {}, LOG[1], (1 + LOG[1]) / 2),
+        ("dmlc/xgboost#3050", "1=2", 1, EXPONENTIAL, 0.333, 2 / 3),
+        ("dmlc/xgboost#3050", "2=1", 1, EXPONENTIAL, 1.0, 2 / 3),
+        ("embeddings-benchmark/mteb#5376", "1=?", 1, {}, 1.0, 0.5),
+        ("embeddings-benchmark/mteb#5376", "?=1", 1, {}, 0.0, 0.5),
+    ],
+    "ties in the model's favor": [
+        ("elixir-nx/scholar#360", "10=0=0=1=5", None, {}, 1.0, 0.690979),
+        ("elixir-nx/scholar#360", "10=0=0 1=5", None, {}, (10 + 5 * LOG[3] + LOG[4]) / IDEAL, 0.699812),
+    ],
+    "discount from the place in the truth": [("THUDM/ComiRec#6", "? ? 1 + 1", 3, {}, 0.6131, 0.3066)],
+    "DCG with binary gain, ideal with graded gain": [("RapidFireAI/rapidfireai#261", "3 3", 10, {}, 0.333, 1.0)],
+    "DCG one rank too deep": [("yihong-chen/neural-collaborative-filtering#2", "1 ?", 10, {}, 0.6309, 1.0)],
+    "no discount": [("RUCAIBox/RecBole#120", "? ? 1", 3, {}, 1.0, 0.5)],
+    "ideal not cut at k": [
+        ("lenskit/lkpy#309", "3 5 + 4", 2, {"discount": "jarvelin"}, 0.7344, 0.8888),
+        ("o19s/quepid#1335", f"{ones(10)} + 1 1", 10, {}, sum(LOG[:10]) / sum(LOG[:12]), 1.0),
+        ("usnistgov/trec_eval#11", f"{ones(20)} + {ones(10)}", 20, {}, sum(LOG[:20]) / sum(LOG[:30]), 1.0),
+    ],
+    "DCG not cut at k": [
+        ("lenskit/lkpy#309", "5 4 3", 2, {"discount": "jarvelin"}, (5 + 4 + 3 / math.log2(3)) / 9, 1.0)
+    ],
+    "ideal from all that was retrieved": [
+        (
+            "NTMC-Community/MatchZoo#598",
+            "0 1 2 0 + 2 1",
+            None,
+            EXPONENTIAL,
+            (LOG[1] + 3 * LOG[2]) / (3 + LOG[1]),
+            (LOG[1] + 3 * LOG[2]) / (3 + 3 * LOG[1] + LOG[2] + LOG[3]),
+        )
+    ],
+    "ideal with binary gain, DCG with graded gain": [  # the thread says only that it is above 1
+        ("SeaseLtd/rated-ranking-evaluator#71", f"3 {ones(11)}", 10, {}, (3 + sum(LOG[1:10])) / sum(LOG[:10]), 1.0)
+    ],
+    "unjudged documents removed": [
+        (
+            "alphagov/search-api#2195",
+            "? ? ? ? ? ? ? ? ? ? 3 2",
+            20,
+            {},
+            1.0,
+            (3 * LOG[10] + 2 * LOG[11]) / (3 + 2 * LOG[1]),
+        )
+    ],
+    "unretrieved documents with the score 0": [
+        ("datascience.stackexchange 63667", " + 5 4 3 2 1", 5, {**EXPONENTIAL, "ties": "last"}, 0.5443, 0.0)
+    ],
+    "no relevant documents scored 1": [("catboost/benchmarks#19", "0 0", 10, {}, 1.0, 0.0)],
+    "ideal in the order of the run": [("maciejkula/rustlearn#52", "? 1", 10, {}, 1.0, 0.6309)],
+    "graded relevance read as 0 or 1": [
+        ("recommenders-team/recommenders#1749", "3 2 3 ? 1 2 + 3 2", 6, {}, None, 0.785),
+        ("huggingface/sentence-transformers#1349", "1 3", 10, {}, 1.0, (1 + 3 * LOG[1]) / (3 + LOG[1])),
+        ("geek-ai/irgan#13", "1 2", 10, {}, 1.0, (1 + 2 * LOG[1]) / (2 + LOG[1])),
+    ],
+}
 
 
 @pytest.mark.parametrize(
-    ("thread", "slip", "run", "qrels", "k", "options", "wrong", "correct"),
-    REPORTED,
-    ids=[f"{at}-{row[0]}" for at, row in enumerate(REPORTED)],
+    ("slip", "row"),
+    [pytest.param(slip, row, id=f"{row[0]}: {row[1]}") for slip, rows in REPORTED.items() for row in rows],
 )
-def test_a_thread_has_the_score_of_its_slip(
-    thread: str,
-    slip: str,
-    run: dict[str, float],
-    qrels: dict[str, float],
-    k: int | None,
-    options: dict[str, Any],
-    wrong: float | None,
-    correct: float,
-) -> None:
+def test_a_thread_has_the_score_of_its_slip(slip: str, row: tuple[Any, ...]) -> None:
+    thread, ranking, k, options, wrong, right = row
     assert thread in slip_named(slip).threads
+    queries = Queries([query_of(ranking, k)])
     if wrong is not None:
-        assert of(slip, run, qrels, k, **options) == pytest.approx(wrong, abs=6e-4)
-    assert right(run, qrels, k, **options) == pytest.approx(correct, abs=6e-4)
+        assert slip_named(slip).scores(queries, options)[0] == pytest.approx(wrong, abs=6e-4)
+    assert queries.scores(options)[0] == pytest.approx(right, abs=6e-4)
 
 
 # Examples that no single query and slip shows: several queries, values that are not nDCG, or inputs that go wrong
@@ -492,6 +265,6 @@ NOT_COMPUTED = {
 
 
 def test_every_example_is_computed_or_named_with_the_reason() -> None:
-    computed = {row[0] for row in REPORTED} | IN_TESTS_ABOVE
+    computed = {row[0] for rows in REPORTED.values() for row in rows} | IN_TESTS_ABOVE
     assert computed.isdisjoint(NOT_COMPUTED)
     assert (len(computed), len(NOT_COMPUTED)) == (47, 23)
