@@ -14449,7 +14449,7 @@ class TrainerMetrics:
         if query_ids is not None and not callable(query_ids):
             self.columns = _Columns.read(query_ids, references)
         elif references is not None:
-            raise ValueError("references are the labels of the rows of query_ids; give query_ids as a column, too")
+            raise ValueError("references are the labels in the order of query_ids; give query_ids as a column, too")
         self.options, self.query_ids, self.main_input = options, query_ids, main_input
         self._batches: list[Any] = []
         self._rows = 0
