@@ -280,14 +280,12 @@ class NDCG(Batches, evaluate.Metric):
         returns the result for all of them, and the others return None.
         """
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
-        if is_spark(data):
+        if any(map(is_spark, (data, predictions, references))):
             if self.num_process > 1 or self._holds_batches():
-                raise ValueError(
-                    "data: a Spark DataFrame cannot be scored together with batches; call compute without them"
-                )
+                raise ValueError("a Spark DataFrame cannot be scored together with batches; call compute without them")
             if type(self)._compute is not NDCG._compute:
                 problem = "a Spark DataFrame is not scored by _compute, which this class overrides"
-                raise ValueError(f"data: {problem}; call compute_spark, or collect the rankings")
+                raise ValueError(f"{problem}; call compute_spark, or collect the rankings")
             return compute(**inputs.rankings, k=k, sample_weight=sample_weight, data=data, **options)
         known: Any = options
         if not options.keys() <= OPTIONS.keys():

@@ -7,7 +7,7 @@ from ..inputs.sources import is_spark
 from ..measure.arguments import describes_arguments
 from ..measure.options import ComputeOptions, Cutoffs, Options, shows_options
 from .queries import from_frame, scores
-from .spark import compute_spark
+from .spark import compute_spark, joined
 
 
 @shows_options
@@ -51,6 +51,9 @@ def compute(
     >>> compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
     {'nDCG@3': 0.4123818817534531}
     """
+    if is_spark(predictions) or is_spark(references):
+        data = joined(predictions, references, query_ids, document_ids, options.get("score_order"))
+        predictions, references, query_ids, document_ids = data.columns
     if is_spark(data):
         columns = {"prediction": predictions, "reference": references, "query": query_ids, "document": document_ids}
         how: dict[str, Any] = {**columns, "exclude": exclude, **options}

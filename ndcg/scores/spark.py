@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..inputs.reading import PART, join_lists
+from ..inputs.sources import is_spark
+from ..inputs.tables import chosen_columns, possible_names
 from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
@@ -84,6 +86,36 @@ def compute_spark(
             raise ValueError("query must name the column of query ids if use_aggregator=False")
         return by_query(frame, parsed)
     return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
+
+
+def joined(predictions: Any, references: Any, query_ids: Any, document_ids: Any, score_order: Any) -> Any:
+    """Return one DataFrame with the columns of two: predictions, references, and the ids of queries and documents.
+
+    Queries without judgments are left out, as where rankings are joined by ids.
+
+    Raises:
+        ValueError: one of them is not a Spark DataFrame, a column is missing, or ids differ in type.
+    """
+    names = {"query": query_ids, "document": document_ids}
+    given = {name: column for name, column in names.items() if isinstance(column, str)}
+    sides = []
+    for argument, kind, frame in (("predictions", "run", predictions), ("references", "qrels", references)):
+        if not is_spark(frame):
+            raise ValueError(f"{argument}: must be a Spark DataFrame, as the other side is; got {shown(frame)}")
+        try:
+            at = chosen_columns(frame.columns, possible_names(kind, given, score_order or "descending"), "the table")
+        except ValueError as error:
+            raise ValueError(f"{argument}: {error}") from None
+        as_ids = zip(at, ("query_ids", "document_ids", argument), strict=True)
+        sides.append(frame.select([frame[_quoted(frame.columns[each])].alias(name) for each, name in as_ids]))
+    run, qrels = sides
+    for name in ("query_ids", "document_ids"):
+        types = [side.schema[name].dataType.simpleString() for side in sides]
+        if (types[0] == "string") != (types[1] == "string"):
+            raise ValueError(f"{name} are {types[0]} in the predictions and {types[1]} in the references; cast one")
+    run = run.join(qrels.select("query_ids").distinct(), "query_ids", "left_semi")
+    both = run.join(qrels, ["query_ids", "document_ids"], "full")
+    return both.select("predictions", "references", "query_ids", "document_ids")
 
 
 def means(frame: Any, options: Options) -> dict[str, float]:

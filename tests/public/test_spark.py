@@ -53,6 +53,19 @@ def flat(table: pa.Table) -> dict[str, Any]:
     return {"predictions": table["score"], "references": table["relevance"], "query_ids": table["query"]}
 
 
+def test_two_tables_score_as_in_memory(ndcg: evaluate.Metric) -> None:
+    run = {"qid": ["a", "a", "b", "c"], "docno": ["x", "y", "x", "x"], "score": [0.9, 0.4, 0.7, 0.1]}
+    qrels = {"qid": ["a", "a", "b", "d"], "docno": ["y", "z", "x", "x"], "label": [1, 2, 1, 1]}
+    frames = [frame_of(pa.table(side)) for side in (run, qrels)]
+    for how in ({}, {"k": 1}, {"missing": "skip"}, {"score_order": "ascending"}):
+        expected = ndcg.compute(predictions=run, references=qrels, **how)
+        assert ndcg.compute(predictions=frames[0], references=frames[1], **how) == pytest.approx(expected, **EXACT)
+    with pytest.raises(ValueError, match=r"^references: no column holds the relevance; name it relevance"):
+        ndcg.compute(predictions=frames[0], references=frames[1].drop("label"))
+    with pytest.raises(ValueError, match=r"^references: must be a Spark DataFrame, as the other side is"):
+        ndcg.compute(predictions=frames[0], references=qrels)
+
+
 @pytest.fixture(scope="module")
 def table() -> pa.Table:
     return table_of()
