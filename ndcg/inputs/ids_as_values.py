@@ -26,24 +26,14 @@ def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> 
     queries = len(lengths)
     if not queries or score.present is not None or relevance.present is not None:
         return
-    if queries > 1 and (lengths == 1).all():
-        _refuse_single_documents(score.values, relevance.values, are_arrays)
+    if are_arrays and queries > 1 and (lengths == 1).all():
+        hint = "give query_ids, the query of each row, or, if these are ids, references as sets"
+        raise ValueError(f"predictions and references hold one document for each of {queries} queries; {hint}")
     if queries > 1 and (lengths == 3).all():
         _refuse_triples(*(side.values.reshape(-1, 3) for side in (score, relevance)))
     if queries > 4 and (lengths == 2).all():
         _refuse_pairs(*(side.values.reshape(-1, 2) for side in (score, relevance)))
     _refuse_ids(score, relevance, lengths)
-
-
-def _refuse_single_documents(score: NDArray[np.float64], relevance: NDArray[np.float64], are_arrays: bool) -> None:
-    """Raise an error for a column of scores beside a column of labels: each row would be a query of one document."""
-    are_ids = _are_whole(score, relevance) and (relevance != 0).all()
-    if not are_arrays and not are_ids:
-        return
-    hint = "give query_ids, the query of each row"
-    if are_ids:
-        hint += ", or, if these are ids, references as sets"
-    raise ValueError(f"predictions and references hold one document for each of {len(score)} queries; {hint}")
 
 
 def _refuse_triples(rows: NDArray[np.float64], others: NDArray[np.float64]) -> None:

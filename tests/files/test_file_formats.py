@@ -260,7 +260,8 @@ def test_words_that_name_columns_may_be_ids(ndcg: Metric, write: Write, rankings
 
 
 def test_ids_of_integers_are_text_in_a_report(fresh_metric: MetricFactory, write: Write) -> None:
-    path = write(as_parquet(pa.table({"qid": [7, 10], "docid": [1, 1], "score": [0.5, 0.5]})), "a.parquet")
+    columns = {"qid": [7, 10], "docid": [1, 1], "score": [0.5, 0.5], "relevance": [1, 0]}
+    path = write(as_parquet(pa.table(columns)), "a.parquet")
     assert fresh_metric().report(predictions=path, references=path).queries["query"].to_pylist() == ["7", "10"]
 
 
