@@ -83,7 +83,7 @@ def rounds(fewest: int) -> Any:
         at += 1
 
 
-def test_a_query_is_known_by_its_id_in_every_form_and_batch(fresh_metric: MetricFactory) -> None:
+def test_a_query_is_known_by_its_id_in_every_format_and_batch(fresh_metric: MetricFactory) -> None:
     metrics = [fresh_metric(), fresh_metric(keep_in_memory=True)]
     refused = 0
     for at in rounds(20):
