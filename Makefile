@@ -38,7 +38,7 @@ test-oldest: .venv-oldest/gate.done ## run all tests on Python 3.11 with the old
 test-newest: .venv-newest/gate.done ## run all tests on Python 3.13 with the newest libraries, without PyTorch
 	@$(PYTEST)
 
-fuzz: .venv/test.done ## compare random rankings in every format, and files, with a slow reference, for MINUTES=10 each
+fuzz: .venv/test.done ## score random rankings in every format, and files, for MINUTES=10 each, next to a slow reference
 	@HF_HUB_OFFLINE=1 FUZZ_MINUTES=$(MINUTES) $(BIN)/python -m pytest -q -s tests/*/test_fuzz*.py
 
 faults: .venv/test.done ## put faults into the package, which the tests must catch: 15 minutes

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.python_api import ApproxScalar
 from hypothesis import HealthCheck, Phase, settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,6 +42,9 @@ os.environ |= {
 import forks  # noqa: E402, I001
 import evaluate  # noqa: E402
 from ndcg import NDCG  # noqa: E402
+
+# else every value below 1e-12 would be approximately 0, whatever a test asks for
+ApproxScalar.DEFAULT_ABSOLUTE_TOLERANCE = 0.0
 
 settings.register_profile(
     "project",

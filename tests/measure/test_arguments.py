@@ -25,7 +25,6 @@ from ndcg.measure.arguments import (
 )
 from ndcg.measure.conventions import CHOICES, CONVENTIONS
 from ndcg.measure.scoring import DISCOUNT_FUNCTIONS, GAIN_FUNCTIONS
-from page import api, choices
 
 WORDED = [name for name, option in OPTIONS.items() if option.words]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -165,6 +164,8 @@ def test_type_checkers_accept_existing_options_only(ndcg: evaluate.Metric) -> No
 
 
 def test_the_page_offers_its_words() -> None:
+    from page import api, choices  # which imports Gradio
+
     for name in set(WORDED) & set(choices.CHOICES):
         lacks = {"missing": {"raise"}}.get(name, set())
         assert set(choices.CHOICES[name]) == set(OPTIONS[name].words) - lacks

@@ -195,7 +195,6 @@ def test_the_average_is_the_mean_over_all_orders(documents: list[tuple[int, int]
             (False, True, np.bool_),
         )),
         (0.123456789, np.nextafter(0.123456789, 1)),
-        (0.1234567891, 0.1234567892),
         (np.nextafter(-1.0, -2), -1.0),
         (0.0, 5e-324),
         (-5e-324, -0.0),
@@ -233,6 +232,20 @@ def test_zero_and_negative_zero_are_a_tie() -> None:
         assert scores_of([1] + [0] * (documents - 1), score, k=1)["DCG"] == 0.5
 
 
+@pytest.mark.parametrize("base", [1.0, -1.0, 1e-300, -5e-324])
+@pytest.mark.parametrize("documents", [3, 12, 60])
+def test_scores_that_differ_in_their_last_bits_are_ranked_exactly_at_every_cutoff(base: float, documents: int) -> None:
+    rng = np.random.default_rng(documents)
+    relevance = rng.integers(0, 4, (200, documents))
+    bits = rng.permuted(np.arange(200 * documents).reshape(200, -1) % documents, axis=1)
+    score = (np.float64(base).view(np.int64) + bits).view(np.float64)
+    ranked = np.take_along_axis(relevance, np.argsort(-score, axis=1), axis=1)
+    for k in range(1, documents + 1):
+        for ties in TIES:
+            found = score_queries(relevance, score, measures=["CG"], cutoffs=[k], ties=ties)["CG"][0]
+            assert (found == ranked[:, :k].sum(axis=1)).all()
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("k", [2, 3, None])
 def test_ties_among_nearly_equal_scores_give_the_same_bits_alone_and_among_many(sign: int, k: int | None) -> None:
@@ -250,11 +263,6 @@ def test_the_lowest_number_is_a_score_and_minus_infinity_is_none(dtype: Any) -> 
     close([found["DCG"][0, 0], found["IDCG"][0, 0]], [1 + SECOND, 3 + SECOND + 1 / math.log2(3 + 1)])
 
 
-def test_the_orders_of_two_tied_documents_at_the_cutoff() -> None:
-    found = {ties: scores_of([1, 0, 0, 0, 0], [1, 1, 0, 0, 0], k=1, ties=ties)["nDCG"] for ties in TIES}
-    assert found == {"average": 0.5, "first": 1.0, "last": 0.0, "best": 1.0, "worst": 0.0}
-
-
 @pytest.mark.parametrize("documents", [2, 3, 16, 17, 64, 65, 1000, 5000])
 def test_equal_scores_are_ranked_in_the_order_of_the_input_or_reversed(documents: int) -> None:
     relevance, last = np.arange(documents, dtype=float)[None], documents - 1.0
@@ -263,9 +271,6 @@ def test_equal_scores_are_ranked_in_the_order_of_the_input_or_reversed(documents
             score = np.full((1, documents), constant)
             found = score_queries(relevance, score, measures=["CG"], cutoffs=[1, 2], ties=ties)["CG"]
             assert found[:, 0].tolist() == expected
-
-
-# --- What a call depends on ------------------------------------------------------------------------------------------
 
 
 def test_thousands_of_lists_of_several_lengths_score_as_each_alone_in_their_order() -> None:
@@ -347,7 +352,6 @@ def test_work_is_shared_by_as_many_threads_as_the_process_may_use(
 def test_sums_add_one_rank_after_the_other_to_the_last_bit(
     queries: int, documents: int, negative_relevance: str
 ) -> None:
-    """On einsum's order the same bits rest: in any block, with any padding, on any machine."""
     rng = np.random.default_rng(documents)
     score = rng.random((queries, documents))
     relevance = rng.random((queries, documents)) - (0.3 if negative_relevance == "keep" else 0)
@@ -379,8 +383,6 @@ def test_the_textbook_ranking() -> None:
     dcg = 3 / log(2) + 2 / log(3) + 3 / log(4) + 0 / log(5) + 1 / log(6) + 2 / log(7)
     idcg = 3 / log(2) + 3 / log(3) + 2 / log(4) + 2 / log(5) + 1 / log(6) + 0 / log(7)
     assert found == pytest.approx({"CG": 3 + 2 + 3 + 0 + 1 + 2, "DCG": dcg, "IDCG": idcg, "nDCG": dcg / idcg})
-    natural = scores_of(TEXTBOOK, [6, 5, 4, 3, 2, 1], log_base=math.e)
-    assert natural == pytest.approx({**found, "DCG": dcg / math.log(2), "IDCG": idcg / math.log(2)})
 
 
 def test_the_discounts_and_dcg_of_jarvelin_and_kekalainen() -> None:
@@ -389,8 +391,6 @@ def test_the_discounts_and_dcg_of_jarvelin_and_kekalainen() -> None:
     options: dict[str, Any] = {"measures": ["DCG"], "cutoffs": range(1, 11), "discount": "jarvelin"}
     found = score_queries(gains, -np.arange(10.0)[None], **options)["DCG"][:, 0]
     assert found.round(2).tolist() == [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
-    assert discounts(12, 10, "jarvelin")[:10].tolist() == [1.0] * 10
-    assert discounts(0).shape == (0,)
 
 
 @pytest.mark.parametrize("log_base", [0.1, 0.5, 0.999, 1.001, 1.5, 3, 10, 1e6])

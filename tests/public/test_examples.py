@@ -1,23 +1,38 @@
-"""The examples print what scikit-learn finds on the same rankings."""
+"""The examples print the scores of other code on the same data: scikit-learn, and plain Python."""
 
 import csv
+import importlib.util
 import json
+import math
+import os
 import re
+import signal
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
-from conftest import ROOT, Processes
+from conftest import ROOT, Processes, lean_environment
 from sklearn.datasets import load_digits
 from sklearn.metrics import ndcg_score
 
 CUTOFFS = (1, 5, 10)
 
 
-def table_rows(text: str) -> dict[str, list[str]]:
-    """The rows of a table of Rich or Markdown by their first cells."""
-    lines = ([cell.strip() for cell in re.split("[│┃|]", line)[1:-1]] for line in text.splitlines())
-    return {cells[0]: cells[1:] for cells in lines if cells}
+def table(output: str) -> list[list[str]]:
+    """The rows of a table of Rich or Markdown."""
+    lines = (re.split("[│┃|]", line)[1:-1] for line in output.splitlines())
+    return [[cell.strip() for cell in cells] for cells in lines if cells]
+
+
+def table_rows(output: str) -> dict[str, list[str]]:
+    """The rows by their first cells."""
+    return {name: cells for name, *cells in table(output)}
 
 
 def card_figures() -> dict[str, str]:
@@ -136,3 +151,201 @@ def test_mteb_tasks_compares_models_task_by_task(processes: Processes, tmp_path:
     assert re.search(r"^a  org/a +3 +0\.6333 ", printed, re.MULTILINE)
     assert re.search(r"^org/a – org/b +nDCG@10 +\+0\.1667 .* 0\.2500 .* 3–0–0$", printed, re.MULTILINE)
     assert "multilingual" in printed
+
+
+# --- Examples whose data a test makes again -------------------------------------------------------------------------
+
+LAUNCHERS = {"distributed": ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]}
+
+
+def run(name: str, folder: Path) -> str:
+    """Run an example that needs PyTorch, in an interpreter of its own, and return what it prints."""
+    process = subprocess.Popen(
+        [sys.executable, *LAUNCHERS.get(name, []), ROOT / "examples" / f"{name}.py"],
+        cwd=folder,
+        env={
+            **(os.environ if name in ("trainer_loop", "pair_trainer") else lean_environment()),
+            "COLUMNS": "120",
+            "NO_COLOR": "1",
+            "OMP_NUM_THREADS": "1",
+            "TMPDIR": str(folder),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # so that processes of processes end too
+    )
+    try:
+        output, errors = process.communicate()
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)  # by which torchrun ends its own
+    assert process.returncode == 0, errors
+    assert "Warning" not in errors
+    return output
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """An example's working and temporary folder, in which it leaves nothing behind."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    yield folder
+    assert not [path for path in folder.iterdir() if not path.name.startswith("torch")]
+
+
+def load(name: str) -> ModuleType:
+    """An example as a module, for the data it makes."""
+    spec = importlib.util.spec_from_file_location(f"example_{name}", ROOT / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def mean_ndcg(queries: list[tuple[list[float], list[int]]], k: int) -> float:
+    """scikit-learn's mean over queries, and for queries of one document, which it rejects, the score by hand."""
+    values = []
+    for scores, relevance in queries:
+        several = len(scores) > 1
+        values.append(ndcg_score([relevance], [scores], k=k) if several else float(relevance[0] > 0))
+    return math.fsum(values) / len(values)
+
+
+@pytest.mark.training
+def test_the_trainer_logs_a_rising_ndcg_from_that_of_the_untrained_model(folder: Path) -> None:
+    import torch
+
+    header, *rows = table(run("trainer_loop", folder))
+    assert header == ["step", "eval_nDCG@10"]
+    assert [int(step) for step, _ in rows] == [0, 20, 40, 60, 80, 100]
+    values = [float(value) for _, value in rows]
+    assert all(0 < value <= 1 for value in values)
+    assert values[-1] > values[0] + 0.1
+
+    example = load("trainer_loop")
+    torch.manual_seed(0)
+    model, rng = example.Ranker(example.RankerConfig()), np.random.default_rng(1)
+    example.make_queries(1000, rng)
+    queries = []
+    for query in example.make_queries(200, rng):
+        with torch.no_grad():
+            scores = model(torch.from_numpy(query["features"]))["logits"]
+        queries.append((scores.tolist(), query["labels"].tolist()))
+    assert len({len(relevance) for _, relevance in queries}) > 10
+    assert rows[0][1] == f"{mean_ndcg(queries, 10):.4f}"
+
+
+@pytest.mark.training
+def test_the_trainer_of_pairs_logs_the_ndcg_of_its_predictions(folder: Path) -> None:
+    import torch
+    from transformers import PreTrainedConfig
+
+    _, (_, before), (_, after), (_, computed) = table(run("pair_trainer", folder))
+    assert after == computed
+    assert float(after) > float(before) + 0.1
+
+    example = load("pair_trainer")
+    torch.manual_seed(0)
+    rows = example.make_pairs(np.arange(1697, 1797), 1)
+    with torch.no_grad():
+        scores = example.PairScorer(PreTrainedConfig())(torch.tensor(rows["features"]))["logits"]
+    scores, relevance = scores.reshape(100, 10).tolist(), np.reshape(rows["label"], (100, 10)).astype(int).tolist()
+    assert rows["query"][::10] == [*range(1697, 1797)]
+    assert before == f"{mean_ndcg(list(zip(scores, relevance, strict=True)), 10):.4f}"
+
+
+def read_lines(path: Path, value: int) -> dict[str, dict[str, float]]:
+    columns: dict[str, dict[str, float]] = defaultdict(dict)
+    for line in path.read_text().splitlines():
+        cells = line.split(" ")
+        columns[cells[0]][cells[2]] = float(cells[value])
+    return columns
+
+
+def test_the_searches_score_as_their_files_say(processes: Processes, folder: Path, tmp_path: Path) -> None:
+    header, *rows = table(processes.start_example("search_run", folder).output())
+    assert header == ["search", "ties", "nDCG@1", "nDCG@5", "nDCG@10"]
+    example = load("search_run")
+    documents, queries, relevance = example.read_docstrings()
+    example.write_qrels(tmp_path / "qrels.txt", relevance)
+    qrels = read_lines(tmp_path / "qrels.txt", 3)
+    assert qrels.keys() == queries.keys()
+    expected = []
+    for name, scores in example.search(list(documents.values()), list(queries.values())).items():
+        example.write_run(tmp_path / "run.trec", scores, list(documents))
+        run = read_lines(tmp_path / "run.trec", 4)
+        for ties in ("average", "docid"):
+            lists = []
+            for query, grades in qrels.items():
+                found = sorted(run[query], key=lambda document: (run[query][document], document), reverse=True)
+                # Documents not found stand last, behind ten that nobody looks for: beyond every cutoff.
+                ranked = [*found, *[None] * 10, *(document for document in grades if document not in run[query])]
+                order = [float(-rank) for rank in range(len(ranked))]
+                tied = [run[query][document] for document in found] + [-1.0 - rank for rank in range(len(ranked))]
+                lists.append(
+                    (
+                        order if ties == "docid" else tied[: len(ranked)],
+                        [int(grades.get(document, 0)) for document in ranked],
+                    )
+                )
+            expected.append([name, ties, *(f"{mean_ndcg(lists, k):.4f}" for k in (1, 5, 10))])
+    assert rows == expected
+    assert rows[2][2:] != rows[3][2:]  # tied documents make a difference
+
+
+def test_the_search_is_bm25() -> None:
+    example = load("search_run")
+    documents = ["the cat sat", "the dog sat on the cat cat", "a bird sang of the dog and the cat", "fish swim"]
+    queries = ["cat", "dog cat", "fish swim swim", "bird unknown"]
+    texts = [re.findall(r"\w\w+", document) for document in documents]
+    average = sum(map(len, texts)) / len(texts)
+    expected = np.zeros((len(queries), len(documents)))
+    for row, query in enumerate(queries):
+        for column, text in enumerate(texts):
+            for word in set(query.split()):
+                having = sum(word in other for other in texts)
+                idf = math.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
+                often = Counter(text)[word]
+                norm = 1.2 * (1 - 0.75 + 0.75 * len(text) / average)
+                expected[row, column] += idf * often * 2.2 / (often + norm)
+    searches = example.search(documents, queries)
+    np.testing.assert_allclose(searches["BM25"], expected, rtol=1e-12)
+    assert searches["words in common"].tolist() == [[1, 1, 1, 0], [1, 2, 2, 0], [0, 0, 0, 2], [0, 0, 1, 0]]
+
+
+def test_the_recommenders_score_as_each_users_list_does(processes: Processes, folder: Path) -> None:
+    header, *rows = table(processes.start_example("recommender", folder).output())
+    assert header == ["recommender", "nDCG@10"]
+    example = load("recommender")
+    rng = np.random.default_rng(0)
+    known, asked = example.simulate(rng)
+    assert (np.diff(asked.user) < 0).any()
+    expected = []
+    for name, scores in example.recommend(known, asked, rng).items():
+        lists: dict[int, tuple[list[float], list[int]]] = defaultdict(lambda: ([], []))
+        for user, score, stars in zip(asked.user.tolist(), scores.tolist(), asked.stars.tolist(), strict=True):
+            lists[user][0].append(score)
+            lists[user][1].append(stars)
+        expected.append([name, f"{mean_ndcg(list(lists.values()), 10):.4f}"])
+    assert rows == expected
+    values = [float(value) for _, value in rows]
+    assert values == sorted(values)
+
+
+@pytest.mark.training
+def test_two_processes_score_each_held_out_query_once(folder: Path) -> None:
+    import torch
+
+    header, *rows = table(run("distributed", folder))
+    assert header == ["epoch", "nDCG@10", "queries of process 0"]
+    assert [(epoch, share) for epoch, _, share in rows] == [(str(epoch), "101") for epoch in range(4)]
+    values = [float(value) for _, value, _ in rows]
+    assert values[-1] > values[0] + 0.3
+
+    example = load("distributed")
+    ranker, held_out = example.make_ranker(), example.make_queries(201, seed=2)
+    with torch.no_grad():
+        queries = [(ranker(features[None])[0].tolist(), labels.tolist()) for features, labels in held_out]
+    assert rows[0][1] == f"{mean_ndcg(queries, 10):.6f}"

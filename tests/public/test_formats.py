@@ -442,6 +442,15 @@ def test_mappings_and_files_are_joined_by_ids(ndcg: evaluate.Metric, tmp_path: P
         assert mean == {"nDCG": pytest.approx(sum(expected) / len(expected))}
 
 
+def test_excluded_documents_are_counted_alike_in_mappings_files_and_rows(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+    run, qrels = {"q": {"a": 3.0, "b": 2.0}, "p": {"a": 1.0}}, {"q": {"a": 1, "b": 1, "c": 1}, "p": {"a": 1}}
+    rows = {"predictions": [3.0, 2.0, None, 1.0], "references": [1, 1, 1, 1], "query_ids": ["q", "q", "q", "p"]}
+    formats = [dict(zip(rows, sides, strict=False)) for sides in mappings_and_files(tmp_path, run, qrels)]
+    for inputs in [*formats, {**rows, "document_ids": ["a", "b", "c", "a"]}]:
+        counts = ndcg.report(**inputs, exclude={"q": ["a", "c"]}).counts
+        assert (counts["excluded_retrieved"], counts["excluded_judged"]) == (1, 2)
+
+
 @pytest.mark.parametrize("ties", ["average", "docid"])
 def test_queries_without_documents_count(ndcg: evaluate.Metric, tmp_path: Path, ties: str) -> None:
     assert ndcg.compute(predictions={}, references={"q": {"a": 1}}) == {"nDCG": 0.0}

@@ -22,19 +22,7 @@ EDGES = [0, *(sign * (1 << bits) for bits in (1, 31, 32, 53, 61, 62, 63, 64) for
 INTEGERS = sorted({edge + step for edge in EDGES for step in (-2, -1, 0, 1, 2)})
 TEXTS = [
     *map(str, INTEGERS),
-    "",
-    "'",
-    "a",
-    "A",
-    "é",
-    "e\u0301",
-    "x" * 500,
-    "x" * 499 + "y",
-    "-0",
-    "00",
-    "1.0",
-    "\x00",
-    " ",
+    *("", "'", "a", "A", "é", "e\u0301", "x" * 500, "x" * 499 + "y", "-0", "00", "1.0", "\x00", " "),
 ]
 SECOND = pytest.approx(1 / math.log2(3), rel=1e-12)  # the nDCG if the relevant document is second
 KINDS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
@@ -95,7 +83,7 @@ def rounds(fewest: int) -> Any:
         at += 1
 
 
-def test_a_query_is_known_by_its_id_in_every_form_and_batch(fresh_metric: MetricFactory) -> None:
+def test_a_query_is_known_by_its_id_in_every_format_and_batch(fresh_metric: MetricFactory) -> None:
     metrics = [fresh_metric(), fresh_metric(keep_in_memory=True)]
     refused = 0
     for at in rounds(20):

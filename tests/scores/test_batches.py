@@ -47,80 +47,85 @@ def add_mapping(metric: evaluate.Metric, query_id: Any) -> None:
     metric.add_batch(predictions={query_id: {"a": 1.0}}, references={query_id: {"a": 1}})
 
 
+def both_formats(fresh_metric: MetricFactory) -> Iterator[tuple[evaluate.Metric, Callable[..., None]]]:
+    """A metric, and how a query is added to it."""
+    yield fresh_metric(), add
+    yield fresh_metric(), add_mapping
+
+
 # Ids of queries
+
+EARLY, LATE = datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, 12)
+ADDED = "^query {} was added before; add all documents of a query in one"
 
 
 @pytest.mark.parametrize(
     ("first", "again"),
     [
-        (-1, np.int64(-1)),
-        (2**62, np.int64(2**62)),
-        (2**64 - 1, np.uint64(2**64 - 1)),
-        (-(2**63), np.int64(-(2**63))),
-        (7, np.int8(7)),
-        ("7", np.str_("7")),
-        ("é", "é"),
+        *((each, np.int64(each)) for each in (-1, 2**62, -(2**63))),
+        *((2**64 - 1, np.uint64(2**64 - 1)), (7, np.int8(7)), ("7", np.str_("7")), ("é", "é"), (b"a", b"a")),
+        *((EARLY, EARLY), (EARLY.date(), EARLY.date())),
     ],
     ids=repr,
 )
-@pytest.mark.parametrize("how", [add, add_mapping])
-def test_equal_ids_are_one_query(fresh_metric: MetricFactory, how: Callable[..., None], first: Any, again: Any) -> None:
-    metric = fresh_metric()
-    how(metric, first)
-    with pytest.raises(ValueError, match=rf"^query {first!r} was added before; add all documents of a query in one"):
-        how(metric, again)
-    assert len(metric) == 1
+def test_equal_ids_are_one_query(fresh_metric: MetricFactory, first: Any, again: Any) -> None:
+    for metric, how in both_formats(fresh_metric):
+        how(metric, first)
+        for add_again in (add, add_mapping):
+            with pytest.raises(
+                ValueError, match=ADDED.format(".*" if isinstance(first, datetime.date) else repr(first))
+            ):
+                add_again(metric, again)
+        assert len(metric) == 1
 
 
-@pytest.mark.parametrize("how", [add, add_mapping])
 @pytest.mark.parametrize(
     ("first", "other"),
     [
-        (4, 2**63),
-        (-1, -2),
-        (np.int64(-1), np.int64(-2)),
-        (np.int64(2**61), 1),
-        (2**61 - 1, 2**62 - 1),
-        (1, "1"),
-        ("1", "'1"),
-        ("a", "A"),
-        ("e", 14),
+        *((4, 2**63), (-1, -2), (np.int64(-1), np.int64(-2)), (np.int64(2**61), 1), (2**61 - 1, 2**62 - 1)),
+        *((1, "1"), ("1", "'1"), ("a", "A"), ("e", 14), (b"a", "a"), (b"\xff", b"'")),
+        *((EARLY, LATE), (EARLY.date(), LATE.date() + datetime.timedelta(1))),
+        (EARLY.replace(tzinfo=datetime.UTC), LATE.replace(tzinfo=datetime.UTC)),
     ],
     ids=repr,
 )
-def test_other_ids_are_other_queries(
-    fresh_metric: MetricFactory, how: Callable[..., None], first: Any, other: Any
-) -> None:
-    metric = fresh_metric()
-    how(metric, first)
-    how(metric, other)
-    assert len(metric) == 2
-    assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0]}
+def test_other_ids_are_other_queries(fresh_metric: MetricFactory, first: Any, other: Any) -> None:
+    for metric, how in both_formats(fresh_metric):
+        how(metric, first)
+        how(metric, other)
+        assert len(metric) == 2
+        assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0]}
 
 
 @pytest.mark.parametrize(
     "of",
-    [
-        lambda ids: ids,
-        np.array,
-        pa.array,
-        lambda ids: pa.array(ids).dictionary_encode(),
-        pd.Series,
-        lambda ids: pd.Categorical(ids),
-    ],
-    ids=["list", "NumPy", "Arrow", "Arrow's dictionary", "pandas", "pandas' categories"],
+    [np.array, pa.array, lambda ids: pa.array(ids).dictionary_encode(), pd.Series, lambda ids: pd.Categorical(ids)],
 )
 @pytest.mark.parametrize("ids", [[3, -4], ["3", "x"]], ids=repr)
-def test_an_id_is_the_same_in_every_form(fresh_metric: MetricFactory, of: Callable[[Any], Any], ids: list[Any]) -> None:
+def test_an_id_is_the_same_in_every_format(
+    fresh_metric: MetricFactory, of: Callable[[Any], Any], ids: list[Any]
+) -> None:
     flat = {"predictions": [1.0, 2.0], "references": [1, 0]}
-    mapping = {"predictions": {ids[0]: {"a": 1.0}}, "references": {ids[0]: {"a": 1}}}
     by_rows, by_mapping = fresh_metric(), fresh_metric()
     by_rows.add_batch(**flat, query_ids=of(ids))
-    by_mapping.add_batch(**mapping)
-    with pytest.raises(ValueError, match=f"^query {ids[0]!r} was added before"):
-        by_rows.add_batch(**mapping)
-    with pytest.raises(ValueError, match=f"^query {ids[0]!r} was added before"):
+    add_mapping(by_mapping, ids[0])
+    with pytest.raises(ValueError, match=ADDED.format(repr(ids[0]))):
+        add_mapping(by_rows, ids[0])
+    with pytest.raises(ValueError, match=ADDED.format(repr(ids[0]))):
         by_mapping.add_batch(**flat, query_ids=of(ids))
+
+
+def test_a_query_that_was_added_may_be_added_to_the_next_evaluation(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    add(metric, "ann", "bob")
+    with pytest.raises(ValueError, match=ADDED.format("'bob'")):
+        add(metric, "cid", "bob")
+    with pytest.raises(ValueError, match=ADDED.format("'ann'")):
+        metric.compute(predictions={"ann": {"a": 1}}, references={"ann": {"a": 1}})
+    metric.add_batch(predictions=[[1, 2]], references=[[1, 0]])  # a query without an id
+    assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0, SECOND]}
+    add(metric, "ann")
+    assert metric.compute() == {"nDCG": 1.0}
 
 
 def test_many_batches_of_queries_are_all_known(fresh_metric: MetricFactory) -> None:
@@ -139,33 +144,6 @@ def test_a_long_id_that_was_added_before_is_shortened(fresh_metric: MetricFactor
     with pytest.raises(ValueError, match=r"^query 'x{40,50}\.\.\.x{40,50}' was added before"):
         add(metric, "x" * 10**6)
     assert len(metric) == 1
-
-
-EARLY, LATE = datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, 12)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (b"a", "a"),
-        (b"\xff", b"'"),
-        (EARLY.date(), LATE.date() + datetime.timedelta(1)),
-        (EARLY, LATE),
-        (EARLY.replace(tzinfo=datetime.UTC), LATE.replace(tzinfo=datetime.UTC)),
-    ],
-    ids=repr,
-)
-def test_batches_accept_every_id_that_compute_accepts(fresh_metric: MetricFactory, one: Any, other: Any) -> None:
-    by_mapping, by_rows = fresh_metric(), fresh_metric()
-    for each in (one, other):
-        by_mapping.add_batch(predictions={each: {"a": 1.0}}, references={each: {"a": 1}})
-        by_rows.add_batch(predictions=[1.0], references=[1], query_ids=[each])
-    assert len(by_mapping) == len(by_rows) == 2
-    for metric in (by_mapping, by_rows):
-        with pytest.raises(ValueError, match=r"^query .* was added before"):
-            metric.add_batch(predictions={one: {"a": 1.0}}, references={one: {"a": 1}})
-        with pytest.raises(ValueError, match=r"^query .* was added before"):
-            metric.add_batch(predictions=[1.0], references=[1], query_ids=[other])
 
 
 # Exclusions
