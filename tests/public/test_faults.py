@@ -17,6 +17,7 @@ from typing import Any
 
 import evaluate
 import numpy as np
+import pyarrow as pa
 import pytest
 from conftest import ROOT, MetricFactory, Processes
 
@@ -345,5 +346,7 @@ def test_one_query_of_millions_of_documents_and_millions_of_one(fresh_metric: Me
     dcg, ideal = ((1 / np.log2(found + 1)).sum() for found in (ranks, np.arange(1, len(ranks) + 1)))
     assert metric.compute()["nDCG"] == pytest.approx(dcg / ideal, rel=1e-12)
     scores, relevance = scores[: documents // 4], relevance[: documents // 4]
-    metric.add_batch(predictions=scores[:, np.newaxis], references=relevance[:, np.newaxis])
+    of_one = np.arange(len(scores) + 1)  # as Arrow lists: a matrix of one column is refused
+    sides = (pa.LargeListArray.from_arrays(of_one, pa.array(side)) for side in (scores, relevance))
+    metric.add_batch(**dict(zip(("predictions", "references"), sides, strict=True)))
     assert metric.compute()["nDCG"] == pytest.approx(relevance.mean(dtype=np.float64), rel=1e-12)
