@@ -345,7 +345,12 @@ for at, query in enumerate(CLOSE_RUN):
         CLOSE_QRELS[query] = dict(list(CLOSE_QRELS[query].items())[:4])
 CLOSE: dict[str, Any] = {"predictions": CLOSE_RUN, "references": CLOSE_QRELS}
 OWN_SLIPS = [slip for slip in SLIPS if not slip.is_option]
-WITHOUT_EFFECT = {"negative relevance removed", "run cut at k before everything else"}  # on these rankings
+WITHOUT_EFFECT = {  # on these rankings, which have no ties and no scores of 0
+    "negative relevance removed",
+    "run cut at k before everything else",
+    "ties by ascending document id",
+    "documents with the score 0 not retrieved",
+}
 KNOWN = {"gain": "linear", "discount": "log", "judged_only": False}  # so that less is searched
 
 
