@@ -4622,7 +4622,7 @@ OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and 
     b"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
     b"SQLite format 3\0": "is a SQLite database; give the rows of a query, such as pandas.read_sql(query, connection)",
     b"\x93NUMPY": "is a NumPy array; give numpy.load(path)",
-    b"\x80": "is a pickle; load it, and give what it holds",
+    **{b"\x80%c" % protocol: "is a pickle; load it, and give what it holds" for protocol in range(2, 6)},
     b"Obj\x01": "is an Avro file; save it as Parquet, or give its records",
     b"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
     b"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",

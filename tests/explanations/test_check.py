@@ -77,7 +77,8 @@ OTHER_FORMS: dict[str, Callable[[Function], Function]] = {
 @pytest.mark.parametrize("slip", [slip for slip in THREADS_OF if slip and slip not in OF_IDS_OR_SCORES])
 def test_a_slip_is_named_in_every_form_that_shows_it(slip: str, form: str) -> None:
     """Of sets of relevant ids, and of lists with the relevance first."""
-    queries = Queries(query for query in random_rankings(range(100), 10, form, 0) if any(query.qrels.values()))
+    asked = random_rankings(range(100), 10, form, 0)
+    queries = Queries(query for query in asked if form != "sets" or any(query.qrels.values()))
     values = slip_named(slip).scores(queries, {"convention": "ranx"})
     hidden = any(np.allclose(values, queries.scores({"convention": name}), equal_nan=True) for name in CONVENTIONS)
     result = check(OTHER_FORMS[form](THREADS_OF[slip]), cases=100)

@@ -566,8 +566,8 @@ def test_a_batch_may_be_empty(ndcg: Metric, good: SimpleNamespace, options: Opti
         ({"query_ids": [1, 1, 2], "references": [[1], [0], [1]]}, "references must be flat"),
         ({"query_ids": "query", "references": "label"}, r"query_ids must be .* such as data\['query'\]; got 'query'"),
         ({"query_ids": {"query": [1]}, "references": [1]}, "query_ids must be a function of"),
-        ({"references": [1, 0, 1]}, "references are the labels of the rows of query_ids"),
-        ({"query_ids": query_of, "references": [1, 0, 1]}, "references are the labels of the rows of query_ids"),
+        ({"references": [1, 0, 1]}, "references are the labels in the order of query_ids"),
+        ({"query_ids": query_of, "references": [1, 0, 1]}, "references are the labels in the order of query_ids"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

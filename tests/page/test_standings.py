@@ -69,7 +69,7 @@ def test_evidence_and_rows_are_the_figures_of_the_comparison(values: list[str], 
     one, another = of.winner_first
     assert {of.base, of.other} == {one, another} <= runs.keys()
     pair = of.pairs[one, another]
-    assert pair.difference == pytest.approx(of.scores[one].value - of.scores[another].value)
+    assert pair.difference == pytest.approx(of.scores[one].value - of.scores[another].value, abs=1e-12)
     assert pair.difference >= -1e-12
     said = of.evidence()
     interval = f"95% interval {signed(pair.low_holm)} to {signed(pair.high_holm)}"

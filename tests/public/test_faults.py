@@ -169,12 +169,12 @@ def test_eight_processes_of_their_own_do_not_disturb_each_other(processes: Proce
             f"""
             metric = load()
             for at in range(20):
-                metric.add_batch(predictions=[[{number}, at, 3]], references=[[1, 2, {number}]])
+                metric.add_batch(predictions=[[{number}, at, 3.0]], references=[[1, 2, {number}]])
             print(metric.compute())
             """
         )
     for number, process in enumerate(processes.running):
-        rows = {"predictions": [[number, at, 3] for at in range(20)], "references": [[1, 2, number]] * 20}
+        rows = {"predictions": [[number, at, 3.0] for at in range(20)], "references": [[1, 2, number]] * 20}
         assert process.output() == str(ndcg.compute(**rows))
     assert not list(processes.cache.rglob("*.arrow"))
 
