@@ -207,12 +207,14 @@ class NDCG(Batches, evaluate.Metric):
         returns the result for all of them, and the others return None.
         """
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
-        if any(map(is_spark, (data, predictions, references))):
+        sides = {"data": data, "predictions": predictions, "references": references}
+        if of_spark := next((name for name, side in sides.items() if is_spark(side)), None):
             if self.num_process > 1 or self._holds_batches():
-                raise ValueError("a Spark DataFrame cannot be scored together with batches; call compute without them")
+                problem = "a Spark DataFrame cannot be scored together with batches; call compute without them"
+                raise ValueError(f"{of_spark}: {problem}")
             if type(self)._compute is not NDCG._compute:
                 problem = "a Spark DataFrame is not scored by _compute, which this class overrides"
-                raise ValueError(f"{problem}; call compute_spark, or collect the rankings")
+                raise ValueError(f"{of_spark}: {problem}; call compute_spark, or collect the rankings")
             return compute(**inputs.rankings, k=k, sample_weight=sample_weight, data=data, **options)
         known: Any = options
         if not options.keys() <= OPTIONS.keys():

@@ -61,7 +61,7 @@ BY_TREC_EVAL = ("trec_eval", "pytrec_eval", "beir", "mteb")  # which differ only
     [
         (sklearn, "lists", ("sklearn",)),
         (torchmetrics, "lists", ("torchmetrics",)),
-        pytest.param(ranx, "mappings", ("ranx", "haystack"), marks=pytest.mark.xdist_group("ranx")),
+        pytest.param(ranx, "mappings", ("sklearn", "ranx", "haystack"), marks=pytest.mark.xdist_group("ranx")),
         (ir_measures, "mappings", BY_TREC_EVAL),
         (pytrec_eval, "mappings", BY_TREC_EVAL),
         (pytrec_eval_of_those_returned, "mappings", BY_TREC_EVAL),
@@ -75,4 +75,7 @@ def test_a_library_is_named(function: Callable[..., Any], form: str, conventions
     assert result.form == form
     assert result.conventions == conventions
     assert result.status == 0
-    assert result.answered == result.agreeing[conventions[0]] > 80
+    if library == "ranx":  # its sort is not stable
+        assert "Its order of tied documents is not fixed" in str(result)
+    else:
+        assert result.answered == result.agreeing[conventions[0]] > 80
