@@ -2914,6 +2914,26 @@ def _library(values: Any) -> str:
     return type(values).__module__.partition(".")[0]
 
 
+def is_sparse(values: Any) -> bool:
+    """Return whether it is a sparse matrix or array of SciPy."""
+    return _library(values) == "scipy" and hasattr(values, "tocsr")
+
+
+def _rows_of_sparse(values: Any) -> Any:
+    """Return a sparse matrix by rows, each with its columns in ascending order and once; the given one is not changed.
+
+    Raises:
+        ValueError: it does not have two dimensions.
+    """
+    if values.ndim != 2:
+        raise ValueError(f"{values.ndim}-D; its rows must be queries, and its columns documents")
+    rows = values.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
 def _has_index(values: Any) -> bool:
     """Return whether the rows of a value have an index, as in pandas."""
     return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
@@ -2969,7 +2989,12 @@ def plain_in_order(argument: str, values: Any) -> Any:
 
 
 def converted(values: Any) -> Any:
-    """Return values as an array, by the first method that their library has, without importing a library."""
+    """Return values as an array, by the first method that their library has, without importing a library.
+
+    A sparse matrix of SciPy stays sparse.
+    """
+    if is_sparse(values):
+        return _rows_of_sparse(values)
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
     if _library(values) == "torch" and hasattr(values, "detach"):
@@ -4933,7 +4958,7 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if rows are not adjacent in memory
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return Column(_numeric(argument, values), offsets, present, is_padding(values, ignore_index))
+    return Column(numeric_array(argument, values), offsets, present, is_padding(values, ignore_index))
 
 
 def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
@@ -4949,7 +4974,7 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
     if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
         query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
         raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
-    dtypes = {dtype: _numeric(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
+    dtypes = {dtype: numeric_array(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
     present, arrays = None, rows
     if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
         if any(map(np.ma.is_masked, rows)):
@@ -5176,7 +5201,7 @@ def number(value: Any) -> Any:
     try:
         array = converted(value)
         if isinstance(array, np.ndarray) and array.ndim == 0:
-            return None if np.ma.is_masked(array) else _numeric("number", array).item()
+            return None if np.ma.is_masked(array) else numeric_array("number", array).item()
     except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is not a number
         raise_unless_of_values(error)
     return value
@@ -5214,7 +5239,7 @@ def beyond_2_53(values: NDArray[Any]) -> Mask:
     return (values >= 2**53) | (values <= -(2**53))
 
 
-def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
+def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     """Return the array without its mask, if its values are real numbers of at most 64 bits."""
     if _is_narrow(values.dtype):
         values = values.astype(np.float32)
@@ -5827,7 +5852,7 @@ def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: st
         _refuse_distances(argument, side)
     if isinstance(side, Iterator) and not is_database_query(side):
         side = list(side)
-    if side is None or isinstance(side, (str, Columns, Pairs)):
+    if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
         return side
     if isinstance(side, Mapping) or (columns := table_names(side)) is None:
         found = _in_objects(argument, side, possible_names(kind, names, score_order))
@@ -5858,10 +5883,10 @@ def _in_objects(argument: str, side: Any, possible: Possible) -> Mapping[Any, An
         isinstance(side, (list, tuple))
         and len(side) == 1
         and isinstance(side[0], Mapping)
-        and _are_columns(side[0], possible)
+        and _inputs_formats_are_columns(side[0], possible)
     ):
         side = side[0]
-    if isinstance(side, Mapping) and _are_columns(side, possible):
+    if isinstance(side, Mapping) and _inputs_formats_are_columns(side, possible):
         return side
     if isinstance(side, Mapping):
         is_split = isinstance(side.get("data"), list)  # as pandas writes a table
@@ -5879,7 +5904,7 @@ def _in_objects(argument: str, side: Any, possible: Possible) -> Mapping[Any, An
     return {name: _inputs_formats_values(argument, side, name) for name in chosen}
 
 
-def _are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
+def _inputs_formats_are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
     """Return whether a mapping holds columns: lists or arrays of the same length, of ids and numbers."""
     if len(side) > 100 or not are_columns(side, possible):
         return False
@@ -6849,6 +6874,121 @@ def _problem_of_ids(row: Any) -> str:
     return f", position {position}: {problem}"
 
 
+# ndcg/inputs/sparse.py: Read sparse matrices of SciPy, with a row per query and a column per document, on one side or on both.
+
+def join_sparse(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
+    """Return rankings of two sides of which at least one is sparse, as `sources.converted` returns it.
+
+    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both
+    sides are sparse, documents that are stored on neither side are left out.
+
+    Raises:
+        ValueError: the sides have different numbers of queries or documents, or hold no numbers.
+    """
+    for argument, side in (("predictions", predictions), ("references", references)):
+        if is_sparse(side):
+            numeric_array(argument, side.data)
+    if not (is_sparse(predictions) and is_sparse(references)):
+        return _beside_dense(predictions, references, ignore_index, score_order)
+    check_queries_equal(predictions.shape[0], references.shape[0])
+    if predictions.shape[1] != references.shape[1]:
+        raise ValueError(
+            f"predictions have {predictions.shape[1]} columns and references {references.shape[1]}; give both one "
+            "column for each document, in the same order"
+        )
+    stored, judged = _places(predictions), _places(references)
+    at = np.searchsorted(stored, judged)
+    both = stored[np.minimum(at, len(stored) - 1)] == judged if len(stored) else np.zeros(len(judged), bool)
+    labels = np.zeros(len(stored), references.dtype)
+    labels[at[both]] = references.data[both]
+    missed, at = ~both, at[~both]  # documents that are judged only go to their places among the columns
+    lacking = np.searchsorted(judged[missed], np.arange(predictions.shape[0] + 1) * predictions.shape[1])
+    offsets = predictions.indptr.astype(np.int64) + lacking
+    score = Column(np.insert(predictions.data, at, 0), offsets)
+    if len(at):
+        score = score.only(np.insert(np.ones(len(stored), bool), at, False))
+    relevance = _with_padding(np.insert(labels, at, references.data[missed]), offsets, ignore_index)
+    columns = np.insert(predictions.indices, at, references.indices[missed])
+
+    def place(query: int, position: int | None) -> str:
+        return f"query {query}" + ("" if position is None else f", column {columns[offsets[query] + position]}")
+
+    def documents_of(query: int) -> list[int]:
+        found: list[int] = columns[offsets[query] : offsets[query + 1]].tolist()
+        return found
+
+    how: dict[str, Any] = {"place": place, "documents": documents_of}
+    return Rankings.of(score.without_unretrieved(score_order), relevance, **how)
+
+
+def _beside_dense(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
+    """Return rankings of which one side is sparse, as if it were an array with a mask of the stored scores."""
+    if is_sparse(predictions):
+        relevance = read_column("references", references, ignore_index)
+        _check_columns("references", relevance, predictions.shape)
+        score = Column(_dense(predictions), relevance.offsets, _stored(predictions))
+    else:
+        score = read_column("predictions", predictions)
+        _check_columns("predictions", score, references.shape)
+        relevance = _with_padding(_dense(references), score.offsets, ignore_index)
+    return Rankings.of(score.without_unretrieved(score_order), relevance)
+
+
+def dense_pieces(predictions: Any, references: Any, documents: int) -> Iterator[tuple[Any, Any]]:
+    """Yield rows of a sparse and a dense side, with so many documents at a time, or one row."""
+    sparse, dense = (predictions, references) if is_sparse(predictions) else (references, predictions)
+    rows, columns = sparse.shape
+    step = max(1, documents // max(1, columns))
+    if not hasattr(dense, "__len__") or len(dense) != rows or rows <= step:
+        yield predictions, references
+        return
+    for start, end in pairwise([*range(0, rows, step), rows]):
+        yield predictions[start:end], references[start:end]
+
+
+def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None:
+    """Raise an error for a side that has not one value for each place of a sparse side."""
+    queries, columns = shape
+    other = {"predictions": "references", "references": "predictions"}[argument]
+    lengths = np.diff(dense.offsets)
+    sides = {argument: len(lengths), other: queries}
+    check_queries_equal(sides["predictions"], sides["references"])
+    if (wrong := lengths != columns).any():
+        query = int(wrong.argmax())
+        raise ValueError(
+            f"{argument}: query {query}: has {lengths[query]} values beside {columns} columns of sparse {other}; give "
+            "one for each column, or a sparse matrix of the same shape"
+        )
+
+
+def _places(sparse: Any) -> NDArray[np.int64]:
+    """Return the place of each stored value in the flat matrix, in ascending order.
+
+    Raises:
+        ValueError: the matrix has 2**63 places or more.
+    """
+    rows, columns = sparse.shape
+    if rows * columns >= 2**63:
+        raise ValueError(f"a sparse matrix of {rows} × {columns} is too large; leave out columns that store nothing")
+    starts = np.arange(rows, dtype=np.int64) * columns
+    return np.asarray(np.repeat(starts, np.diff(sparse.indptr)) + sparse.indices)
+
+
+def _dense(sparse: Any) -> NDArray[Any]:
+    return np.asarray(sparse.toarray()).ravel()
+
+
+def _stored(sparse: Any) -> Mask | None:
+    """Return a mask of the stored values in the flat matrix; None if all are stored."""
+    stored = np.zeros(sparse.shape[0] * sparse.shape[1], bool)
+    stored[_places(sparse)] = True
+    return None if stored.all() else stored
+
+
+def _with_padding(labels: NDArray[Any], offsets: NDArray[np.int64], ignore_index: float | None) -> Column:
+    return Column(labels, offsets, padding=is_padding(labels, ignore_index))
+
+
 # ndcg/inputs/reading.py: Read rankings in any format as aligned arrays of relevance and score.
 
 # Nested lists and chunked columns are read in parts of about this many documents.
@@ -6940,7 +7080,7 @@ def read(
         predictions: the score of each document of each query: a 2-D array (masked too), a
             sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
             ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
-            or the ``Columns`` of a file; or ranked ids, as in ``by_ranked_ids`` and
+            or the ``Columns`` of a file; or a sparse matrix of SciPy; or ranked ids, as in ``by_ranked_ids`` and
             ``with_ids_by_query``. None, a masked value or ``-inf`` marks a document that was not retrieved.
         references: the relevance of the documents, in the same format. None or a masked value marks a
             document that was not judged.
@@ -7012,6 +7152,8 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
+    if query_ids is None and exclude is None and _inputs_reading_are_columns(predictions, references):
+        return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     if query_ids is None and (ranked := by_ranked_ids(predictions, references, how["score_order"])) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
@@ -7028,6 +7170,13 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     if by_id:
         return join_by_id(predictions, references, exclude, **how)
     return join_lists(predictions, references, how["ignore_index"], how["score_order"])
+
+
+def _inputs_reading_are_columns(predictions: Any, references: Any) -> bool:
+    """Return whether a side is sparse, and the other one too or no mapping or file."""
+    return any(map(is_sparse, (predictions, references))) and not any(
+        isinstance(side, (Mapping, Columns)) for side in (predictions, references)
+    )
 
 
 def _are_by_id(predictions: Any, references: Any) -> bool:
@@ -7092,8 +7241,13 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
-    if query_ids is not None:
+    sparse = [is_sparse(side) for side in sides]
+    if query_ids is not None or all(sparse):
         yield inputs
+        return
+    if any(sparse):
+        for rows in dense_pieces(predictions, references, PART):
+            yield inputs._replace(predictions=rows[0], references=rows[1])
         return
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)
@@ -7331,7 +7485,7 @@ def counted_parts(
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
             if before and bar is None:
-                total = len(inputs.predictions)
+                total = inputs.predictions.shape[0] if is_sparse(inputs.predictions) else len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
             if options.missing == "raise":
                 refuse_missing(part, before)
@@ -14173,6 +14327,8 @@ def _added(*several: Sums) -> Sums:
 
 def _loops_meter_is_empty(side: Any) -> bool:
     """Return whether there are no rows."""
+    if is_sparse(side):
+        return bool(side.shape[0] == 0)
     return hasattr(side, "__len__") and getattr(side, "ndim", 1) > 0 and not len(side)
 
 
@@ -14299,7 +14455,7 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
     Raises:
         ValueError: rows without groups, several scores for a row, or as in `compute`.
     """
-    labels, predicted = np.asanyarray(y_true), np.asanyarray(y_score)
+    labels, predicted = (each if is_sparse(each) else np.asanyarray(each) for each in (y_true, y_score))
     if groups is None and labels.ndim != 2:
         how = 'enable metadata routing, scorer.set_score_request(groups=True), and pass params={"groups": groups}'
         problem = "groups are missing, so the query of each row is unknown"

@@ -31,6 +31,7 @@ def forms(scores: int, rounds: int) -> dict[str, dict[str, float | str]]:
             f"flat, {scores:,} rows, unsorted string ids": _measured(_flat(scores, "user-{:08d}", False), rounds),
             f"flat, {scores:,} rows, grouped string ids": _measured(_flat(scores, "user-{:08d}", True), rounds),
             f"flat, {scores:,} rows, grouped integers": _measured(_flat(scores, None, True), rounds),
+            "sparse, 670,000 columns, 100 and 5 stored": _measured(_sparse(min(20_000, scores // 100)), rounds),
             "nested lists, 100 documents per query": _measured(_nested(scores // 10, 100, list), rounds),
             "nested lists with None, 100 documents per query": _measured(
                 _nested(scores // 10, 100, _with_none), rounds
@@ -229,6 +230,45 @@ def _flat(rows: int, ids: str | None, are_grouped: bool) -> dict[str, Callable[[
         return lambda: metric.compute(**named, data=flat, k=10, use_aggregator=False)["nDCG@10"]
 
     return {"ours": ours, "ours, data=": table, "the kernel, grouped already": _kernel(score, relevance)}
+
+
+def _sparse(queries: int) -> dict[str, Callable[[], Call]]:
+    """Scores of 100 columns of a query and 5 labels, of which 3 are among these, and the same as flat columns."""
+    random = np.random.default_rng(0)
+    blocks, width = 100, 6_700  # a score in each block of columns
+    score = random.random((queries, blocks))
+    columns = random.integers(0, width, (queries, blocks)) + np.arange(blocks) * width
+    at = random.permuted(np.tile(np.arange(blocks), (queries, 1)), axis=1)[:, :5]
+    labeled = np.take_along_axis(columns, at, axis=1)
+    labeled[:, 3:] += np.where(labeled[:, 3:] % width, -1, 1)
+    shape = (queries, blocks * width)
+
+    def matrices() -> tuple[Any, Any]:
+        from scipy.sparse import csr_array
+
+        rows = np.arange(queries)
+        scores = score.ravel(), (np.repeat(rows, blocks), columns.ravel())
+        labels = np.ones(labeled.size), (np.repeat(rows, 5), labeled.ravel())
+        return csr_array(scores, shape), csr_array(labels, shape)
+
+    def ours() -> Call:
+        metric, (predictions, references) = _metric(), matrices()
+        sides = {"predictions": predictions, "references": references}
+        return lambda: metric.compute(**sides, k=10, use_aggregator=False)["nDCG@10"]
+
+    def flat() -> Call:
+        metric = _metric()
+        judged = np.concatenate([np.zeros((queries, blocks)), np.ones((queries, 2))], axis=1)
+        np.put_along_axis(judged, at[:, :3], 1, axis=1)
+        rows = {
+            "predictions": np.concatenate([score, np.full((queries, 2), -np.inf)], axis=1).ravel(),
+            "references": judged.ravel(),
+            "query_ids": np.repeat(np.arange(queries), blocks + 2),
+            "document_ids": np.concatenate([columns, labeled[:, 3:]], axis=1).ravel(),
+        }
+        return lambda: metric.compute(**rows, k=10, use_aggregator=False)["nDCG@10"]
+
+    return {"ours": ours, "ours, flat columns": flat}
 
 
 def _nested(scores: int, documents: int, form: Callable[[Any], Any]) -> dict[str, Callable[[], Call]]:

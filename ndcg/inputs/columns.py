@@ -167,7 +167,7 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if rows are not adjacent in memory
     present = ~np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-    return Column(_numeric(argument, values), offsets, present, is_padding(values, ignore_index))
+    return Column(numeric_array(argument, values), offsets, present, is_padding(values, ignore_index))
 
 
 def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: float | None) -> Column:
@@ -183,7 +183,7 @@ def _from_arrays(argument: str, rows: Sequence[NDArray[Any]], ignore_index: floa
     if set(dimensions := list(map(attrgetter("ndim"), rows))) != {1}:
         query, wrong = next((query, each) for query, each in enumerate(dimensions) if each != 1)
         raise ValueError(f"{argument}: query {query}: must be a 1-D array of documents; got {wrong}-D")
-    dtypes = {dtype: _numeric(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
+    dtypes = {dtype: numeric_array(f"{argument}: query {query}", rows[query]).dtype for dtype, query in first.items()}
     present, arrays = None, rows
     if set(map(type, rows)) != {np.ndarray} or any(old != new for old, new in dtypes.items()):
         if any(map(np.ma.is_masked, rows)):
@@ -410,7 +410,7 @@ def number(value: Any) -> Any:
     try:
         array = converted(value)
         if isinstance(array, np.ndarray) and array.ndim == 0:
-            return None if np.ma.is_masked(array) else _numeric("number", array).item()
+            return None if np.ma.is_masked(array) else numeric_array("number", array).item()
     except BaseException as error:  # noqa: BLE001 - whatever its library raises, it is not a number
         raise_unless_of_values(error)
     return value
@@ -448,7 +448,7 @@ def beyond_2_53(values: NDArray[Any]) -> Mask:
     return (values >= 2**53) | (values <= -(2**53))
 
 
-def _numeric(argument: str, values: NDArray[Any]) -> NDArray[Any]:
+def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     """Return the array without its mask, if its values are real numbers of at most 64 bits."""
     if _is_narrow(values.dtype):
         values = values.astype(np.float32)

@@ -20,7 +20,7 @@ from .exclusion import Pairs
 from .hashes import Columns, hashes_of, same_rows
 from .hits import Hits, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
 from .ids import id_column, id_kind, read_ids
-from .sources import ARROW, is_database_query, is_spark, named_columns, settled, table_names
+from .sources import ARROW, is_database_query, is_spark, is_sparse, named_columns, settled, table_names
 from .tables import (
     ID_NAMES,
     Possible,
@@ -57,7 +57,7 @@ def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: st
         _refuse_distances(argument, side)
     if isinstance(side, Iterator) and not is_database_query(side):
         side = list(side)
-    if side is None or isinstance(side, (str, Columns, Pairs)):
+    if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
         return side
     if isinstance(side, Mapping) or (columns := table_names(side)) is None:
         found = _in_objects(argument, side, possible_names(kind, names, score_order))

@@ -25,7 +25,8 @@ from .ids_as_values import refuse_ids_as_values
 from .joins import join_by_id, join_rows, refuse_open_ties
 from .ranked_ids import by_ranked_ids, check_queries_equal, with_ids_by_query
 from .rankings import Rankings, to_arrow
-from .sources import settled
+from .sources import is_sparse, settled
+from .sparse import dense_pieces, join_sparse
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
@@ -116,7 +117,7 @@ def read(
         predictions: the score of each document of each query: a 2-D array (masked too), a
             sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
             ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
-            or the ``Columns`` of a file; or ranked ids, as in ``by_ranked_ids`` and
+            or the ``Columns`` of a file; or a sparse matrix of SciPy; or ranked ids, as in ``by_ranked_ids`` and
             ``with_ids_by_query``. None, a masked value or ``-inf`` marks a document that was not retrieved.
         references: the relevance of the documents, in the same format. None or a masked value marks a
             document that was not judged.
@@ -188,6 +189,8 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             raise ValueError(f"{argument} are missing; give predictions and references together")
+    if query_ids is None and exclude is None and _are_columns(predictions, references):
+        return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     if query_ids is None and (ranked := by_ranked_ids(predictions, references, how["score_order"])) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
@@ -204,6 +207,13 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     if by_id:
         return join_by_id(predictions, references, exclude, **how)
     return join_lists(predictions, references, how["ignore_index"], how["score_order"])
+
+
+def _are_columns(predictions: Any, references: Any) -> bool:
+    """Return whether a side is sparse, and the other one too or no mapping or file."""
+    return any(map(is_sparse, (predictions, references))) and not any(
+        isinstance(side, (Mapping, Columns)) for side in (predictions, references)
+    )
 
 
 def _are_by_id(predictions: Any, references: Any) -> bool:
@@ -268,8 +278,13 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
-    if query_ids is not None:
+    sparse = [is_sparse(side) for side in sides]
+    if query_ids is not None or all(sparse):
         yield inputs
+        return
+    if any(sparse):
+        for rows in dense_pieces(predictions, references, PART):
+            yield inputs._replace(predictions=rows[0], references=rows[1])
         return
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0).to_numpy().astype(np.int64)

@@ -75,6 +75,26 @@ def _library(values: Any) -> str:
     return type(values).__module__.partition(".")[0]
 
 
+def is_sparse(values: Any) -> bool:
+    """Return whether it is a sparse matrix or array of SciPy."""
+    return _library(values) == "scipy" and hasattr(values, "tocsr")
+
+
+def _rows_of_sparse(values: Any) -> Any:
+    """Return a sparse matrix by rows, each with its columns in ascending order and once; the given one is not changed.
+
+    Raises:
+        ValueError: it does not have two dimensions.
+    """
+    if values.ndim != 2:
+        raise ValueError(f"{values.ndim}-D; its rows must be queries, and its columns documents")
+    rows = values.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
 def _has_index(values: Any) -> bool:
     """Return whether the rows of a value have an index, as in pandas."""
     return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
@@ -130,7 +150,12 @@ def plain_in_order(argument: str, values: Any) -> Any:
 
 
 def converted(values: Any) -> Any:
-    """Return values as an array, by the first method that their library has, without importing a library."""
+    """Return values as an array, by the first method that their library has, without importing a library.
+
+    A sparse matrix of SciPy stays sparse.
+    """
+    if is_sparse(values):
+        return _rows_of_sparse(values)
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
     if _library(values) == "torch" and hasattr(values, "detach"):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..inputs.columns import is_padding, logits_hint
 from ..inputs.reading import Inputs
-from ..inputs.sources import settled
+from ..inputs.sources import is_sparse, settled
 from ..measure.messages import in_short, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, mean, query_values
@@ -206,6 +206,8 @@ def _added(*several: Sums) -> Sums:
 
 def _is_empty(side: Any) -> bool:
     """Return whether there are no rows."""
+    if is_sparse(side):
+        return bool(side.shape[0] == 0)
     return hasattr(side, "__len__") and getattr(side, "ndim", 1) > 0 and not len(side)
 
 

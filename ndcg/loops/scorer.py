@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..inputs.columns import offsets_of
 from ..inputs.reading import Inputs
+from ..inputs.sources import is_sparse
 from ..measure.messages import missing_library, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..scores.queries import from_frame, scores
@@ -50,7 +51,7 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
     Raises:
         ValueError: rows without groups, several scores for a row, or as in `compute`.
     """
-    labels, predicted = np.asanyarray(y_true), np.asanyarray(y_score)
+    labels, predicted = (each if is_sparse(each) else np.asanyarray(each) for each in (y_true, y_score))
     if groups is None and labels.ndim != 2:
         how = 'enable metadata routing, scorer.set_score_request(groups=True), and pass params={"groups": groups}'
         problem = "groups are missing, so the query of each row is unknown"

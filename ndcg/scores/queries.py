@@ -24,7 +24,7 @@ from ..inputs.ids import encode_ids
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read, refuse_same_column
 from ..inputs.slices import Slices, read_slices
-from ..inputs.sources import named_columns, plain_in_order, settled
+from ..inputs.sources import is_sparse, named_columns, plain_in_order, settled
 from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Options, is_real
 from ..measure.scoring import IS_NEGATIVE, InvalidRankingError, check_queries, in_threads, score_queries
@@ -132,7 +132,7 @@ def counted_parts(
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
             if before and bar is None:
-                total = len(inputs.predictions)
+                total = inputs.predictions.shape[0] if is_sparse(inputs.predictions) else len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
             if options.missing == "raise":
                 refuse_missing(part, before)

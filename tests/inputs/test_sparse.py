@@ -1,0 +1,201 @@
+"""Sparse matrices of SciPy score as the lists of what they store, and stay as they are."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import MetricFactory
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+import ndcg as package
+from ndcg.inputs import reading
+
+SHAPE = (60, 30)
+KINDS = ("csr", "csc", "coo", "bsr", "lil", "dok")
+FORMATS = [getattr(sp, f"{name}_{kind}") for name in KINDS for kind in ("array", "matrix")]
+Rows = list[list[Any]]
+
+
+def shuffled(values: np.ndarray, stored: np.ndarray) -> Any:
+    """A CSR array with the columns of a row in no order, and each value stored as two that add up to it."""
+    rows, columns = (np.concatenate([each, each]) for each in np.nonzero(stored))
+    halves = np.concatenate([values[stored] - 1, np.ones(stored.sum())])
+    order = np.random.default_rng(0).permutation(len(rows))
+    order = order[np.argsort(rows[order], kind="stable")]
+    starts = np.searchsorted(rows[order], np.arange(SHAPE[0] + 1))
+    return sp.csr_array((halves[order], columns[order], starts), shape=SHAPE)
+
+
+class Problem:
+    """Integer scores and labels in matrices; zeros are stored too."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(0)
+        self.scores, self.labels = rng.integers(-2, 5, SHAPE), rng.integers(0, 4, SHAPE)
+        self.retrieved, self.judged = rng.random(SHAPE) < 0.3, rng.random(SHAPE) < 0.15
+        self.retrieved[0], self.judged[1] = False, False
+        self.retrieved[2] = self.judged[2] = False
+        self.labels[~self.judged] = 0
+
+    def sparse(self, make: Any = sp.csr_array) -> tuple[Any, Any]:
+        sides = (self.scores, self.retrieved), (self.labels, self.judged)
+        if make is shuffled:
+            return tuple(shuffled(*side) for side in sides)
+        return tuple(make(sp.coo_array((each[stored], np.nonzero(stored)), shape=SHAPE)) for each, stored in sides)
+
+    def lists(self, kept: np.ndarray | None = None) -> tuple[Rows, Rows]:
+        """Both sides by position, with the documents of a mask; None where none was retrieved."""
+        kept = self.retrieved | self.judged if kept is None else kept
+        scores = np.where(self.retrieved, self.scores, None)
+        sides = ([row[mask].tolist() for row, mask in zip(side, kept, strict=True)] for side in (scores, self.labels))
+        return tuple(sides)
+
+
+PROBLEM = Problem()
+OPTIONS: list[dict[str, Any]] = [
+    {"ties": "average", "judged_only": True},
+    {"ties": "first", "score_order": "ascending"},
+    {"ties": "last", "gain": "exponential", "missing": "skip"},
+    {"ties": "docid", "ideal": "retrieved", "ignore_index": 0},
+]
+
+
+def values(predictions: Any, references: Any, **how: Any) -> Any:
+    return package.compute(predictions=predictions, references=references, k=3, use_aggregator=False, **how)
+
+
+@pytest.mark.parametrize("how", OPTIONS)
+@pytest.mark.parametrize("make", [*FORMATS, shuffled])
+def test_stored_values_score_as_lists(make: Any, how: Any) -> None:
+    assert str(values(*PROBLEM.sparse(make), **how)) == str(values(*PROBLEM.lists(), **how))
+
+
+@pytest.mark.parametrize("dense", [np.array, np.ndarray.tolist], ids=["an array", "lists"])
+@pytest.mark.parametrize("how", OPTIONS)
+@pytest.mark.parametrize("make", [*FORMATS, shuffled])
+def test_a_dense_side_scores_as_if_the_other_was_dense(make: Any, how: Any, dense: Any) -> None:
+    scores, labels = PROBLEM.sparse(make)
+    assert str(values(dense(PROBLEM.scores), labels, **how)) == str(values(PROBLEM.scores, PROBLEM.labels, **how))
+    expected = values(*PROBLEM.lists(np.ones(SHAPE, bool)), **how)
+    assert str(values(scores, dense(PROBLEM.labels), **how)) == str(expected)
+
+
+@pytest.mark.parametrize("make", [sp.coo_matrix, sp.csc_array, shuffled])
+def test_a_matrix_stays_as_it_is(make: Any) -> None:
+    sides = PROBLEM.sparse(make)
+    before = [(side.data.copy(), *(each.copy() for each in getattr(side, "coords", ()))) for side in sides]
+    values(*sides)
+    for side, (data, *coords) in zip(sides, before, strict=True):
+        assert side.data.tolist() == data.tolist()
+        assert [each.tolist() for each in getattr(side, "coords", ())] == [each.tolist() for each in coords]
+
+
+def test_no_more_than_a_part_of_a_sparse_side_is_dense_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    to_array = sp.csr_array.toarray
+
+    def counted(matrix: Any) -> Any:
+        sizes.append(matrix.shape[0] * matrix.shape[1])
+        return to_array(matrix)
+
+    monkeypatch.setattr(sp.csr_array, "toarray", counted)
+    monkeypatch.setattr(reading, "PART", 100)
+    scores, labels = PROBLEM.sparse()
+    found = values(PROBLEM.scores, labels), values(scores, PROBLEM.labels), values(scores, labels)
+    assert sizes == [90] * 40  # three rows at a time, and never if both are sparse
+    monkeypatch.undo()
+    assert found == (values(PROBLEM.scores, labels), values(scores, PROBLEM.labels), values(scores, labels))
+
+
+class Model(ClassifierMixin, BaseEstimator):
+    """A model that predicts its features."""
+
+    def __init__(self) -> None:
+        self.classes_ = [0, 1]
+
+    def decision_function(self, features: Any) -> Any:
+        return features
+
+
+def of_batches(fresh_metric: MetricFactory, predictions: Any, references: Any) -> Any:
+    metric = fresh_metric()
+    metric.add_batch(predictions=predictions[:20], references=references[:20])
+    metric.add_batch(predictions=predictions[20:40], references=references[20:40])
+    return metric.compute(predictions=predictions[40:], references=references[40:], use_aggregator=False)
+
+
+def of_a_meter(fresh_metric: MetricFactory, predictions: Any, references: Any) -> Any:
+    meter = package.meter(k=3)
+    meter.update(predictions[:20], references[:20])
+    meter.update(predictions[20:20], references[20:20])
+    meter.update(predictions[20:], references[20:])
+    return meter.compute()
+
+
+ENTRY_POINTS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "the metric": lambda metric, *sides: metric().compute(predictions=sides[0], references=sides[1], k=3),
+    "batches": of_batches,
+    "a meter": of_a_meter,
+    "report": lambda _, *sides: package.report(predictions=sides[0], references=sides[1], k=3).to_dict(),
+    "compare": lambda _, *sides: package.compare(
+        systems={"a": sides[0], "b": sides[0]}, references=sides[1], k=3
+    ).to_dict(),
+    "explain": lambda _, *sides: package.explain(predictions=sides[0], references=sides[1], got=0.5).scores,
+}
+
+
+@pytest.mark.parametrize("name", ENTRY_POINTS)
+def test_every_entry_point_reads_sparse_matrices(fresh_metric: MetricFactory, name: str) -> None:
+    entry = ENTRY_POINTS[name]
+    assert str(entry(fresh_metric, *PROBLEM.sparse())) == str(entry(fresh_metric, *PROBLEM.lists()))
+    mixed = entry(fresh_metric, PROBLEM.scores, PROBLEM.sparse()[1])
+    assert str(mixed) == str(entry(fresh_metric, PROBLEM.scores, PROBLEM.labels))
+
+
+def test_a_scorer_takes_sparse_labels() -> None:
+    scorer = package.scorer(k=3)
+    assert scorer(Model(), PROBLEM.scores, PROBLEM.sparse()[1]) == scorer(Model(), PROBLEM.scores, PROBLEM.labels)
+
+
+def test_documents_of_sparse_rows_are_named_by_their_columns() -> None:
+    scores, labels = sp.csr_array([[0, 0, 0.5, 0.9]]), sp.csr_array([[0, 2, 1, 0]])
+    assert package.documents(predictions=scores, references=labels)["document"].to_pylist() == [3, 2, 1]
+
+
+SQUARE = sp.csr_array(np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "message"),
+    [
+        (SQUARE, SQUARE[:2], "predictions hold 3 queries and references 2"),
+        (SQUARE, SQUARE[:, :2], "predictions have 3 columns and references 2"),
+        (SQUARE, np.eye(2), "predictions hold 3 queries and references 2"),
+        ([[1, 2, 3], [1, 2], [1, 2, 3]], SQUARE, "predictions: query 1: has 2 values beside 3 columns of sparse"),
+        (SQUARE, [[1, 2, 3], [1, 2, 3], [1]], "references: query 2: has 1 values beside 3 columns of sparse"),
+        (SQUARE * 1j, SQUARE, "predictions must hold real numbers of at most 64 bits; got complex128"),
+        (SQUARE * np.nan, SQUARE, "predictions: query 0, column 0: nan is not a score"),
+        (SQUARE, -SQUARE, "references: query 0, column 0: the relevance -1.0 is negative"),
+        (sp.coo_array([1, 2, 3]), SQUARE, "predictions: coo_array cannot be read: 1-D; its rows must be queries"),
+        ({"q": {"d": 1.0}}, SQUARE, "predictions are by ids and references by position (csr_array)"),
+        (sp.csr_array((2, 2**62)), sp.csr_array((2, 2**62)), "a sparse matrix of 2 × 4611686018427387904 is too large"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(predictions: Any, references: Any, message: str) -> None:
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - each message is below
+        package.compute(predictions=predictions, references=references)
+    assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"query_ids": [0, 1, 2]}, "predictions must be flat with query_ids, one number per document; got csr_array"),
+        ({"exclude": [[1], [], []]}, "exclude: documents have no ids"),
+    ],
+)
+def test_options_of_other_formats_are_errors(how: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}"):
+        package.compute(predictions=SQUARE, references=SQUARE, **how)
