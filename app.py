@@ -57,8 +57,9 @@ def options_bar() -> tuple[gr.Dropdown, list[Any]]:
                 for name, value in zip(CHOICES, values[2:], strict=True)
             ]
     bar = [cutoffs, log_base, *settings]
-    convention.input(choose_convention, convention, settings[:-1], **QUIET)
-    follow([each.input for each in settings[:-1]], convention_of, settings[:-1], convention)
+    made = settings[: len(settings_of("sklearn"))]  # by a convention
+    convention.input(choose_convention, convention, made, **QUIET)
+    follow([each.input for each in made], convention_of, made, convention)
     follow(
         [convention.change, cutoffs.change],
         lambda *chosen: gr.Accordion(summary(*chosen)),

@@ -152,7 +152,7 @@ def compare(runs: Runs, qrels: str, options: dict[str, Any], per_query: bool) ->
 def explain(run: str, qrels: str, got: Reported, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
     """Find the library with the definition of nDCG that gives a score; else the combination of options, or a slip.
 
-    It accepts the options k, log_base and judged_only; all others are searched.
+    It accepts the options k, log_base, judged_only and score_order; all others are searched.
     """
     judged = read_given("qrels", qrels, "qrels")
     given = {"predictions": read_given("run", run, "run"), "references": judged}

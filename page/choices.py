@@ -25,6 +25,7 @@ CHOICES = {
     "negative_relevance": [*tables.OPTIONS["negative_relevance"].words],
     "missing": ["empty", "skip"],  # an error in place of a result would say less
     "judged_only": ["false", "true"],
+    "score_order": [*tables.OPTIONS["score_order"].words],
 }
 LABELS = {
     "gain": "Gain",
@@ -36,6 +37,7 @@ LABELS = {
     "negative_relevance": "Negative relevance",
     "missing": "Query not in the run",
     "judged_only": "Not judged",
+    "score_order": "Ranked first",
 }
 WORDS = {  # of a choice on the page, if they are not its name
     ("score_dtype", "given"): "as given",
@@ -47,6 +49,8 @@ WORDS = {  # of a choice on the page, if they are not its name
     ("missing", "empty"): "nothing retrieved",
     ("judged_only", "false"): "gain 0",
     ("judged_only", "true"): "removed",
+    ("score_order", "descending"): "the highest score",
+    ("score_order", "ascending"): "the lowest score",
 }
 LINKED = ("k", "log_base", *CHOICES)  # the names of a bar's fields in an address
 NAMES = {**LABELS, "convention": "Convention", "log_base": "Base of the logarithm", "got": "The score I got"}
@@ -114,13 +118,17 @@ def settings_of(convention: str) -> list[Any]:
 
 def bar_of(convention: str) -> list[Any]:
     """Return the bar of a convention, everything else as on a first visit."""
-    return ["10", 2, *settings_of(convention), "false"]
+    return ["10", 2, *settings_of(convention), "false", "descending"]
+
+
+def makes(convention: str, *settings: str) -> bool:
+    """Return whether a convention makes these choices of the bar; those that no convention makes are ignored."""
+    return settings_of(convention) == [*settings[: len(tables.CHOICES)]]
 
 
 def convention_of(*settings: str) -> str:
     """Return the convention that makes these choices, or "custom"."""
-    matching = (name for name in CONVENTIONS if settings_of(name) == [*settings])
-    return next(matching, "custom")
+    return next((name for name in CONVENTIONS if makes(name, *settings)), "custom")
 
 
 def same_values(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -139,7 +147,7 @@ def non_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
         kept |= {name: options[name] for name, value in default.items() if options[name] != value}
     elif convention != "sklearn":
         kept["convention"] = convention
-    others = {"log_base": 2, "judged_only": False}
+    others = {"log_base": 2, "judged_only": False, "score_order": "descending"}
     return kept | {name: options[name] for name, value in others.items() if options[name] != value}
 
 
@@ -199,7 +207,7 @@ def parse_link(parameters: Mapping[str, str], rows: Rows) -> tuple[Rows, str, li
     readers: dict[str, Callable[[str], Any]] = {"k": lambda text: text[:200], "log_base": _base_of}
     readers |= {name: {each: each for each in words}.__getitem__ for name, words in CHOICES.items()}
     bar = [read(name, value, readers[name]) for name, value in zip(LINKED, bar_of(named), strict=True)]
-    return rows, named if bar[2:-1] == settings_of(named) else convention_of(*bar[2:-1]), bar, unread
+    return rows, named if makes(named, *bar[2:]) else convention_of(*bar[2:]), bar, unread
 
 
 def _base_of(text: str) -> float:
@@ -224,7 +232,7 @@ def _usual_columns(size: int) -> tuple[list[str], list[str]]:
 
 def query_of(rows: Rows | None, convention: str, *bar: Any) -> tuple[str, bool]:
     """Return the address, after its ?, of a bar and a table, if any, unless that is too long; and whether it is not."""
-    named = convention if convention in CONVENTIONS and settings_of(convention) == [*bar[2:-1]] else "sklearn"
+    named = convention if convention in CONVENTIONS and makes(convention, *bar[2:]) else "sklearn"
     parameters = {"k": text_of(bar[0])} | ({"convention": named} if named != "sklearn" else {})
     fields = zip(LINKED[1:], bar[1:], bar_of(named)[1:], strict=True)
     parameters |= {name: str(value) for name, value, default in fields if value not in (None, default)}

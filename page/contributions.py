@@ -34,19 +34,20 @@ class Ranking(NamedTuple):
         """Return the inputs in the form that the options need."""
         return self.ids() if options.get("ties") == "docid" else self.inputs
 
-    def reordered(self, ranked: Sequence[str], missed: Sequence[str]) -> "Ranking":
+    def reordered(self, ranked: Sequence[str], missed: Sequence[str], score_order: str = "descending") -> "Ranking":
         """Return the documents in another order.
 
-        The scores stay where they were: the first document gets the highest. One that was not retrieved
-        before gets a score between its neighbors'. Documents that are not named keep their scores.
+        The scores stay where they were: the first document gets the highest, or the lowest in ascending order. One that
+        was not retrieved before gets a score between its neighbors'. Documents that are not named keep their scores.
         """
+        sign = -1.0 if score_order == "ascending" else 1.0
         relevance = dict(zip(self.documents, self.relevance, strict=True))
         score = dict(zip(self.documents, self.score, strict=True))
         named = {*ranked, *missed}
         if len(named) < len(ranked) + len(missed) or not named <= set(self.documents):
             raise ValueError("The table has other documents now; move the cards again.")
         known = [each for each in ranked if score[each] is not None]
-        best_first = sorted((score[each] or 0.0 for each in known), reverse=True)
+        best_first = sorted((sign * (score[each] or 0.0) for each in known), reverse=True)
         given = dict(zip(known, best_first, strict=True))
         above = None
         for place, document in enumerate(ranked):
@@ -56,7 +57,7 @@ class Ranking(NamedTuple):
                 given[document] = ends if below is None else below + 1 if above is None else (above + below) / 2
             above = given[document]
         kept = {each: score[each] for each in self.documents if each not in named}
-        scores = {**{each: given[each] for each in ranked}, **kept, **dict.fromkeys(missed)}
+        scores = {**{each: sign * given[each] + 0.0 for each in ranked}, **kept, **dict.fromkeys(missed)}
         return Ranking([*scores], [relevance[each] for each in scores], [*scores.values()])
 
     def ideal(self, options: dict[str, Any]) -> list[float]:

@@ -97,7 +97,8 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
     """Return the explanation of a reported score, which is never read from a file of the server."""
     if isinstance(got, str) and "\n" not in got and not ALLOWED.fullmatch(got):
         raise ValueError(f"got must be an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10; got {got[:40]!r}")
-    known = {"log_base": options["log_base"], **({"judged_only": True} if options["judged_only"] else {})}
+    usual = {"log_base": None, "judged_only": False, "score_order": "descending"}
+    known = {name: options[name] for name, value in usual.items() if options.get(name, value) != value}
     if not (isinstance(got, str) and "@" in got) and not (
         isinstance(got, Mapping) and any(str(name).startswith("nDCG") for name in got)
     ):

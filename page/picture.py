@@ -57,10 +57,11 @@ def advice(ranking: Ranking, ranked: Sequence[str], options: dict[str, Any]) -> 
         order = [*shown]
         order[one], order[other] = order[other], order[one]
         tries.append((f"swap {shown[one]} and {shown[other]}", (shown[one], shown[other])))
-        rankings.append(ranking.reordered(order, missed))
+        rankings.append(ranking.reordered(order, missed, options["score_order"]))
     for document in missed[:SEARCHED]:
         tries.append((f"retrieve {document} at rank 1", (document,)))
-        rankings.append(ranking.reordered([document, *shown], [each for each in missed if each != document]))
+        others = [each for each in missed if each != document]
+        rankings.append(ranking.reordered([document, *shown], others, options["score_order"]))
     scores = scores_of(rankings, options)
     best = max(range(len(scores)), key=scores.__getitem__)
     adds = scores[best] - scores[0]

@@ -11,6 +11,7 @@ from .choices import (
     CHOICES,
     DOCUMENTS,
     LABELS,
+    LINKED,
     WORDS,
     Rows,
     cell_of,
@@ -185,7 +186,7 @@ def take_value(event: gr.EventData) -> str:
 
 def take_gain(event: gr.EventData, *bar: Any) -> tuple[str, str]:
     """Return the gain that was chosen next to the formula, and the convention that has these settings."""
-    return event.value, convention_of(event.value, *bar[3:-1])
+    return event.value, convention_of(event.value, *bar[3:])
 
 
 def choose_row(event: gr.SelectData) -> int:
@@ -198,13 +199,16 @@ def take_edit(event: gr.EventData, table: pd.DataFrame, *bar: Any) -> list[Any]:
     """Return the table as the cards were edited, the number of the edit, and the tab's picture of that ranking."""
     ranking = ranking_of(rows_of(table))
     relevance = [event.grades.get(name, old) for name, old in zip(ranking.documents, ranking.relevance, strict=True)]
-    rows = reordered(ranking._replace(relevance=relevance), event.ranked, event.missed)
+    order = dict(zip(LINKED, bar, strict=True))["score_order"]
+    rows = reordered(ranking._replace(relevance=relevance), event.ranked, event.missed, order)
     return [rows, event.edits, *score_ranking(table_of(rows), event.edits, *bar)]
 
 
-def reordered(ranking: Ranking, ranked: Sequence[str], missed: Sequence[str]) -> list[list[Any]]:
+def reordered(
+    ranking: Ranking, ranked: Sequence[str], missed: Sequence[str], score_order: str = "descending"
+) -> list[list[Any]]:
     """Return the rows of a ranking in another order, as `Ranking.reordered` has it."""
-    columns = ranking.reordered(ranked, missed)
+    columns = ranking.reordered(ranked, missed, score_order)
     return [[each, cell_of(relevance), cell_of(score)] for each, relevance, score in zip(*columns, strict=True)]
 
 

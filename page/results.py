@@ -256,10 +256,12 @@ def compare_runs(runs: Mapping[str, Mappings], qrels: Mappings | str, options: M
     return ndcg.compare(systems=runs, references=qrels, **{"missing": missing, **options})
 
 
-def rows_of_query(run: Mappings, qrels: Mappings, query: str, name: str) -> tuple[list[list[str]], str]:
+def rows_of_query(
+    run: Mappings, qrels: Mappings, query: str, name: str, score_order: str
+) -> tuple[list[list[str]], str]:
     """Return a query as rows of the table, as a run ranks it, and a description of the rows."""
     ranks, judged = run.get(query, {}), qrels.get(query, {})
-    ranked = sorted(ranks, key=ranks.__getitem__, reverse=True)
+    ranked = sorted(ranks, key=ranks.__getitem__, reverse=score_order == "descending")
     missing = sorted((each for each in judged if each not in ranks), key=judged.__getitem__, reverse=True)
     # if some do not fit, the least relevant documents that were not retrieved matter least
     listed = [*ranked[: max(DOCUMENTS // 2, DOCUMENTS - len(missing))], *missing][:DOCUMENTS]

@@ -64,7 +64,7 @@ def runs_tab(convention: gr.Dropdown, bar: list[Any], ranking: tuple[gr.Datafram
     changed = [each.change for each in given]
     follow([tab.select, *changed], show_results, given, [*shown], queue=True)
     shown.view.query(show_query, [*files, *bar], shown.beside, **QUIET).then(None, js=INTO_VIEW)
-    opened = shown.beside.open(open_run, files, [*ranking], **QUIET | ALOUD)
+    opened = shown.beside.open(open_run, [*files, *bar], [*ranking], **QUIET | ALOUD)
     opened.then(None, js="() => scrollTo(0, 0)")
     return files
 
@@ -218,7 +218,7 @@ def rankings_html(
     options = {**options, "k": [int(cutoff) if cutoff else None]}
     rankings, sums = {}, {}
     for name in names:
-        rankings[name] = ranking_of(rows_of_query(runs[name], qrels, query, name)[0])
+        rankings[name] = ranking_of(rows_of_query(runs[name], qrels, query, name, options["score_order"])[0])
         ranked = {query: runs[name][query]} if query in runs[name] else {}
         how = {**options, "measures": ["nDCG", "DCG", "IDCG"], "use_aggregator": False}
         values = ndcg.compute(predictions=ranked, references={query: qrels[query]}, **how)
@@ -228,12 +228,13 @@ def rankings_html(
 
 @raise_errors
 def open_run(
-    event: gr.EventData, qrels_file: str | None, run_files: list[str] | None
+    event: gr.EventData, qrels_file: str | None, run_files: list[str] | None, *bar: Any
 ) -> tuple[gr.Dataframe, str, gr.Tabs]:
     """Return a query in the first tab, as a run ranks it."""
     (name,) = event.runs
     qrels, runs = read_files(*files_or_samples(qrels_file, run_files), [name])
-    rows, what = rows_of_query(runs[name], qrels, event.query, name)
+    order = dict(zip(LINKED, bar, strict=True))["score_order"]
+    rows, what = rows_of_query(runs[name], qrels, event.query, name, order)
     return table_with(rows, what), note_html(what), gr.Tabs(selected="ranking")
 
 

@@ -48,8 +48,34 @@ def test_missing_parts_of_an_address_have_their_defaults(parameters: dict[str, s
     [
         bar_of("sklearn"),
         bar_of("lightgbm"),
-        ["1, 3", 10, "exponential", "jarvelin", "truncated", "float32", "docid", "nan", "keep", "skip", "true"],
-        ["", 2.5, "linear", "log", "judged", "given", "average", "perfect_if_empty", "clip", "empty", "false"],
+        [
+            "1, 3",
+            10,
+            "exponential",
+            "jarvelin",
+            "truncated",
+            "float32",
+            "docid",
+            "nan",
+            "keep",
+            "skip",
+            "true",
+            "ascending",
+        ],
+        [
+            "",
+            2.5,
+            "linear",
+            "log",
+            "judged",
+            "given",
+            "average",
+            "perfect_if_empty",
+            "clip",
+            "empty",
+            "false",
+            "descending",
+        ],
     ],
     ids=str,
 )
@@ -59,7 +85,7 @@ def test_an_address_restores_the_bar_and_the_rows(bar: list[Any]) -> None:
         found, convention, read, unread = parse_link(dict(urllib.parse.parse_qsl(query, keep_blank_values=True)), [])
         assert (whole, unread) == (True, [])
         assert (found, read) == ([list(row) for row in rows], bar)
-        assert convention == convention_of(*bar[2:-1])
+        assert convention == convention_of(*bar[2:])
 
 
 def test_an_address_is_short() -> None:
@@ -74,7 +100,7 @@ def test_an_address_names_the_convention_that_was_chosen(name: str) -> None:
     query, _ = query_of(ROWS, name, *bar_of(name))
     _, convention, bar, _ = parse_link(dict(urllib.parse.parse_qsl(query, keep_blank_values=True)), [])
     assert (convention, bar) == (name, bar_of(name))
-    changed = [*bar_of(name)[:-1], "true"]
+    changed = [*bar_of(name)[:-2], "true", "ascending"]
     assert f"convention={name}" in query_of(ROWS, name, *changed)[0] or name == "sklearn"
 
 

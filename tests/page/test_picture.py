@@ -107,6 +107,15 @@ def test_a_document_that_is_retrieved_now_scores_between_its_neighbors() -> None
     assert reordered(ranking, ["c"], ["b"])[1] == ["a", "0", "4"]  # which was not named
 
 
+def test_where_the_lowest_score_ranks_first_cards_keep_to_that_order() -> None:
+    ranking = Ranking(["a", "b", "c"], [0, 1, 2], [2, 4, None])
+    for order, scores in (("bac", ["2", "4", "5"]), ("cba", ["1", "2", "4"]), ("bca", ["2", "3", "4"])):
+        assert [row[2] for row in reordered(ranking, list(order), [], "ascending")] == scores
+    options = {**OPTIONS, "score_order": "ascending"}
+    assert advice(Ranking(["a", "b"], [1, 0], [1, 2]), ["a", "b"], options) is None
+    assert advice(Ranking(["a", "b"], [1, 0], [2, 1]), ["b", "a"], options).text == "swap b and a"
+
+
 @pytest.mark.parametrize("ranked", [["a", "a"], ["x"]], ids=str)
 def test_cards_of_another_table_are_rejected(ranked: list[str]) -> None:
     with pytest.raises(ValueError, match="The table has other documents now; move the cards again"):

@@ -70,6 +70,17 @@ def test_results_are_those_of_the_metric(tmp_path: Path) -> None:
     assert alone.pairs == ()
 
 
+def test_runs_of_distances_are_shown_as_runs_of_scores_once_the_lowest_ranks_first(tmp_path: Path) -> None:
+    qrels, runs = files(tmp_path, TWO, QRELS)
+    expected = show_results("{}", qrels, [*runs], None, *BAR)
+    texts = {Path(run).name: Path(run).read_text() for run in runs}
+    distances = written(tmp_path, **{name: text.replace(" -", " ") for name, text in texts.items()})
+    found = show_results("{}", qrels, [*distances.values()], None, *BAR[:-1], "ascending")
+    assert found.view == expected.view
+    assert found.beside == expected.beside
+    assert "order:ascending" in found.signature
+
+
 def test_the_same_run_twice_is_said_to_be_the_same(tmp_path: Path) -> None:
     qrels, runs = files(tmp_path, {"x": TWO["x"], "y": TWO["y"], "again": TWO["x"]}, QRELS)
     assert results_of(qrels, runs, None, tuple(BAR)).same == {"again": "x"}
@@ -212,11 +223,11 @@ def test_one_query_is_shown_without_intervals(tmp_path: Path) -> None:
 
 def test_a_query_opens_with_what_was_retrieved_and_what_was_missed() -> None:
     qrels = {"q": {"a": 2.0, "missed": 1.0, **{f"m{at}": 0.0 for at in range(DOCUMENTS)}}}
-    rows, what = rows_of_query({"q": {"x": 1.5, "a": 2.0}}, qrels, "q", "one")
+    rows, what = rows_of_query({"q": {"x": 1.5, "a": 2.0}}, qrels, "q", "one", "descending")
     assert rows[:3] == [["a", "2", "2"], ["x", "", "1.5"], ["missed", "1", ""]]
     assert len(rows) == DOCUMENTS
     assert what == f"Query q by one, {DOCUMENTS} of {DOCUMENTS + 3} documents"
-    rows, what = rows_of_query({"p": {"x": 1.0}}, qrels, "q", "two")
+    rows, what = rows_of_query({"p": {"x": 1.0}}, qrels, "q", "two", "descending")
     assert rows[0] == ["a", "2", ""]
     assert what.startswith("Query q by two")
 
