@@ -4710,14 +4710,19 @@ def read_columns(
     )
 
 
-def read_run(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, float]]:
+def read_run(
+    path: str | os.PathLike[str], limits: Limits = NO_LIMITS, score_order: str = "descending"
+) -> dict[str, dict[str, float]]:
     """Return the scores of a run file, in TREC or another format: ``{query: {document: score}}``.
+
+    With ``score_order="ascending"``, a column of ranks or distances is read as scores, and ids without scores have
+    their ranks; then score them with ``score_order="ascending"`` too.
 
     Raises:
         ValueError: as in ``read_columns``.
         FileNotFoundError: there is no such file; this error is also a ValueError.
     """
-    return _mapping(read_columns(path, "run", limits))
+    return _mapping(read_columns(path, "run", limits, score_order=score_order))
 
 
 def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:

@@ -134,7 +134,7 @@ def score(predictions: Numbers, references: Numbers, options: dict[str, Any], pe
 def score_run(run: str, qrels: str, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
     """Score a TREC run (or CSV, Parquet, JSON) by qrels: nDCG with its confidence interval."""
     judged = read_given("qrels", qrels, "qrels")
-    return _answer(report_on(read_given("run", run, "run"), judged, options), per_query)
+    return _answer(report_on(read_given("run", run, "run", options), judged, options), per_query)
 
 
 def compare(runs: Runs, qrels: str, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def compare(runs: Runs, qrels: str, options: dict[str, Any], per_query: bool) ->
     """
     named = name_runs(runs)
     judged = read_given("qrels", qrels, "qrels")
-    read = {name: read_given(f"runs: {name}", each, "run") for name, each in named.items()}
+    read = {name: read_given(f"runs: {name}", each, "run", options) for name, each in named.items()}
     return _answer(compare_runs(read, judged, options), per_query)
 
 
@@ -155,7 +155,7 @@ def explain(run: str, qrels: str, got: Reported, options: dict[str, Any], per_qu
     It accepts the options k, log_base, judged_only and score_order; all others are searched.
     """
     judged = read_given("qrels", qrels, "qrels")
-    given = {"predictions": read_given("run", run, "run"), "references": judged}
+    given = {"predictions": read_given("run", run, "run", options), "references": judged}
     return _answer(explanation_of(given, got, options), per_query)
 
 
@@ -171,10 +171,11 @@ def name_runs(runs: Any) -> dict[str, Any]:
     return dict(zip(run_names(paths), runs, strict=True))
 
 
-def read_given(name: str, given: Any, kind: str) -> Mappings:
+def read_given(name: str, given: Any, kind: str, options: Mapping[str, Any] | None = None) -> Mappings:
     """Read a run or qrels from text, or from an upload that Gradio has checked; never from a path of the server."""
+    order = (options or {}).get("score_order", "descending")
     if is_file_obj_with_meta(given):
-        return read_upload(given["path"], kind)
+        return read_upload(given["path"], kind, order)
     if not isinstance(given, str):
         raise ValueError(f"{name} must be the text of a file, or a file that is uploaded; got {type(given).__name__}")
     with TemporaryDirectory() as folder:
@@ -182,7 +183,7 @@ def read_given(name: str, given: Any, kind: str) -> Mappings:
         try:
             coded = given.startswith("data:") and ";base64," in given[:200]
             path.write_bytes(base64.b64decode(given.partition(",")[2]) if coded else given.encode())
-            return read_upload(str(path), kind)
+            return read_upload(str(path), kind, order)
         except ValueError as problem:
             raise ValueError(f"{name}: {str(problem).removeprefix('text: ')}") from None
 

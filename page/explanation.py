@@ -85,7 +85,7 @@ def explain_reported(source: str, got: str, values: str, own: str, table: pd.Dat
         is_example = is_begun_with(rows, "")
         given = {"The page's example" if is_example else "": ranking_of(rows).ids()}
     elif source == "runs":
-        qrels, runs = read_files(*files)
+        qrels, runs = read_files(files[0], files[1], options["score_order"])
         given = {name: {"predictions": run, "references": qrels} for name, run in runs.items()}
     else:
         given = {"": batch_of(*batch) if source == "batch" else CARD_EXAMPLE}

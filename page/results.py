@@ -22,7 +22,6 @@ from .events import MendableError
 from .metric import ndcg
 
 LIMITS = ndcg.Limits(bytes=20_000_000, uncompressed=100_000_000, rows=500_000, queries=20_000, columns=50)
-READERS = {"run": ndcg.read_run, "qrels": ndcg.read_qrels}
 BATCH = ("predictions", "references", "weights", "query_ids")
 COLUMNS = {"prediction": "predictions", "reference": "references", "query_id": "query_ids"}
 
@@ -31,13 +30,14 @@ RUNS = 20
 UPLOAD = "Upload the qrels and at least one run."
 TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all runs
 SWAPPED = "are the run and the qrels swapped?"  # as the metric asks
+LOWEST = " is best where it is lowest"  # as the metric says of distances and ranks
 FORM = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")  # how a name may end
 
 
-def read_upload(path: str, kind: str) -> Mappings:
+def read_upload(path: str, kind: str, score_order: str = "descending") -> Mappings:
     """Read a run or qrels from an uploaded file; an error names the file as the user does."""
     with _named(path):
-        found: Mappings = READERS[kind](path, LIMITS)
+        found: Mappings = ndcg.read_qrels(path, LIMITS) if kind == "qrels" else ndcg.read_run(path, LIMITS, score_order)
     return found
 
 
@@ -146,8 +146,12 @@ def results_of(qrels_file: str, run_files: tuple[str, ...], groups_file: str | N
     """Return the results of files under the options of a bar."""
     options = options_of(*bar)
     try:
-        qrels, runs = read_files(qrels_file, run_files)
+        qrels, runs = read_files(qrels_file, run_files, options["score_order"])
     except ValueError as error:
+        column, is_lowest, _ = str(error).partition(LOWEST)
+        if is_lowest:
+            offer = ("score_order", "ascending", "Rank the lowest first")
+            raise MendableError(f"{column}{LOWEST}.", offer) from None
         at = next((at for at, path in enumerate(run_files[:RUNS]) if SWAPPED in str(error) and _is_qrels(path)), None)
         if at is None:
             raise
@@ -212,7 +216,10 @@ def scores_by_trec_eval(
 
 
 def read_files(
-    qrels_file: str | None, run_files: Sequence[str] | None, only: Collection[str] | None = None
+    qrels_file: str | None,
+    run_files: Sequence[str] | None,
+    score_order: str = "descending",
+    only: Collection[str] | None = None,
 ) -> tuple[Mappings, dict[str, Mappings]]:
     """Read the qrels, and the runs by their names, all or only some."""
     if not qrels_file or not run_files:
@@ -225,7 +232,7 @@ def read_files(
     _check_together("bytes", sum(sizes))
     runs: dict[str, Mappings] = {}
     for name, path in files.items():
-        runs[name] = read_upload(path, "run")
+        runs[name] = read_upload(path, "run", score_order)
         _check_together("rows", sum(len(documents) for run in runs.values() for documents in run.values()))
     return qrels, runs
 

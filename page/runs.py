@@ -213,7 +213,7 @@ def rankings_html(
     query: str, names: Sequence[str], qrels_file: str, run_files: Sequence[str], options: dict[str, Any], measure: str
 ) -> str:
     """Return the rankings of a query by some runs side by side, at the cutoff of a measure."""
-    qrels, runs = read_files(qrels_file, run_files, names)
+    qrels, runs = read_files(qrels_file, run_files, options["score_order"], names)
     cutoff = measure.partition("@")[2]
     options = {**options, "k": [int(cutoff) if cutoff else None]}
     rankings, sums = {}, {}
@@ -232,8 +232,8 @@ def open_run(
 ) -> tuple[gr.Dataframe, str, gr.Tabs]:
     """Return a query in the first tab, as a run ranks it."""
     (name,) = event.runs
-    qrels, runs = read_files(*files_or_samples(qrels_file, run_files), [name])
     order = dict(zip(LINKED, bar, strict=True))["score_order"]
+    qrels, runs = read_files(*files_or_samples(qrels_file, run_files), order, [name])
     rows, what = rows_of_query(runs[name], qrels, event.query, name, order)
     return table_with(rows, what), note_html(what), gr.Tabs(selected="ranking")
 

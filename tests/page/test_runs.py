@@ -98,6 +98,17 @@ def test_a_negative_relevance_is_counted_and_one_press_counts_it_as_0(tmp_path: 
         assert results_of(qrels, runs, None, tuple(mended["bar"])).pairs
 
 
+def test_distances_are_ranked_lowest_first_by_one_press(tmp_path: Path) -> None:
+    lines = "query,document,distance\nq1,b,0.1\nq1,a,0.5\nq2,a,0.3\n"
+    paths = written(tmp_path, **{"qrels": "q1 0 a 1\nq1 0 b 2\nq2 0 a 1\n", "l2.csv": lines})
+    with pytest.raises(MendableError) as found:
+        results_of(paths["qrels"], (paths["l2.csv"],), None, tuple(BAR))
+    assert str(found.value) == "l2.csv: the column 'distance' is best where it is lowest."
+    mended = after_offer(found.value.offer, paths["qrels"], [paths["l2.csv"]])
+    (scores,) = results_of(paths["qrels"], (paths["l2.csv"],), None, tuple(mended["bar"])).scores.values()
+    assert scores["nDCG@10"].value == 1
+
+
 def after_offer(offer: tuple[str, str, str], qrels: str, runs: Any) -> dict[str, Any]:
     """The files, the convention and the bar after a button was pressed."""
     event = SimpleNamespace(name=offer[0], choice=offer[1])
