@@ -2687,14 +2687,14 @@ class ByteStream(io.RawIOBase):
         return chunk
 
 
-def read_content(path: str) -> bytes:
+def read_content(path: str, limits: Limits = NO_LIMITS) -> bytes:
     """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
 
     Raises:
         FileError: it cannot be read.
     """
     with naming_file(path), open(path, "rb") as file:
-        return unpacked_stream(file, NO_LIMITS)[0].read()
+        return unpacked_stream(file, limits)[0].read()
 
 
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
@@ -4815,6 +4815,160 @@ def _file_parts(
             stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
         return from_json(stream, request, pool)
     return from_lines(stream, path, request, pool)
+
+
+# ndcg/files/groups.py: Read the slice of each query, such as its language, from a file of queries or from a column of the qrels.
+
+STANDARD_INPUT = "/dev/stdin"
+
+
+def path_of(file: str) -> str:
+    """Return the path of a file; - is standard input."""
+    return STANDARD_INPUT if file == "-" else os.path.expanduser(file)
+
+
+def file_and_column(by: str) -> tuple[str | None, str | None]:
+    """Return the file and the column that `by` names: a file, FILE:COLUMN, or a column of the qrels.
+
+    >>> file_and_column("-"), file_and_column("-:language"), file_and_column("language")
+    (('-', None), ('-', 'language'), (None, 'language'))
+    """
+
+    def is_file(path: str) -> bool:
+        return path == "-" or (os.path.exists(path_of(path)) and not os.path.isdir(path_of(path)))
+
+    file, _, column = by.rpartition(":")
+    if is_file(by):
+        return by, None
+    return (file, column) if column and is_file(file) else (None, by)
+
+
+def read_groups(
+    by: str, qrels: str | os.PathLike[str] | None = None, query: str | None = None, limits: Limits = NO_LIMITS
+) -> dict[str, Any]:
+    """Return the slice of each query, by its id; None for an empty cell.
+
+    Args:
+        by: a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet, Arrow),
+            FILE:COLUMN for one of several columns, or a column of the qrels.
+        qrels: the file of the qrels, if there is one.
+        query: the name of the query-id column, if it is not one of the known names.
+        limits: how much the file may contain.
+
+    Raises:
+        ValueError: no such file or column, a line with more or fewer columns than the first, a query with two slices.
+        OSError: the file cannot be read.
+    """
+    file, column = file_and_column(by)
+    if file is None and qrels is None:
+        raise ValueError(f"{shown(by)} names no file; if it names a column, give its DataFrame as data")
+    known = NAMES["qrels"]["query"]
+    names = known if query is None else (plain_name(query), *(known if file is not None else ()))
+    path = os.fsdecode(file or qrels or "")
+    with naming_file(path):
+        found = _parsed(read_content(path_of(path), limits), names)
+        limits.check("rows", len(found))
+        if isinstance(found, pa.Table):
+            limits.check("columns", found.num_columns)
+            return _one_each(*_files_groups_chosen(found, names, column, file, by))
+        if file is None:
+            raise ValueError(f"has no columns, and there is no file {shown(by)}")
+        if column is not None:
+            raise ValueError(f"maps queries to slices, so it has no column {shown(column)}; give {file}")
+        return found
+
+
+def _files_groups_chosen(
+    table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
+) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
+    own = next((each for name in names for each in table.column_names if plain_name(each) == name), None)
+    others = [name for name in table.column_names if name != own]
+    has = f"has the columns {brief(map(shown, table.column_names), ', ')}" if own else "has no column of queries"
+    if own and column is None and len(others) != 1:
+        raise ValueError(f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}")
+    column = column or others[0]
+    if own is None or column not in others:
+        problem = f"but not {shown(column)}" if file else f"but not {shown(by)}, and there is no such file"
+        raise ValueError(f"{has}, {problem}")
+    return table[own].cast(pa.string()), table[column]
+
+
+def _one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
+    """Return the slice of each query, from rows in which queries may repeat."""
+    slices: dict[str, Any] = {}
+    for row, (query, value) in enumerate(zip(queries.to_pylist(), values.to_pylist(), strict=True)):
+        if slices.setdefault(query, value) != value:
+            problem = f"query {shown(query)} is in slice {shown(value)}, but in {shown(slices[query])} before"
+            raise ValueError(f"row {row} (from 0): {problem}; give each query one slice")
+    return slices
+
+
+def _parsed(content: bytes, queries: Sequence[str]) -> pa.Table | dict[str, Any]:
+    """Return a table, or an object of JSON; lines of two cells need no header."""
+    check_encoding(content[:4])
+    form = next((form for start, form in TABLES.items() if content.startswith(start)), None)
+    if form == "parquet":
+        from pyarrow import parquet  # only when it is needed, since the import takes long
+
+        return parquet.read_table(pa.BufferReader(content))
+    if form is not None:
+        return (pa.ipc.open_file if form == "arrow" else pa.ipc.open_stream)(content).read_all()
+    try:
+        text = content.decode("utf-8-sig").lstrip()
+    except UnicodeDecodeError:
+        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
+    if not text.startswith(("{", "[")):
+        return _table_of_text(text, queries)
+    try:
+        value = parse_json(text.encode())
+    except json.JSONDecodeError as error:
+        if error.msg != "Extra data":
+            raise ValueError(f"line {error.lineno}: not JSON: {error.msg}") from None
+        value = [parse_json(line.encode()) for line in text.splitlines() if line.strip()]
+    if isinstance(value, dict):
+        return value
+    return pa.Table.from_pylist(value if all(isinstance(each, dict) for each in value) else [])
+
+
+def _table_of_text(text: str, queries: Sequence[str]) -> pa.Table:
+    """Return the cells of CSV, TSV or lines with spaces, without the spaces around them; an empty cell is null."""
+    first = text.partition("\n")[0]
+    delimiter = delimiter_of(first) if any(each in first for each in "\t,;") else " "
+    reader = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
+    rows: list[list[str | None]] = []
+    try:
+        for line in reader:
+            cells = [cell.strip() or None for cell in line if cell or delimiter != " "]
+            if cells and len(cells) != len((rows or [cells])[0]):
+                raise ValueError(f"line {reader.line_num}: {_files_groups_columns(len(cells))}; the first line has {len(rows[0])}")
+            rows += [cells] * bool(cells)
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num}: {error}") from None
+    if not rows:
+        raise ValueError("holds no slices")
+    header = [cell or "" for cell in rows[0]]
+    if any(plain_name(name) in queries for name in header):
+        rows = rows[1:]
+    elif len(header) == 2:
+        header = [queries[0], "slice"]
+    else:
+        hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
+        raise ValueError(f"line 1: {_files_groups_columns(len(header))}, none of which is called a query; {hint}")
+    return pa.table([_files_groups_whole(pa.array(cells, pa.string())) for cells in zip(*rows, strict=True)], header)
+
+
+def _files_groups_columns(count: int) -> str:
+    return f"{count} column{'s' * (count != 1)}"
+
+
+def _files_groups_whole(cells: pa.StringArray) -> pa.Array:
+    """Return cells of text as integers if each is written as one, so that slices are in the order of their numbers."""
+    try:
+        numbers = cells.cast(pa.int64())
+        return numbers if numbers.cast(pa.string()).equals(cells) else cells
+    except pa.ArrowInvalid:
+        return cells
 
 
 # ndcg/inputs/columns.py: Read predictions or references from any library: values, the start of each query, missing values and padding.
@@ -7366,8 +7520,6 @@ def _by_ids(by: Mapping[Any, Any], query_ids: NDArray[Any] | None) -> list[Any]:
 
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
-    if isinstance(values, str):
-        raise ValueError(f"by: {shown(values)} names a column, but there is no data; give its DataFrame as data")
     values = list(values) if isinstance(values, range) else plain_in_order("by", values)
     if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None for masked values, but no times
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
@@ -7551,11 +7703,12 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
     Raises:
         ValueError: as in `columns_of`.
     """
-    return inputs if data is None and inputs.exclude is None else Inputs(**columns_of(data, inputs._asdict()))
+    nothing_named = data is None and inputs.exclude is None and inputs.by is None
+    return inputs if nothing_named else Inputs(**columns_of(data, inputs._asdict()))
 
 
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame, or of a file for `by`.
 
     Args:
         data: the DataFrame.
@@ -7571,6 +7724,9 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         for name, of_queries in _BY_QUERY.items():
             if columns[name] is not arguments[name]:
                 columns[name] = of_queries(*settled(query_ids=query_ids, **{name: columns[name]}))
+    if data is None and _is_path(columns["by"]):
+        qrels_file = arguments["references"] if _is_path(arguments["references"]) else None
+        columns["by"] = from_file("by", columns["by"], qrels_file=qrels_file)
     return {**columns, "exclude": _excluded_pairs(arguments["exclude"], arguments)}
 
 
@@ -7635,7 +7791,7 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
 
 
 def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
-    """Replace paths of files by the contents of the files."""
+    """Replace paths of files of rankings by the contents of the files."""
     if not any(map(_is_path, inputs)):
         return inputs
     read = {name: from_file(name, side, score_order) for name, side in inputs.rankings.items()}
@@ -7650,12 +7806,14 @@ def _is_path(side: Any) -> bool:
     return type(side) not in (NoneType, list, dict) and isinstance(side, (str, os.PathLike))
 
 
-def from_file(argument: str, side: Any, score_order: str = "descending") -> Any:
+def from_file(argument: str, side: Any, score_order: str = "descending", qrels_file: Any = None) -> Any:
     """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
     if not _is_path(side) or argument in ("query_ids", "document_ids"):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
     try:
+        if argument == "by":
+            return read_groups(os.fspath(side), qrels_file)
         return read_columns(os.path.expanduser(side), kind, score_order=score_order)
     except FileError as error:
         error.argument = f"{argument}: "
@@ -8100,7 +8258,7 @@ def _by_ascending_id(query: Query) -> Query:
     return query._replace(run={document: query.run[document] for document in sorted(query.run)})
 
 
-def _whole(query: Query) -> Query:
+def _explanations_slips_whole(query: Query) -> Query:
     return query._replace(k=None)
 
 
@@ -8313,7 +8471,7 @@ SLIPS = (
             "cvangysel/pytrec_eval#40",
             "lenskit/lkpy#309",
         ),
-        ideal=Term((_whole,)),
+        ideal=Term((_explanations_slips_whole,)),
     ),
     Slip(
         "ideal of k relevant documents",
@@ -8539,13 +8697,13 @@ SLIPS = (
         "DCG not cut at k",
         "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
         ("lenskit/lkpy#309",),
-        dcg=Term((_whole,)),
+        dcg=Term((_explanations_slips_whole,)),
     ),
     Slip(
         "nothing cut at k",
         "The cutoff has no effect.",
         ("Lightning-AI/torchmetrics#1952",),
-        both=Term((_whole,)),
+        both=Term((_explanations_slips_whole,)),
     ),
     Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=Term((_longer_cutoff,))),
     Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term((_shorter_cutoff,))),
@@ -10248,20 +10406,20 @@ def values_in_file(path: str, k: Any) -> tuple[Any, Any]:
         raise ValueError(f"got: {path}: cannot be read: {error.strerror or error}") from None
     except ValueError as error:
         raise ValueError(f"got: {error}") from None
-    return _chosen(f"got: {path}", _rows_of_text(content), k)
+    return _explanations_reported_values_chosen(f"got: {path}", _rows_of_text(content), k)
 
 
 def values_in_text(text: str, k: Any) -> tuple[Any, Any]:
     """Return the values of queries in text, as `values_in_file` does."""
-    return _chosen("got", _rows_of_text(text.encode()), k)
+    return _explanations_reported_values_chosen("got", _rows_of_text(text.encode()), k)
 
 
 def values_in_mapping(values: Mapping[Any, Any], k: Any) -> tuple[Any, Any]:
     """Return the values in a saved report or in `{query: {measure: value}}`, as `values_in_file` does."""
-    return _chosen("got", _rows_of_json(values), k)
+    return _explanations_reported_values_chosen("got", _rows_of_json(values), k)
 
 
-def _chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
+def _explanations_reported_values_chosen(name: str, rows: Iterable[_Row], k: Any) -> tuple[Any, Any]:
     """Return the values of the nDCG at a cutoff, by query or in order, and the cutoff.
 
     Raises:
@@ -17165,7 +17323,7 @@ def compare_reports(
         if "weight" in next(iter(tables.values())).column_names:
             raise ValueError("reports: have weights, which paired=False does not support; score both without weights")
     options = Options.parse(measures=list(read[names[0]].scores))
-    columns = {name: _columns(table, options) for name, table in tables.items()}
+    columns = {name: _statistics_comparing_reports_columns(table, options) for name, table in tables.items()}
     if paired:
         leave_out_alike(columns, options.names)
     contest = Contest(options, baseline, resampling, testing)
@@ -17257,7 +17415,7 @@ def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
     return slices_of(columns[0], None, len(columns[0]))
 
 
-def _columns(table: pa.Table, options: Options) -> PerQuery:
+def _statistics_comparing_reports_columns(table: pa.Table, options: Options) -> PerQuery:
     """Return the columns of a report's queries."""
     return {**saved_columns(table, options.names), "query": np.array(table["query"].to_pylist(), object)}
 

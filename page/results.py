@@ -19,7 +19,7 @@ import pyarrow.csv
 
 from .choices import CONVENTIONS, DOCUMENTS, cell_of, options_of
 from .events import MendableError
-from .metric import ndcg
+from .metric import ndcg, tables
 
 LIMITS = ndcg.Limits(bytes=20_000_000, uncompressed=100_000_000, rows=500_000, queries=20_000, columns=50)
 BATCH = ("predictions", "references", "weights", "query_ids")
@@ -41,16 +41,10 @@ def read_upload(path: str, kind: str, score_order: str = "descending") -> Mappin
     return found
 
 
-def read_groups(path: str, queries: Collection[str]) -> dict[str, str]:
-    """Read the group of each query from an uploaded CSV or TSV file of two columns; a first line may name them."""
+def read_groups(path: str, queries: Collection[str]) -> dict[str, Any]:
+    """Read the group of each query from an uploaded file, in any format that `by` may have."""
     with _named(path):
-        text = _text(path)
-        groups: dict[str, str] = {}
-        for number, cells in enumerate(csv.reader(text.splitlines(), delimiter=_delimiter(text)), 1):
-            if cells and len(cells) != 2:
-                raise ValueError(f"line {number}: {len(cells)} columns; each line has a query and its group")
-            if cells and groups.setdefault(cells[0].strip(), cells[1].strip()) != cells[1].strip():
-                raise ValueError(f"line {number}: query {cells[0][:40]!r} has two groups; give it one")
+        groups: dict[str, Any] = tables.read_groups(path, limits=LIMITS)
         if lacking := [query for query in queries if query not in groups]:
             raise ValueError(f"has no group for query {lacking[0][:40]!r} ({len(lacking)} such queries)")
     return {query: groups[query] for query in queries}

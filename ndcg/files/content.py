@@ -184,14 +184,14 @@ class ByteStream(io.RawIOBase):
         return chunk
 
 
-def read_content(path: str) -> bytes:
+def read_content(path: str, limits: Limits = NO_LIMITS) -> bytes:
     """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
 
     Raises:
         FileError: it cannot be read.
     """
     with naming_file(path), open(path, "rb") as file:
-        return unpacked_stream(file, NO_LIMITS)[0].read()
+        return unpacked_stream(file, limits)[0].read()
 
 
 def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:

@@ -95,8 +95,6 @@ def _by_ids(by: Mapping[Any, Any], query_ids: NDArray[Any] | None) -> list[Any]:
 
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
-    if isinstance(values, str):
-        raise ValueError(f"by: {shown(values)} names a column, but there is no data; give its DataFrame as data")
     values = list(values) if isinstance(values, range) else plain_in_order("by", values)
     if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None for masked values, but no times
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()

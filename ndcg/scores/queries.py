@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..files.content import FileError, MissingFileError
+from ..files.groups import read_groups
 from ..files.reader import read_columns
 from ..inputs.columns import number, read_flat_column
 from ..inputs.exclusion import Pairs, are_excluded
@@ -193,11 +194,12 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
     Raises:
         ValueError: as in `columns_of`.
     """
-    return inputs if data is None and inputs.exclude is None else Inputs(**columns_of(data, inputs._asdict()))
+    nothing_named = data is None and inputs.exclude is None and inputs.by is None
+    return inputs if nothing_named else Inputs(**columns_of(data, inputs._asdict()))
 
 
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame, or of a file for `by`.
 
     Args:
         data: the DataFrame.
@@ -213,6 +215,9 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         for name, of_queries in _BY_QUERY.items():
             if columns[name] is not arguments[name]:
                 columns[name] = of_queries(*settled(query_ids=query_ids, **{name: columns[name]}))
+    if data is None and _is_path(columns["by"]):
+        qrels_file = arguments["references"] if _is_path(arguments["references"]) else None
+        columns["by"] = from_file("by", columns["by"], qrels_file=qrels_file)
     return {**columns, "exclude": _excluded_pairs(arguments["exclude"], arguments)}
 
 
@@ -277,7 +282,7 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
 
 
 def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
-    """Replace paths of files by the contents of the files."""
+    """Replace paths of files of rankings by the contents of the files."""
     if not any(map(_is_path, inputs)):
         return inputs
     read = {name: from_file(name, side, score_order) for name, side in inputs.rankings.items()}
@@ -292,12 +297,14 @@ def _is_path(side: Any) -> bool:
     return type(side) not in (NoneType, list, dict) and isinstance(side, (str, os.PathLike))
 
 
-def from_file(argument: str, side: Any, score_order: str = "descending") -> Any:
+def from_file(argument: str, side: Any, score_order: str = "descending", qrels_file: Any = None) -> Any:
     """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
     if not _is_path(side) or argument in ("query_ids", "document_ids"):
         return side
     kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
     try:
+        if argument == "by":
+            return read_groups(os.fspath(side), qrels_file)
         return read_columns(os.path.expanduser(side), kind, score_order=score_order)
     except FileError as error:
         error.argument = f"{argument}: "

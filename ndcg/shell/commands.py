@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..explanations.explanation import explain
+from ..files.groups import path_of
 from ..inputs.hashes import digest_of
 from ..inputs.slices import slice_name
 from ..measure.messages import in_words_of
@@ -22,7 +23,6 @@ from .checking import check_function
 from .comparing import compare_runs
 from .flags import ARGUMENTS, POSITIONAL, flag_of
 from .gate import gate_run
-from .groups import path_of
 from .lowest import MISSED_AND_BEFORE, lowest_queries
 from .output import FIRST, Listing, Row, save_plot, worst_of
 from .sides import Sides, scoring

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Iterator
 
+from ..files.groups import path_of
 from ..inputs.slices import slice_name
 from ..show.tables import counted_text, level_text
 from ..statistics.comparing import compare
@@ -11,7 +12,6 @@ from ..statistics.comparison import Comparison, query_rows, query_tables
 from ..statistics.measured import mean_table
 from ..statistics.pairs import Pair
 from .flags import flag_of
-from .groups import path_of
 from .output import FIRST, Listing, Row, save_plot, worst_of
 from .sides import Sides, names_of, scoring
 

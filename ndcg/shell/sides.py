@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from ..files.content import SavedResultError
+from ..files.groups import STANDARD_INPUT, file_and_column, path_of, read_groups
 from ..files.reader import read_columns
 from ..inputs.hashes import Columns
 from ..inputs.ids import float_hint
@@ -20,7 +21,6 @@ from ..measure.options import OF_COMPUTE, Options
 from ..statistics.measured import Resampling
 from ..statistics.pairs import COLUMNS
 from ..statistics.report import Report, report_on
-from .groups import STANDARD_INPUT, file_and_column, path_of, read_groups
 
 SUFFIX = re.compile(
     r"(\.(gz|zst|txt|run|res|trec|qrels|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather))+$", re.IGNORECASE

@@ -376,7 +376,7 @@ FAULTS: dict[str, tuple[dict[str, Any], Any, str]] = {
     "a name without a frame": (
         POSITIONS,
         "lang",
-        "by: 'lang' names a column, but there is no data; give its DataFrame as data",
+        "by: 'lang' names no file; if it names a column, give its DataFrame as data",
     ),
     "a query to a database": (
         POSITIONS,

@@ -163,10 +163,13 @@ def test_a_batch_that_cannot_be_read_is_one_sentence(tmp_path: Path, content: by
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("q1,de\nq2,fr,x\n", "line 2: 3 columns; each line has a query and its group"),
-        ("q1,de\nq2,fr\nq1,fr\n", "line 3: query 'q1' has two groups; give it one"),
+        ("q1,de\nq2,fr,x\n", "line 2: 3 columns; the first line has 2"),
+        (
+            "q1,de\nq2,fr\nq1,fr\n",
+            "row 2 (from 0): query 'q1' is in slice 'fr', but in 'de' before; give each query one",
+        ),
         ("q1,de\n", "has no group for query 'q2' (1 such queries)"),
-        ("q1," + "d" * 200_000, "field larger than field limit"),
+        ("q1," + "d" * 200_000, "line 1: field larger than field limit"),
     ],
     ids=["three columns", "two groups", "no group", "a long cell"],
 )

@@ -65,13 +65,10 @@ def test_a_column_of_a_table_of_queries_is_chosen_by_its_name(
     saved = saved_report(call(f"score qrels.txt main.txt -k 5 -o json --by {name}:language")[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
     status, _, said = call(f"score qrels.txt main.txt -k 5 --by {name}:genre")
-    there = "'title', 'language', 'qid'"
-    assert (status, said) == (2, f"ndcg score: --by {name}:genre: not a column of {name}, which has {there}\n")
-    if name != "topics.json":
-        status, _, said = call(f"score qrels.txt main.txt -k 5 --by {name}")
-        example = "title" if name in ("topics.tsv", "topics.csv", "topics.txt") else "language"
-        problem = f"{name}: has the columns {there}; choose the one of slices, such as --by {name}:{example}"
-        assert (status, said) == (2, f"ndcg score: {problem}\n")
+    has = f"ndcg score: {name}: has the columns 'title', 'language', 'qid'"
+    assert (status, said) == (2, f"{has}, but not 'genre'\n")
+    status, _, said = call(f"score qrels.txt main.txt -k 5 --by {name}")
+    assert (status, said) == (2, f"{has}; choose the one of slices, such as {name}:title\n")
 
 
 def test_a_column_of_standard_input_is_chosen_by_its_name(call: Call, folder: Path) -> None:
@@ -87,17 +84,20 @@ def test_a_column_of_standard_input_is_chosen_by_its_name(call: Call, folder: Pa
 @pytest.mark.parametrize(
     ("content", "problem"),
     {
-        "q0,en,1\n": "by: has no header with a column of queries: line 1 is 'q0', 'en', '1'; name the columns there, "
-        "such as query_id",
-        "qid,x,y\nq0,a\n": "by: line 2: 2 columns; the first line has 3",
-        "q0\n": "by: line 1: 1 column; give a query and its slice",
-        '{"q0": "en"}': "--by by:y: by maps queries to slices; give --by by",
+        "q0,en,1\n": "slices: line 1: 3 columns, none of which is called a query; give a query and its slice, or name "
+        "the columns, such as query_id",
+        "qid,x,y\nq0,a\n": "slices: line 2: 2 columns; the first line has 3",
+        "q0\n": "slices: line 1: 1 column, none of which is called a query; give a query and its slice, or name the "
+        "columns, such as query_id",
+        "": "slices: holds no slices",
+        "qid,y\nq0,en\nq0,de": "slices: row 1 (from 0): query 'q0' is in slice 'de', but in 'en' before; give each "
+        "query one slice",
+        '{"q0": "en"}': "slices: maps queries to slices, so it has no column 'y'; give slices",
     }.items(),
 )
 def test_a_file_of_slices_without_the_column_is_rejected(call: Call, folder: Path, content: str, problem: str) -> None:
-    (folder / "by").write_text(content)
-    by = "by" if content == "q0\n" else "by:y"
-    assert call(f"score qrels.txt main.txt -k 5 --by {by}") == (2, "", f"ndcg score: {problem}\n")
+    (folder / "slices").write_text(content)
+    assert call("score qrels.txt main.txt -k 5 --by slices:y") == (2, "", f"ndcg score: {problem}\n")
 
 
 @pytest.mark.parametrize("content", ["\n".join(LINES), json.dumps(BY)], ids=["lines", "JSON"])
@@ -107,10 +107,22 @@ def test_utf16_is_rejected_by_name(call: Call, folder: Path, content: str) -> No
     assert call("score qrels.txt main.txt --by by") == (2, "", said)
 
 
+@pytest.mark.parametrize("by", ["topics.csv:language", "language"])
+def test_python_takes_the_same_names_of_slices_next_to_files(folder: Path, ndcg: Metric, by: str) -> None:
+    rows = [f"{query},{d},{r},{BY[query]}" for query, judged in QRELS.items() for d, r in judged.items()]
+    (folder / "topics.csv").write_text("\n".join(["query,document,relevance,language", *rows]))
+    found = ndcg.report(predictions="main.txt", references="topics.csv", k=5, by=by)
+    assert found.to_dict() == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
+    with pytest.raises(
+        ValueError, match=r"^by: topics.csv: has the columns .*, but not 'x', and there is no such file$"
+    ):
+        ndcg.report(predictions="main.txt", references="topics.csv", by="x")
+
+
 @pytest.mark.parametrize("length", [2, 2 << 20], ids=["small", "larger than a block of Arrow"])
 def test_a_mapping_has_no_columns(call: Call, folder: Path, length: int) -> None:
     (folder / "qrels.json").write_text(json.dumps({"q0": QRELS["q0"], "q1": {"d" * length: 1}}))
-    said = "ndcg score: --by nosuch: neither a file nor a column of qrels.json, which has none\n"
+    said = "ndcg score: qrels.json: has no columns, and there is no file 'nosuch'\n"
     assert call("score qrels.json main.txt --by nosuch") == (2, "", said)
 
 
@@ -138,5 +150,5 @@ def test_slices_and_ids_are_read_from_columns_of_the_qrels(
     saved = saved_report(call(f"score {path} main.txt -k 5 -o json {names}")[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
     assert call(f"score {path} main.txt {names.replace('lang', 'genre')}")[2].endswith(
-        f"--by genre: neither a file nor a column of {path}, which has 'member', 'film', 'stars', 'lang'\n"
+        f"{path}: has the columns 'member', 'film', 'stars', 'lang', but not 'genre', and there is no such file\n"
     )

@@ -1,0 +1,165 @@
+"""Read the slice of each query, such as its language, from a file of queries or from a column of the qrels."""
+
+import csv
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ..inputs.tables import NAMES, plain_name
+from ..measure.messages import brief, shown
+from .content import NO_LIMITS, Limits, check_encoding, delimiter_of, naming_file, parse_json, read_content
+from .reader import TABLES
+
+STANDARD_INPUT = "/dev/stdin"
+
+
+def path_of(file: str) -> str:
+    """Return the path of a file; - is standard input."""
+    return STANDARD_INPUT if file == "-" else os.path.expanduser(file)
+
+
+def file_and_column(by: str) -> tuple[str | None, str | None]:
+    """Return the file and the column that `by` names: a file, FILE:COLUMN, or a column of the qrels.
+
+    >>> file_and_column("-"), file_and_column("-:language"), file_and_column("language")
+    (('-', None), ('-', 'language'), (None, 'language'))
+    """
+
+    def is_file(path: str) -> bool:
+        return path == "-" or (os.path.exists(path_of(path)) and not os.path.isdir(path_of(path)))
+
+    file, _, column = by.rpartition(":")
+    if is_file(by):
+        return by, None
+    return (file, column) if column and is_file(file) else (None, by)
+
+
+def read_groups(
+    by: str, qrels: str | os.PathLike[str] | None = None, query: str | None = None, limits: Limits = NO_LIMITS
+) -> dict[str, Any]:
+    """Return the slice of each query, by its id; None for an empty cell.
+
+    Args:
+        by: a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet, Arrow),
+            FILE:COLUMN for one of several columns, or a column of the qrels.
+        qrels: the file of the qrels, if there is one.
+        query: the name of the query-id column, if it is not one of the known names.
+        limits: how much the file may contain.
+
+    Raises:
+        ValueError: no such file or column, a line with more or fewer columns than the first, a query with two slices.
+        OSError: the file cannot be read.
+    """
+    file, column = file_and_column(by)
+    if file is None and qrels is None:
+        raise ValueError(f"{shown(by)} names no file; if it names a column, give its DataFrame as data")
+    known = NAMES["qrels"]["query"]
+    names = known if query is None else (plain_name(query), *(known if file is not None else ()))
+    path = os.fsdecode(file or qrels or "")
+    with naming_file(path):
+        found = _parsed(read_content(path_of(path), limits), names)
+        limits.check("rows", len(found))
+        if isinstance(found, pa.Table):
+            limits.check("columns", found.num_columns)
+            return _one_each(*_chosen(found, names, column, file, by))
+        if file is None:
+            raise ValueError(f"has no columns, and there is no file {shown(by)}")
+        if column is not None:
+            raise ValueError(f"maps queries to slices, so it has no column {shown(column)}; give {file}")
+        return found
+
+
+def _chosen(
+    table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
+) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
+    own = next((each for name in names for each in table.column_names if plain_name(each) == name), None)
+    others = [name for name in table.column_names if name != own]
+    has = f"has the columns {brief(map(shown, table.column_names), ', ')}" if own else "has no column of queries"
+    if own and column is None and len(others) != 1:
+        raise ValueError(f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}")
+    column = column or others[0]
+    if own is None or column not in others:
+        problem = f"but not {shown(column)}" if file else f"but not {shown(by)}, and there is no such file"
+        raise ValueError(f"{has}, {problem}")
+    return table[own].cast(pa.string()), table[column]
+
+
+def _one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
+    """Return the slice of each query, from rows in which queries may repeat."""
+    slices: dict[str, Any] = {}
+    for row, (query, value) in enumerate(zip(queries.to_pylist(), values.to_pylist(), strict=True)):
+        if slices.setdefault(query, value) != value:
+            problem = f"query {shown(query)} is in slice {shown(value)}, but in {shown(slices[query])} before"
+            raise ValueError(f"row {row} (from 0): {problem}; give each query one slice")
+    return slices
+
+
+def _parsed(content: bytes, queries: Sequence[str]) -> pa.Table | dict[str, Any]:
+    """Return a table, or an object of JSON; lines of two cells need no header."""
+    check_encoding(content[:4])
+    form = next((form for start, form in TABLES.items() if content.startswith(start)), None)
+    if form == "parquet":
+        from pyarrow import parquet  # only when it is needed, since the import takes long
+
+        return parquet.read_table(pa.BufferReader(content))
+    if form is not None:
+        return (pa.ipc.open_file if form == "arrow" else pa.ipc.open_stream)(content).read_all()
+    try:
+        text = content.decode("utf-8-sig").lstrip()
+    except UnicodeDecodeError:
+        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
+    if not text.startswith(("{", "[")):
+        return _table_of_text(text, queries)
+    try:
+        value = parse_json(text.encode())
+    except json.JSONDecodeError as error:
+        if error.msg != "Extra data":
+            raise ValueError(f"line {error.lineno}: not JSON: {error.msg}") from None
+        value = [parse_json(line.encode()) for line in text.splitlines() if line.strip()]
+    if isinstance(value, dict):
+        return value
+    return pa.Table.from_pylist(value if all(isinstance(each, dict) for each in value) else [])
+
+
+def _table_of_text(text: str, queries: Sequence[str]) -> pa.Table:
+    """Return the cells of CSV, TSV or lines with spaces, without the spaces around them; an empty cell is null."""
+    first = text.partition("\n")[0]
+    delimiter = delimiter_of(first) if any(each in first for each in "\t,;") else " "
+    reader = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
+    rows: list[list[str | None]] = []
+    try:
+        for line in reader:
+            cells = [cell.strip() or None for cell in line if cell or delimiter != " "]
+            if cells and len(cells) != len((rows or [cells])[0]):
+                raise ValueError(f"line {reader.line_num}: {_columns(len(cells))}; the first line has {len(rows[0])}")
+            rows += [cells] * bool(cells)
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num}: {error}") from None
+    if not rows:
+        raise ValueError("holds no slices")
+    header = [cell or "" for cell in rows[0]]
+    if any(plain_name(name) in queries for name in header):
+        rows = rows[1:]
+    elif len(header) == 2:
+        header = [queries[0], "slice"]
+    else:
+        hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
+        raise ValueError(f"line 1: {_columns(len(header))}, none of which is called a query; {hint}")
+    return pa.table([_whole(pa.array(cells, pa.string())) for cells in zip(*rows, strict=True)], header)
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'s' * (count != 1)}"
+
+
+def _whole(cells: pa.StringArray) -> pa.Array:
+    """Return cells of text as integers if each is written as one, so that slices are in the order of their numbers."""
+    try:
+        numbers = cells.cast(pa.int64())
+        return numbers if numbers.cast(pa.string()).equals(cells) else cells
+    except pa.ArrowInvalid:
+        return cells
