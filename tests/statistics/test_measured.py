@@ -91,6 +91,10 @@ def test_a_fault_in_a_later_piece_names_its_query(
         room.query_columns(Inputs(*wrong), Options.parse())
 
 
+RUN: dict[str, Any] = {"q2": {"a": 1.0, "b": 0.5}, "q1": {"a": 2.0}}
+QRELS: dict[str, Any] = {"q1": {"a": 1}, "q2": {"b": 2, "c": 1}, "q3": {"a": 1}}
+
+
 def test_queries_without_a_value_count_nowhere(ndcg: Metric) -> None:
     run = {"q1": {"a": 3, "b": 2, "x": 1}, "q3": {"a": 1, "b": 2}}
     qrels = {"q1": {"a": 1}, "q2": {"a": 0}, "q3": {"b": 1}, "q4": {"b": 1}}
@@ -134,37 +138,33 @@ def test_nothing_is_relevant_where_nothing_judged_is_whatever_the_ideal(ndcg: Me
 
 def test_a_report_counts_the_judgments_behind_the_scores(ndcg: Metric) -> None:
     report = ndcg.report(**SMALL, k=[1, 2, 5])
-    assert report.counts == {
-        "queries": 4,
-        "nothing_relevant": 1,
-        "all_relevant": 0,
-        "nothing_retrieved": 1,
-        "left_out": 0,
-    }
-    assert report.queries["query"].to_pylist() == [0, 1, 2, 3]
-    assert report.queries["retrieved"].to_pylist() == [3, 2, 3, 0]
-    assert report.queries["judged"].to_pylist() == [3, 2, 3, 2]
-    assert report.queries["relevant"].to_pylist() == [2, 0, 2, 1]
-    assert report.queries["unjudged@1"].to_pylist() == [0, 0, 0, 0]
-    assert report.queries["unjudged@2"].to_pylist() == [0, 0, 1, 0]
+    kinds = ("queries", "nothing_relevant", "all_relevant", "nothing_retrieved", "left_out")
+    assert report.counts == dict(zip(kinds, (4, 1, 0, 1, 0), strict=True))
+    columns = ("query", "retrieved", "judged", "relevant", "unjudged@1", "unjudged@2")
+    assert list(zip(*(report.queries[name].to_pylist() for name in columns), strict=True)) == [
+        (0, 3, 3, 2, 0, 0),
+        (1, 2, 2, 0, 0, 0),
+        (2, 3, 3, 2, 0, 1),
+        (3, 0, 2, 1, 0, 0),
+    ]
     ranked = {name: (score.ranked, score.unjudged) for name, score in report.scores.items()}
     assert ranked == {"nDCG@1": (3, 0.0), "nDCG@2": (6, 1.0), "nDCG@5": (8, 1.0)}
-    note = "The cutoff 5 has no effect: no query has more than 3 retrieved or judged documents."
-    few = "Few queries (4): below 10, intervals and tests may be wrong more often than their levels say."
-    missing = '1 of 4 judged queries is missing from the run and counted as 0; missing="skip" skips them.'
-    short = "1 other query has fewer than 5 retrieved documents."
-    assert report.notes[:4] == (missing, short, note, few)
-    assert f"{note}\n{few}" in str(report)
+    notes = (
+        '1 of 4 judged queries is missing from the run and counted as 0; missing="skip" skips them.',
+        "1 other query has fewer than 5 retrieved documents.",
+        "The cutoff 5 has no effect: no query has more than 3 retrieved or judged documents.",
+        "Few queries (4): below 10, intervals and tests may be wrong more often than their levels say.",
+    )
+    assert report.notes[:4] == notes
+    assert "\n".join(notes[2:]) in str(report)
 
 
 def test_documents_that_are_tied_at_the_cutoff_are_unjudged_in_expectation(ndcg: Metric) -> None:
-    report = ndcg.report(predictions=[[1, 1, 1], [3, 2, 1]], references=[[None, 1, None], [1, None, 0]], k=2)
-    assert report.queries["unjudged@2"].to_pylist() == [pytest.approx(2 * 2 / 3), 1]
-    judged_only = ndcg.report(
-        predictions=[[1, 1, 1], [3, 2, 1]], references=[[None, 1, None], [1, None, 0]], k=2, judged_only=True
-    )
-    assert judged_only.queries["unjudged@2"].to_pylist() == [0, 0]
-    assert judged_only.scores["nDCG@2"].ranked == 3
+    sides = {"predictions": [[1, 1, 1], [3, 2, 1]], "references": [[None, 1, None], [1, None, 0]], "k": 2}
+    for options, unjudged, ranked in (({}, [2 * 2 / 3, 1], 4), ({"judged_only": True}, [0, 0], 3)):
+        report = ndcg.report(**sides, **options)
+        assert report.queries["unjudged@2"].to_pylist() == pytest.approx(unjudged)
+        assert report.scores["nDCG@2"].ranked == ranked
 
 
 def test_a_report_bounds_the_effect_of_the_order_of_ties(ndcg: Metric) -> None:
@@ -199,54 +199,51 @@ def test_chance_is_the_mean_over_all_orders_of_the_documents(ndcg: Metric, optio
 
 
 def test_chance_is_the_score_of_documents_that_are_all_tied(ndcg: Metric) -> None:
-    weight = np.arange(60) % 5
-    how = {"references": RELEVANCE, **SEVERAL, "sample_weight": weight}
-    report = ndcg.report(predictions=SYSTEMS["bm25"], **how)
+    how = {"references": RELEVANCE, **SEVERAL, "sample_weight": np.arange(60) % 5}
     tied = ndcg.compute(predictions=np.zeros_like(SYSTEMS["bm25"]), **how)
-    assert {name: score.random_order for name, score in report.scores.items()} == tied
-    comparison = ndcg.compare(systems=SYSTEMS, **how)
-    assert [scores["nDCG@3"].random_order for scores in comparison.scores.values()] == [tied["nDCG@3"]] * 3
+    for scores in ndcg.compare(systems=SYSTEMS, **how).scores.values():
+        assert {name: score.random_order for name, score in scores.items()} == tied
+    assert scores["nDCG@3"].ranked == 48 * 3  # not those of queries of weight 0
 
 
 def test_a_query_without_a_value_is_null(ndcg: Metric) -> None:
     report = ndcg.report(**SMALL, zero_division=math.nan)
     assert report.queries["nDCG"].is_null().to_pylist() == [False, True, False, False]
-    assert (
-        report.scores["nDCG"].value
-        == ndcg.compute(predictions=PREDICTIONS, references=REFERENCES, zero_division=math.nan)["nDCG"]
-    )
+    assert report.scores["nDCG"].value == ndcg.compute(**SMALL, zero_division=math.nan)["nDCG"]
     assert "NaN" not in json.dumps(report.to_dict())
 
 
-def test_queries_have_their_ids(ndcg: Metric, tmp_path: Path) -> None:
-    run = {"q2": {"a": 1.0, "b": 0.5}, "q1": {"a": 2.0}}
-    qrels = {"q1": {"a": 1}, "q2": {"b": 2, "c": 1}, "q3": {"a": 1}}
+@pytest.mark.parametrize(
+    ("inputs", "ids"),
+    [
+        ({"predictions": RUN, "references": QRELS}, ["q1", "q2", "q3"]),
+        ({"predictions": [1, 2, 3], "references": [0, 1, 1], "query_ids": [7, 5, 7]}, [7, 5]),
+        ({"predictions": {1: {"a": 1.0}, "one": {}}, "references": {1: {"a": 1}, "one": {"a": 1}}}, ["1", "one"]),
+        (
+            {"predictions": [1, 2], "references": [1, 1], "query_ids": np.array([2**63, 5], np.uint64)},
+            [str(2**63), "5"],
+        ),
+        ({"predictions": {2**70: {"a": 1.0}}, "references": {2**70: {"a": 1}}}, [str(2**70)]),
+        ({"predictions": {"\ud800": {"a": 1.0}}, "references": {"\ud800": {"a": 1}}}, ["\\ud800"]),
+        ({"predictions": {np.int64(3): {"a": 1.0}}, "references": {np.int64(3): {"a": 1}}}, [3]),
+    ],
+    ids=str,
+)
+def test_queries_have_their_ids(ndcg: Metric, inputs: dict[str, Any], ids: list[Any]) -> None:
+    report = ndcg.report(**inputs)
+    assert report.queries["query"].to_pylist() == ids
+    assert json.loads(json.dumps(report.to_dict()))["queries"]["query"] == ids
+
+
+def test_queries_of_files_have_their_ids(ndcg: Metric, tmp_path: Path) -> None:
     (tmp_path / "run").write_text("q2 Q0 a 1 1.0 t\nq2 Q0 b 2 0.5 t\nq1 Q0 a 1 2.0 t\n")
     (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 b 2\nq2 0 c 1\nq3 0 a 1\n")
-    for predictions, references in ((run, qrels), (tmp_path / "run", tmp_path / "qrels")):
-        report = ndcg.report(predictions=predictions, references=references, convention="trec_eval")
-        assert report.queries["query"].to_pylist() == ["q1", "q2", "q3"]
-        assert report.queries["retrieved"].to_pylist() == [1, 2, 0]
-        assert report.counts["nothing_retrieved"] == 1
-    flat = ndcg.report(predictions=[1, 2, 3], references=[0, 1, 1], query_ids=[7, 5, 7])
-    assert flat.queries["query"].to_pylist() == [7, 5]
-    mixed = {1: {"a": 1.0}, "one": {"a": 1.0}}
-    report = ndcg.report(predictions=mixed, references={1: {"a": 1}, "one": {"a": 1}})
-    assert report.queries["query"].to_pylist() == ["1", "one"]
-
-
-def test_ids_and_cutoffs_may_be_huge_or_broken_text(ndcg: Metric) -> None:
-    for ids in ([2**70, 1], ["\ud800", "a"], [np.int64(3), 4]):
-        run = {each: {"d": 1.0} for each in ids}
-        report = ndcg.report(predictions=run, references={each: {"d": 1} for each in ids}, k=2**64)
-        assert report.scores[f"nDCG@{2**64}"].value == 1.0
-        assert json.loads(json.dumps(report.to_dict()))["queries"]["query"] == [
-            int(each) if isinstance(each, np.int64) or each == 4 else str(each).replace("\ud800", "\\ud800")
-            for each in ids
-        ]
-    large = np.array([2**63, 2**63 + 1], np.uint64)
-    report = ndcg.report(predictions=[1, 2], references=[1, 1], query_ids=large)
-    assert report.queries["query"].to_pylist() == [str(2**63), str(2**63 + 1)]
+    inputs = {"predictions": tmp_path / "run", "references": tmp_path / "qrels", "convention": "trec_eval"}
+    report = ndcg.report(**inputs, k=2**64)
+    columns = [report.queries[name].to_pylist() for name in ("query", "retrieved", f"nDCG@{2**64}")]
+    assert columns[:2] == [["q1", "q2", "q3"], [1, 2, 0]]
+    assert report.counts["nothing_retrieved"] == 1
+    assert columns[2] == ndcg.compute(**inputs, use_aggregator=False)["nDCG"]
 
 
 def test_a_base_below_1_keeps_the_order_of_bounds(ndcg: Metric) -> None:
