@@ -238,13 +238,6 @@ def test_a_column_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) 
         assert each.scores["one"]["nDCG"].value == expected.slices[value].scores["nDCG"].value
 
 
-def test_a_row_may_be_a_query_with_its_slice(ndcg: Metric) -> None:
-    lists = {"scores": [[0.9, 0.1], [0.2, 0.3]], "labels": [[1, 0], [2, 0]], "new": [True, False]}
-    names = {"predictions": "scores", "references": "labels", "by": "new"}
-    for frame in (pd.DataFrame(lists), pl.DataFrame(lists), pa.table(lists), lists):
-        assert list(ndcg.report(data=frame, **names).slices) == [False, True]
-
-
 def test_batches_are_sliced_by_the_order_they_were_added_in(fresh_metric: MetricFactory, ndcg: Metric) -> None:
     metric = fresh_metric()
     for rows in (slice(0, 40), slice(40, 62)):
@@ -303,6 +296,7 @@ POSITIONS = {"predictions": [[1, 2], [2, 1]], "references": [[1, 0], [1, 0]]}
 MAPPINGS = {"predictions": RUN, "references": QRELS}
 FAULTS: dict[str, tuple[dict[str, Any], Any, str]] = {
     "too few": (POSITIONS, ["a"], "by must hold one value for each of 2 queries; got 1"),
+    "too many": (POSITIONS, ["a", "b", "c"], "by must hold one value for each of 2 queries; got 3"),
     "none": (POSITIONS, [], "by must hold one value for each of 2 queries; got 0"),
     "two types": (POSITIONS, ["a", 1], f"{TYPES} int and str; {OTHERS}"),
     "integers and booleans": (POSITIONS, [1, True], f"{TYPES} bool and int; {OTHERS}"),
