@@ -1,4 +1,4 @@
-"""The columns of queries: counts of documents, values under orders of ties and a random order, and which count."""
+"""Each query has its counts of documents, its value in the best, worst and a random order, and its id, or no value."""
 
 import itertools
 import json
@@ -17,9 +17,17 @@ from ndcg.measure.arguments import TIES
 from ndcg.measure.options import Options
 from ndcg.statistics import measured as room
 
+RNG = np.random.default_rng(31)
+LENGTHS = RNG.integers(1, 8, 12).tolist()
+GRADES = [RNG.integers(0, 3, size).tolist() for size in LENGTHS]
+TIED = [RNG.integers(0, 3, size).tolist() for size in LENGTHS]
 FORMATS: dict[str, tuple[Any, Any]] = {
     "grids": (SYSTEMS["bm25"], RELEVANCE),
-    "lists of several lengths": (PREDICTIONS, REFERENCES),
+    "grids without ties": (np.argsort(SYSTEMS["bm25"], axis=1), RELEVANCE),
+    "lists of several lengths": ([RNG.permutation(size).tolist() for size in LENGTHS], GRADES),
+    "lists with ties": (TIED, GRADES),
+    "lists of documents that were not retrieved": ([[-np.inf, *row[1:-1], None][-len(row) :] for row in TIED], GRADES),
+    "documents that were not judged": (PREDICTIONS, REFERENCES),
     "ids": (
         {"q1": {"a": 0.5, "b": 0.5, "c": 0.1}, "q3": {"a": 0.3, "x": 0.2}},
         {"q1": {"b": 1, "d": 2}, "q2": {"a": 1}, "q3": {"a": 1, "c": 0}},
@@ -27,19 +35,22 @@ FORMATS: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(("constant", "value"), [("PIECE", 1), ("PIECE", 5), ("SORTED", 0)])
 @pytest.mark.parametrize("rankings", FORMATS)
-@pytest.mark.parametrize("piece", [1, 5, 100])
-def test_queries_are_described_alike_in_pieces_of_any_size(
-    monkeypatch: pytest.MonkeyPatch, rankings: str, piece: int
+def test_queries_are_described_alike_in_pieces_of_any_size_and_of_however_few_documents(
+    monkeypatch: pytest.MonkeyPatch, rankings: str, constant: str, value: int, ties: str
 ) -> None:
-    inputs, options = Inputs(*FORMATS[rankings]), Options.parse(**SEVERAL, ideal="truncated")
-    whole = room.query_columns(inputs, options)
-    monkeypatch.setattr(room, "PIECE", piece)
-    pieces = room.query_columns(inputs, options)
-    assert list(pieces) == list(whole)
-    for name, column in whole.items():
-        assert column.dtype == pieces[name].dtype
-        np.testing.assert_array_equal(column, pieces[name])
+    inputs = Inputs(*FORMATS[rankings])
+    options = Options.parse(measures=["nDCG", "CG"], k=[1, 3], ties=ties, ideal="truncated")
+    expected = room.query_columns(inputs, options)
+    monkeypatch.setattr(room, constant, value)
+    found = room.query_columns(inputs, options)
+    assert [(name, each.dtype) for name, each in found.items()] == [
+        (name, each.dtype) for name, each in expected.items()
+    ]
+    for name, column in expected.items():
+        np.testing.assert_array_equal(found[name], column)
 
 
 @pytest.mark.parametrize("size", [1, 4, 7, 1000])
@@ -52,28 +63,6 @@ def test_pieces_hold_each_slice_once_and_whole(monkeypatch: pytest.MonkeyPatch, 
     assert [value for piece in pieces for value in piece.values] == slices.values
     queries = [part for piece in pieces for part in np.split(piece.queries, np.cumsum(piece.parts.sizes)[:-1])]
     assert [part.tolist() for part in queries] == [np.flatnonzero(slices.code == at).tolist() for at in range(6)]
-
-
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize("rankings", ["grid", "ragged", "with documents that were not retrieved"])
-def test_few_documents_are_described_as_many_are(
-    monkeypatch: pytest.MonkeyPatch, rankings: str, tied: bool, ties: str
-) -> None:
-    rng = np.random.default_rng(31)
-    lengths = [4] * 12 if rankings == "grid" else rng.integers(1, 8, 12).tolist()
-    scores = [(rng.integers(0, 3, size) if tied else rng.permutation(size)).tolist() for size in lengths]
-    if rankings == "with documents that were not retrieved":
-        scores = [[-np.inf, *row[1:-1], None] if len(row) > 2 else row for row in scores]
-    inputs = Inputs(scores, [rng.integers(0, 3, size).tolist() for size in lengths])
-    options = Options.parse(measures=["nDCG", "CG"], k=[1, 3], ties=ties)
-    few = room.query_columns(inputs, options)
-    assert (few["worst nDCG@3"] < few["best nDCG@3"]).any() == tied
-    monkeypatch.setattr(room, "SORTED", 0)
-    many = room.query_columns(inputs, options)
-    assert list(few) == list(many)
-    for name, column in many.items():
-        np.testing.assert_array_equal(few[name], column)
 
 
 @pytest.mark.parametrize(
