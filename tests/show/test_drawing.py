@@ -136,17 +136,17 @@ def test_systems_are_drawn_best_first_on_the_interval_that_agrees_with_the_corre
     ndcg: evaluate.Metric, baseline: str | None, options: dict[str, Any]
 ) -> None:
     systems = {**SYSTEMS, "oracle": RELEVANCE, "sparse": np.roll(RELEVANCE, 1, axis=1)}
-    found = ndcg.compare(systems=systems, references=RELEVANCE, k=10, baseline=baseline, **options)
+    found = ndcg.compare(systems=systems, references=RELEVANCE, k=[10, 3], baseline=baseline, **options)
     means = {name: scores["nDCG@10"].value for name, scores in found.scores.items()}
     best_first = sorted(means, key=means.__getitem__, reverse=True)
     reference = baseline or best_first[0]
-    (axes,) = found.plot().axes
+    axes = found.plot().axes[0]
     assert axes.yaxis_inverted()
     assert labels(axes) == best_first
     drawn_at = {best_first[int(height)]: rest for height, *rest in marks(axes)}
     assert drawn_at.pop(reference) == [means[reference]] * 3 + [True]
     for name, (low, value, high, filled) in drawn_at.items():
-        (pair,) = (pair for pair in found.pairs if {pair.system, pair.other} == {name, reference})
+        (pair, _) = (pair for pair in found.pairs if {pair.system, pair.other} == {name, reference})
         sign = 1 if pair.system == name else -1
         assert value == means[name]
         ends = sorted(means[reference] + sign * end for end in (pair.low_holm, pair.high_holm))

@@ -1,4 +1,4 @@
-"""Reports compared: the figures of `compare` on the same queries, and those of SciPy on different ones."""
+"""Reports on the same queries are compared as by `compare`, on different ones as by SciPy; others are rejected."""
 
 import json
 from pathlib import Path
@@ -116,20 +116,30 @@ def test_several_samples_are_corrected_by_holm_and_their_intervals_agree(ndcg: M
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "p"),
+    ("one", "other", "alternative", "p"),
     [
-        ([1.0] * 3, [0.5] * 4, 2 / 35),  # of the 35 ways to choose 3 of 7, these and the opposite separate them
-        ([1.0] * 20, [0.5] * 20, 2 / 137846528820),
-        ([0.5] * 3, [0.5] * 4, 1.0),
+        (
+            [1.0] * 3,
+            [0.5] * 4,
+            "two-sided",
+            2 / 35,
+        ),  # of 35 ways to choose 3 of 7, these and the opposite separate them
+        ([1.0] * 3, [0.5] * 4, "greater", 1 / 35),
+        ([1.0] * 3, [0.5] * 4, "less", 1.0),
+        ([1.0] * 20, [0.5] * 20, "two-sided", 2 / 137846528820),
+        ([0.5] * 3, [0.5] * 4, "two-sided", 1.0),
+        ([0.5] * 3, [0.5] * 4, "greater", 1.0),
     ],
 )
 def test_samples_without_variance_have_the_p_value_of_a_permutation_test(
-    ndcg: Metric, one: list[float], other: list[float], p: float
+    ndcg: Metric, one: list[float], other: list[float], alternative: str, p: float
 ) -> None:
-    (pair,) = ndcg.compare_reports(samples(ndcg, one, other), paired=False).pairs
+    (pair,) = ndcg.compare_reports(samples(ndcg, one, other), paired=False, alternative=alternative).pairs
     assert pair.p == pytest.approx(p)
     assert pair.low < pair.difference == one[0] - other[0] < pair.high
-    assert (pair.low_holm <= 0 <= pair.high_holm) == (p >= 0.05)
+    is_above, is_below = pair.low_holm > 0, pair.high_holm < 0
+    is_beyond = {"two-sided": is_above or is_below, "greater": is_above, "less": is_below}
+    assert is_beyond[alternative] == (p < 0.05)
 
 
 def test_the_text_says_that_samples_are_independent(ndcg: Metric) -> None:
