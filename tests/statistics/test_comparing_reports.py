@@ -123,7 +123,7 @@ def test_several_samples_are_corrected_by_holm_and_their_intervals_agree(ndcg: M
             [0.5] * 4,
             "two-sided",
             2 / 35,
-        ),  # of 35 ways to choose 3 of 7, these and the opposite separate them
+        ),  # of 35 ways to choose 3 of 7, two separate them
         ([1.0] * 3, [0.5] * 4, "greater", 1 / 35),
         ([1.0] * 3, [0.5] * 4, "less", 1.0),
         ([1.0] * 20, [0.5] * 20, "two-sided", 2 / 137846528820),
