@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -153,19 +152,6 @@ QRELS = {"q1": {"a": 1, "d": 2}, "q2": {"b": 1}}
 NONE = "No document was excluded: exclude has none that is retrieved or judged; "
 
 
-FLAT = sorted({(query, document) for side in (RUN, QRELS) for query, grades in side.items() for document in grades})
-SIDES: dict[str, dict[str, Any]] = {
-    "mappings": {"predictions": RUN, "references": QRELS},
-    "flat": {
-        "predictions": [RUN[query].get(document) for query, document in FLAT],
-        "references": [QRELS[query].get(document) for query, document in FLAT],
-        "query_ids": [query for query, _ in FLAT],
-        "document_ids": [document for _, document in FLAT],
-    },
-}
-
-
-@pytest.mark.parametrize("format_", SIDES)
 @pytest.mark.parametrize(
     ("exclude", "retrieved", "judged"),
     [
@@ -175,28 +161,18 @@ SIDES: dict[str, dict[str, Any]] = {
     ],
 )
 def test_excluded_documents_are_counted_and_noted(
-    ndcg: Metric, format_: str, exclude: dict[str, list[str]], retrieved: int, judged: int
+    ndcg: Metric, exclude: dict[str, list[str]], retrieved: int, judged: int
 ) -> None:
-    sides = SIDES[format_]
-    report = ndcg.report(**sides, exclude=exclude)
+    """tests/public/test_formats.py counts them in files and rows."""
+    report = ndcg.report(predictions=RUN, references=QRELS, exclude=exclude)
     assert (report.counts["excluded_retrieved"], report.counts["excluded_judged"]) == (retrieved, judged)
     note = f"Excluded documents: {retrieved} retrieved and {judged} judged." if retrieved else NONE
     assert [each.startswith(note) for each in report.notes if "xcluded" in each] == [True]
     assert ndcg.Report.from_dict(json.loads(json.dumps(report.to_dict()))).counts == report.counts
-    assert "excluded_retrieved" not in ndcg.report(**sides).counts
-
-
-def test_excluded_documents_of_files_are_counted_and_noted_for_each_system(ndcg: Metric, tmp_path: Path) -> None:
-    paths = [tmp_path / "run.json", tmp_path / "qrels.json"]
-    for path, side in zip(paths, (RUN, QRELS), strict=True):
-        path.write_text(json.dumps(side))
-    exclude = {"q1": ["a", "b", "d"], "q3": ["a"]}
-    systems = {"mapping": RUN, "file": paths[0], "few": {query: {"a": 1.0} for query in RUN}}
-    for references in (QRELS, paths[1]):
-        notes = ndcg.compare(systems=systems, references=references, exclude=exclude).notes
-        for system, retrieved in (("mapping", 2), ("file", 2), ("few", 1)):
-            note = f"{system}: Excluded documents: {retrieved} retrieved and 2 judged."
-            assert any(each.startswith(note) for each in notes)
+    assert "excluded_retrieved" not in ndcg.report(predictions=RUN, references=QRELS).counts
+    systems = {"one": RUN, "other": {query: {"a": 1.0} for query in RUN}}
+    notes = ndcg.compare(systems=systems, references=QRELS, exclude=exclude).notes
+    assert any(each.startswith(f"one: {note}") for each in notes)
 
 
 def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
