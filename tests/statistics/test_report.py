@@ -175,35 +175,35 @@ NOT_IN_THE_RUN = "2 of 5 judged queries are missing from the run and excluded fr
 
 
 @pytest.mark.parametrize(
-    ("options", "values", "notes"),
+    ("options", "counted", "notes"),
     [
-        ({}, {"q1", "q2", "q3", "q4", "q5"}, []),
-        ({"zero_division": math.nan}, {"q1", "q2", "q4"}, [NOTHING_RELEVANT]),
-        ({"missing": "skip"}, {"q1", "q2", "q3"}, [NOT_IN_THE_RUN]),
+        ({}, 5, []),
+        ({"zero_division": math.nan}, 3, [NOTHING_RELEVANT]),
+        ({"missing": "skip"}, 3, [NOT_IN_THE_RUN]),
         (
             {"missing": "skip", "zero_division": math.nan},
-            {"q1", "q2"},
+            2,
             [NOT_IN_THE_RUN, "1 of 5 queries has no relevant documents and is excluded from the mean."],
         ),
-        ({"convention": "pytrec_eval"}, {"q1", "q2", "q3"}, [NOT_IN_THE_RUN]),
+        ({"convention": "pytrec_eval"}, 3, [NOT_IN_THE_RUN]),
         (
             {"sample_weight": [1, 1, 1, 0, 0]},
-            {"q1", "q2", "q3"},
+            3,
             ["2 of 5 queries have a weight of 0 and are excluded from the mean."],
         ),
         (
             {"zero_division": math.nan, "ideal": "retrieved"},
-            {"q1", "q2"},
+            2,
             [NOTHING_RELEVANT, "1 of 5 queries has an ideal DCG of 0 and is excluded from the mean."],
         ),
     ],
     ids=str,
 )
 def test_a_mean_says_of_how_many_queries_it_is_and_notes_count_the_others(
-    ndcg: Metric, options: dict[str, Any], values: set[str], notes: list[str]
+    ndcg: Metric, options: dict[str, Any], counted: int, notes: list[str]
 ) -> None:
     report = ndcg.report(**LEFT_OUT, by=BY, **options)
-    counted, score = len(values), report.scores["nDCG"]
+    score = report.scores["nDCG"]
     assert (score.queries, score.left_out(5)) == (counted, 5 - counted)
     text = {5: "5"}.get(counted, f"{counted} of 5")
     assert [row[:2] for row in report.tables()[0]] == [["measure", "queries"], ["nDCG", text]]
