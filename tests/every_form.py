@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,13 @@ SQUARE_FORMS: dict[str, Form] = {
     "NumPy float32": lambda rows: np.array(rows, np.float32),
     "NumPy float16": lambda rows: np.array(rows, np.float16),
     "NumPy transposed": lambda rows: np.asfortranarray(rows),
+    "NumPy, read-only": lambda rows: np.frombuffer(np.array(rows, float).tobytes()).reshape(len(rows), -1),
+    "NumPy objects": lambda rows: np.array(rows, object),
     "NumPy rows": lambda rows: [np.array(row) for row in rows],
+    "NumPy numbers": lambda rows: [[np.float32(value) for value in row] for row in rows],
+    "fractions": lambda rows: [[Fraction(value) for value in row] for row in rows],
+    "lists and arrays": lambda rows: [rows[0], *map(np.array, rows[1:])],
+    "something with __array__": lambda rows: type("Array", (), {"__array__": lambda *_, **__: np.array(rows)})(),
     "PyTorch float32": torch_tensor("float32"),
     "PyTorch float64": torch_tensor("float64"),
     "PyTorch bfloat16": torch_tensor("bfloat16"),

@@ -13,15 +13,7 @@ import pyarrow.parquet
 import pytest
 from conftest import MetricFactory
 from evaluate import Metric
-from every_form import (
-    EITHER_SIDE,
-    RUNS,
-    as_json_lines,
-    as_lines,
-    as_parquet,
-    as_trec,
-    records,
-)
+from every_form import EITHER_SIDE, RUNS, as_json_lines, as_lines, as_parquet, as_trec, records
 
 from ndcg.files import reader
 
@@ -65,13 +57,14 @@ def refused(kind: str, path: Path) -> str:
     return message
 
 
-def piped(content: bytes, path: Path) -> threading.Thread:
-    """Makes a named pipe that is there for one reader, as a second one would wait for ever, and writes into it."""
+def piped(content: bytes, path: Path, keep: bool = False) -> threading.Thread:
+    """Makes a named pipe that is there for one reader, unless it is kept: a second one would wait for ever."""
     os.mkfifo(path)
 
     def write_once() -> None:
         with open(path, "wb", buffering=0) as pipe:
-            path.unlink()
+            if not keep:
+                path.unlink()
             try:
                 pipe.write(content)
             except BrokenPipeError:

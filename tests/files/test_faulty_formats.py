@@ -8,9 +8,7 @@ import zipfile
 
 import pytest
 from evaluate import Metric
-from every_form import (
-    as_parquet,
-)
+from every_form import as_parquet
 from file_helpers import (
     AS_MAPPING,
     FORMS,

@@ -1,34 +1,17 @@
-"""TREC files, and CSV by lines: every common way to write them is read."""
+"""Every common way to write TREC files and CSV is read: layouts, comments, spellings of numbers, ids of any text.
+
+test_fuzz_files.py reads random files in chunks of any size, from pipes and compressed, as a slow reader does.
+"""
 
 import gzip
 import math
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from conftest import MetricFactory
-from evaluate import Metric
-from every_form import (
-    ODD_IDS,
-    SPELLINGS,
-)
-from file_helpers import (
-    GOOD,
-    KINDS,
-    QRELS,
-    QRELS_READ,
-    READERS,
-    RUN,
-    RUN_READ,
-    Write,
-    line,
-    piped,
-    refused,
-    refused_by_metric,
-)
+from every_form import ODD_IDS, SPELLINGS
+from file_helpers import KINDS, QRELS, QRELS_READ, READERS, RUN, RUN_READ, Write, line, refused
 from file_helpers import filled as filled
 from file_helpers import write as write
 from hypothesis import given
@@ -157,11 +140,9 @@ def test_scores_are_read_to_the_last_bit(tmp_path_factory: pytest.TempPathFactor
 def test_relevances_are_integers_if_all_are_whole_and_scores_are_floats(
     write: Write, values: list[str], read: list[float]
 ) -> None:
-    for kind, types in (("qrels", {type(read[0])}), ("run", {float})):
+    for kind, kept in (("qrels", read), ("run", list(map(float, read)))):
         path = write("".join(line(kind, document=f"d{at}", value=value) + "\n" for at, value in enumerate(values)))
-        found = READERS[kind](path)
-        assert found == {"q": {f"d{at}": value for at, value in enumerate(read)}}
-        assert set(map(type, found["q"].values())) == types
+        assert list(map(repr, READERS[kind](path)["q"].values())) == list(map(repr, kept))
 
 
 def test_queries_and_documents_keep_the_order_of_the_file(write: Write) -> None:
@@ -177,66 +158,11 @@ def test_the_rank_and_the_other_columns_are_not_looked_at(write: Write) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_columns_hold_indices_into_distinct_queries_and_the_ids_of_documents(write: Write, kind: str) -> None:
-    rows = [("b", "y", 1.0), ("a", "x", 2.0), ("b", "x", 0.5)]
-    columns = reader.read_columns(write("\n".join(line(kind, *row) for row in rows)), kind)
-    assert columns.query.dtype == np.int64
-    assert columns.value.dtype == np.float64
-    assert (columns.query_ids.to_pylist(), columns.query.tolist()) == (["b", "a"], [0, 1, 0])
-    assert columns.document.to_pylist() == ["y", "x", "x"]
-    assert columns.value.tolist() == [1.0, 2.0, 0.5]
-
-
-def test_chunks_may_end_anywhere(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [f" q{at % 2}\tQ0  文書{at}   {at}\t{at / 8} tag \r\n" + "#  comment\n \n" * (at % 2) for at in range(4)]
-    text = "# run\r\n" + "".join(rows)
-    expected = {f"q{query}": {f"文書{at}": at / 8 for at in range(query, 4, 2)} for query in range(2)}
-    for path in (write(text), write(gzip.compress(text.encode()), "run.gz")):
-        for chunk in range(1, len(text.encode()) + 2):
-            monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
-            found = reader.read_run(path)
-            assert found == expected, chunk
-            assert list(found) == list(expected), chunk
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_file_larger_than_what_arrow_parses_at_a_time_is_read_whole(write: Write, kind: str) -> None:
     documents = {f"q{query}": {f"d{query * at}": at / 4 for at in range(1, 201)} for query in range(1, 401)}
     path = write("".join(line(kind, q, d, value) + "\n" for q, each in documents.items() for d, value in each.items()))
     assert path.stat().st_size > 1 << 20
     assert READERS[kind](path) == documents
-
-
-@pytest.mark.parametrize("compress", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_named_pipe_is_read_as_a_file_is(tmp_path: Path, kind: str, compress: bool) -> None:
-    path = tmp_path / f"pipe{'.gz' * compress}"
-    content = (RUN if kind == "run" else QRELS).encode()
-    writer = piped(gzip.compress(content) if compress else content, path)
-    assert READERS[kind](path) == (RUN_READ if kind == "run" else QRELS_READ)
-    writer.join()
-
-
-def test_a_process_substitution_is_rejected_by_line(ndcg: Metric) -> None:
-    # ndcg.compute(predictions="/dev/stdin", …) and <(zcat run.gz) are such paths
-    reading, writing = os.pipe()
-    try:
-        os.write(writing, f"{GOOD['run']}\nq Q0 d 1 high tag\n".encode())
-        os.close(writing)
-        with pytest.raises(ValueError, match=rf"^predictions: /dev/fd/{reading}: line 2: the score 'high' is not"):
-            ndcg.compute(predictions=f"/dev/fd/{reading}", references={"q": {"good": 1}})
-    finally:
-        os.close(reading)
-
-
-def test_the_metric_reads_files_as_the_functions_do(ndcg: Metric, write: Write) -> None:
-    run, qrels = write(RUN, "run"), write(gzip.compress(QRELS.encode()), "qrels.gz")
-    assert ndcg.read_run(run) == RUN_READ
-    assert ndcg.read_qrels(str(qrels)) == QRELS_READ
-    values = ndcg.compute(predictions=run, references=str(qrels), use_aggregator=False)
-    assert values == ndcg.compute(predictions=RUN_READ, references=QRELS_READ, use_aggregator=False)
-    # q1: d1 of relevance 1 ranks first, d3 of relevance 2 was not retrieved; q2: nothing is relevant
-    assert values["nDCG"] == pytest.approx([1 / (2 + 1 / math.log2(3)), 0.0], rel=1e-15)
 
 
 @pytest.mark.parametrize("keep_in_memory", [False, True])
@@ -250,25 +176,19 @@ def test_files_may_be_added_as_batches(fresh_metric: MetricFactory, write: Write
 
 
 SEMICOLONS = {
-    "plain": "qid;docid;score\nq;d;1.5\nq;e;0.5\n",
-    "quoted, spaced": '"qid"; "docid" ;"score"\n"q";d;"1.5"\nq ; e; 0.5\n',
-    "more columns": "tag;qid;docid;score, raw;score\nx, y;q;d;9;1.5\n,;q;e;9;0.5\n",
-    "CRLF": "\ufeffqid;docid;score\r\nq;d;1.5\r\nq;e;0.5\r\n",
+    "plain": "qid;docid;score\nq;d,1;1.5\nq;e;0.5\n",
+    "quoted, spaced": '"qid"; "docid" ;"score"\n"q";d,1;"1.5"\nq ; e; 0.5\n',
+    "more columns": "tag;qid;docid;score, raw;score\nx, y;q;d,1;9;1.5\n,;q;e;9;0.5\n",
+    "CRLF": "\ufeffqid;docid;score\r\nq;d,1;1.5\r\nq;e;0.5\r\n",
 }
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a"])
 @pytest.mark.parametrize("content", SEMICOLONS)
 def test_csv_with_semicolons_is_read_if_the_header_has_them(write: Write, content: str, name: str) -> None:
-    assert reader.read_run(write(SEMICOLONS[content], name)) == {"q": {"d": 1.5, "e": 0.5}}
+    assert reader.read_run(write(SEMICOLONS[content], name)) == {"q": {"d,1": 1.5, "e": 0.5}}
 
 
-def test_commas_are_part_of_ids_between_semicolons(write: Write) -> None:
-    path = write("query;document;relevance\nParis, Texas;d,1;2\n", "a.csv")
-    assert reader.read_qrels(path) == {"Paris, Texas": {"d,1": 2}}
-
-
-HEADER = "user_id\titem_id\trating\ttime\n"
 LOGS = {
     "u.data": "196\t242\t3\t881250949\n186\t302\t3\t891717742\n",
     "ids from 0": "0 0 3.5 1260759144\n0 1 4.0 1260759179\n",
@@ -278,17 +198,18 @@ LOGS = {
 
 
 @pytest.mark.parametrize("log", LOGS)
-def test_a_file_of_ratings_or_clicks_with_times_is_not_read_as_qrels(ndcg: Metric, write: Write, log: str) -> None:
+def test_a_file_of_ratings_or_clicks_with_times_is_not_read_as_qrels(write: Write, log: str) -> None:
     path = write(LOGS[log], "u.data")
-    message = refused_by_metric(ndcg, "qrels", path)
-    line = " ".join(LOGS[log].splitlines()[0].split())
-    assert f"the line '{line}' ends in a time where qrels have the relevance; give ratings as CSV or" in message
+    first = " ".join(LOGS[log].splitlines()[0].split())
+    problem = f"the line '{first}' ends in a time where qrels have the relevance; give ratings as CSV or"
+    assert problem in refused("qrels", path)
 
 
 def test_ratings_are_read_with_the_header_that_the_error_names(write: Write) -> None:
-    assert reader.read_qrels(write(HEADER + LOGS["u.data"])) == {"196": {"242": 3}, "186": {"302": 3}}
-    separated = LOGS["u.data"].replace("\t", "::")
-    assert "; give ratings as CSV or TSV with a first line" in refused("qrels", write(separated, "ratings.dat"))
+    ratings = LOGS["u.data"]
+    assert "; give ratings as CSV or TSV with a first line" in refused("qrels", write(ratings.replace("\t", "::")))
+    headed = write(f"user_id\titem_id\trating\ttime\n{ratings}")
+    assert reader.read_qrels(headed) == {"196": {"242": 3}, "186": {"302": 3}}
 
 
 @pytest.mark.parametrize(

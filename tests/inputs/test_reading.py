@@ -1,8 +1,10 @@
-"""Input formats: each yields the same arrays, without a copy if possible; errors name the place."""
+"""Rankings by position become the same arrays whatever holds them, without a copy if possible; errors name the place.
+
+tests/public/test_formats.py scores every format; here are their types, masks, memory and parts.
+"""
 
 import array
 import itertools
-import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -19,11 +21,6 @@ from ndcg.inputs.rankings import Rankings, to_arrow
 from ndcg.inputs.reading import Inputs, parts, read
 
 Documents = list[list[tuple[Any, Any]]]
-
-RAGGED_SCORES = [[0.5, None, 3.0], [], [-1.25], [None]]
-RAGGED_RELEVANCES = [[1.0, 2.0, None], [], [0.0], [None]]
-SQUARE_SCORES = [[0.5, 2.25, 3.0], [7.0, -1.25, 0.0]]
-SQUARE_RELEVANCES = [[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]]
 
 
 def documents(read_rankings: Rankings) -> Documents:
@@ -51,98 +48,29 @@ def paired(scores: Any, relevances: Any) -> Documents:
     return [list(zip(s, r, strict=True)) for s, r in zip(scores, relevances, strict=True)]
 
 
-def masked(rows: list[list[Any]]) -> np.ma.MaskedArray:
-    missing = [[value is None for value in row] for row in rows]
-    return np.ma.MaskedArray([[math.nan if value is None else value for value in row] for row in rows], missing)
-
-
-# --- One form, the same arrays ---------------------------------------------------------------------------------------
+# --- The same arrays, whatever holds them ----------------------------------------------------------------------------
 
 LISTS = pa.list_(pa.float64())
-SQUARE_FORMS: dict[str, Callable[[list[list[float]]], Any]] = {
+FORMS: dict[str, Callable[[list[list[Any]]], Any]] = {
     "lists": lambda rows: rows,
     "tuples": lambda rows: tuple(map(tuple, rows)),
-    "a list of tuples": lambda rows: list(map(tuple, rows)),
-    "NumPy numbers in lists": lambda rows: [[np.float32(value) for value in row] for row in rows],
-    "fractions in lists": lambda rows: [[Fraction(value) for value in row] for row in rows],
-    "a 2-D array": np.array,
-    "a 2-D float32 array": lambda rows: np.array(rows, np.float32),
-    "a 2-D float16 array": lambda rows: np.array(rows, np.float16),
-    "a Fortran array": lambda rows: np.asfortranarray(rows),
-    "a view": lambda rows: np.repeat(np.array(rows), 2, axis=1)[:, ::2],
-    "a read-only array": lambda rows: np.frombuffer(np.array(rows).tobytes()).reshape(len(rows), -1),
-    "an object array": lambda rows: np.array(rows, object),
-    "a masked array of no masked values": lambda rows: np.ma.MaskedArray(rows),
-    "something with __array__": lambda rows: WithArray(np.array(rows)),
-    "a list of arrays": lambda rows: [np.array(row) for row in rows],
-    "a tuple of arrays": lambda rows: tuple(np.array(row) for row in rows),
-    "a list of masked arrays": lambda rows: [np.ma.MaskedArray(row) for row in rows],
-    "a list of a list and an array": lambda rows: [rows[0], np.array(rows[1])],
-    "Arrow lists": lambda rows: pa.array(rows, LISTS),
-    "Arrow large lists": lambda rows: pa.array(rows, pa.large_list(pa.float64())),
-    "Arrow float32 lists": lambda rows: pa.array(rows, pa.list_(pa.float32())),
-    "an Arrow slice": lambda rows: pa.array([[9.0, 9.0], *rows, [9.0]], LISTS)[1:3],
-    "Arrow chunks": lambda rows: pa.chunked_array([[rows[0]], [], [rows[1]]], LISTS),
-}
-RAGGED_FORMS: dict[str, Callable[[list[list[Any]]], Any]] = {
-    "lists": lambda rows: rows,
-    "tuples": lambda rows: tuple(map(tuple, rows)),
-    "a list of masked arrays": lambda rows: [masked([row])[0] if row else np.ma.MaskedArray([]) for row in rows],
-    "an object array of lists": lambda rows: np.array([*rows, "a fifth, so that the array has one dimension"], object)[
-        :-1
-    ],
     "a list of object arrays": lambda rows: [np.array(row, object) for row in rows],
+    "an object array of lists": lambda rows: np.array([*rows, "a string, for one dimension"], object)[:-1],
     "Arrow lists": lambda rows: pa.array(rows, LISTS),
     "Arrow large lists": lambda rows: pa.array(rows, pa.large_list(pa.float64())),
-    "an Arrow slice": lambda rows: pa.array([[9.0, None], *rows, [None]], LISTS)[1:5],
-    "Arrow chunks": lambda rows: pa.chunked_array([rows[:1], rows[1:]], LISTS),
+    "an Arrow slice": lambda rows: pa.array([[9.0, None], *rows, [None]], LISTS)[1:-1],
 }
 
 
-class WithArray:
-    """An array of another library."""
-
-    def __init__(self, values: np.ndarray) -> None:
-        self.values = values
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self.values
-
-
-@pytest.mark.parametrize("references", SQUARE_FORMS)
-@pytest.mark.parametrize("predictions", SQUARE_FORMS)
-def test_every_form_of_equally_long_lists_yields_the_same_rankings(predictions: str, references: str) -> None:
-    actual = read(SQUARE_FORMS[predictions](SQUARE_SCORES), SQUARE_FORMS[references](SQUARE_RELEVANCES))
-    assert documents(actual) == paired(SQUARE_SCORES, SQUARE_RELEVANCES)
-    assert actual.judged is None
-    assert actual.retrieved is None
-
-
-@pytest.mark.parametrize("references", RAGGED_FORMS)
-@pytest.mark.parametrize("predictions", RAGGED_FORMS)
-def test_every_form_of_ragged_lists_with_missing_values_yields_the_same_rankings(
-    predictions: str, references: str
-) -> None:
-    actual = read(RAGGED_FORMS[predictions](RAGGED_SCORES), RAGGED_FORMS[references](RAGGED_RELEVANCES))
-    assert documents(actual) == paired(RAGGED_SCORES, RAGGED_RELEVANCES)
-
-
-@pytest.mark.parametrize("form", ["lists", "a list of arrays", "Arrow lists", "Arrow large lists"])
-def test_ragged_lists_that_miss_nothing_have_no_masks(form: str) -> None:
-    rows: list[list[float]] = [[1.0, 2.0], [], [3.0]]
-    actual = read(
-        SQUARE_FORMS[form](rows) if form != "a list of arrays" else [np.array(row) for row in rows], [[0, 1], [], [1]]
-    )
-    assert documents(actual) == [[(1.0, 0.0), (2.0, 1.0)], [], [(3.0, 1.0)]]
-    assert actual.judged is None
-    assert actual.retrieved is None
-
-
-def test_masked_values_of_2d_arrays_are_missing() -> None:
-    scores, relevances = [[0.5, None, 3.0], [None, 1.0, 2.0]], [[1.0, 2.0, None], [None, 0.0, 1.0]]
-    assert documents(read(masked(scores), masked(relevances))) == paired(scores, relevances)
-    assert documents(read(masked(scores), relevances)) == paired(scores, relevances)
-    assert documents(read(scores, masked(relevances))) == paired(scores, relevances)
+@pytest.mark.parametrize("form", FORMS)
+def test_missing_values_are_masked_and_lists_that_miss_nothing_have_no_masks(form: str) -> None:
+    for scores, relevances, masks in (
+        ([[1.0, 2.0], [], [3.0]], [[0.0, 1.0], [], [1.0]], [None, None]),
+        ([[0.5, None, 3.0], [], [-1.25], [None]], [[1.0, 2.0, None], [], [0.0], [None]], [bool, bool]),
+    ):
+        actual = read(FORMS[form](scores), FORMS[form](relevances))
+        assert documents(actual) == paired(scores, relevances)
+        assert [mask if mask is None else mask.dtype for mask in (actual.judged, actual.retrieved)] == masks
 
 
 @pytest.mark.parametrize(
@@ -156,20 +84,19 @@ def test_numbers_of_every_type_are_kept_as_they_are(dtype: Any) -> None:
 
 @given(
     st.lists(st.lists(st.tuples(*[st.none() | st.floats(allow_nan=False)] * 2), max_size=5), max_size=5),
-    st.sampled_from(["lists", "tuples", "Arrow lists", "Arrow large lists"]),
+    st.sampled_from(sorted(FORMS)),
 )
 def test_floats_are_read_to_the_last_bit(queries: Documents, form: str) -> None:
     scores, relevances = ([[document[side] for document in query] for query in queries] for side in (0, 1))
-    assert documents(read(RAGGED_FORMS[form](scores), RAGGED_FORMS[form](relevances))) == queries
+    assert documents(read(FORMS[form](scores), FORMS[form](relevances))) == queries
 
 
 @pytest.mark.parametrize("big", [2**53 + 1, -(2**53) - 1, 2**63 - 1])
 def test_integers_that_float64_would_round_are_kept(big: int) -> None:
     rows = [[big, big - 1, 0]]
-    for form in (rows, np.array(rows), [np.array(rows[0])], pa.array(rows)):
-        actual = read(form, [[1, 0, 0]])
-        assert [score for score, _ in documents(actual)[0]] == rows[0]
-    assert [score for score, _ in documents(read([[big, None, big - 1]], [[1, 0, 0]]))[0]] == [big, None, big - 1]
+    for form in (rows, np.array(rows), [np.array(rows[0])], pa.array(rows), [[big, big - 1, 0, None]]):
+        scores = [score for score, _ in documents(read(form, [[0] * len(form[0])]))[0]]
+        assert scores[:3] == rows[0]
 
 
 @pytest.mark.parametrize(
@@ -282,19 +209,13 @@ def test_masked_arrays_are_used_where_they_lie() -> None:
 
 @pytest.mark.parametrize("list_type", [pa.ListArray, pa.LargeListArray])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
-def test_arrow_lists_are_used_where_they_lie(list_type: Any, dtype: Any) -> None:
+def test_arrow_lists_and_their_slices_are_used_where_they_lie(list_type: Any, dtype: Any) -> None:
     score, relevance = np.arange(6, dtype=dtype), np.arange(6, 12, dtype=dtype)
-    actual = read(*(list_type.from_arrays([0, 2, 2, 6], values) for values in (score, relevance)))
-    assert same_memory(actual.score, score)
-    assert same_memory(actual.relevance, relevance)
-
-
-def test_a_slice_of_arrow_lists_is_used_where_it_lies() -> None:
-    values = np.arange(6.0)
-    lists = pa.ListArray.from_arrays([0, 2, 3, 6], values)[1:]
-    actual = read(lists, lists)
-    assert same_memory(actual.score, values[2:])
-    assert documents(actual) == [[(2.0, 2.0)], [(3.0, 3.0), (4.0, 4.0), (5.0, 5.0)]]
+    lists = [list_type.from_arrays([0, 2, 2, 6], values) for values in (score, relevance)]
+    for start, first in ((0, 0), (1, 2)):
+        actual = read(*(each[start:] for each in lists))
+        assert same_memory(actual.score, score[first:])
+        assert same_memory(actual.relevance, relevance[first:])
 
 
 def test_a_column_of_one_chunk_is_used_where_it_lies() -> None:
@@ -338,9 +259,9 @@ def test_an_error_in_a_later_part_names_the_query_counted_over_all_parts(
 
 def test_other_forms_are_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "PART", 1)
-    scores, relevances = ([np.array(row) for row in side] for side in (RAGGED_SCORES, RAGGED_RELEVANCES))
-    (part,) = parts(Inputs(scores, relevances))
-    assert documents(part) == paired(RAGGED_SCORES, RAGGED_RELEVANCES)
+    rows = [np.array([0.5, 1.0]), np.array([]), np.array([2.0])]
+    (part,) = parts(Inputs(rows, rows))
+    assert documents(part) == paired(rows, rows)
 
 
 @given(st.lists(st.lists(st.tuples(*[st.none() | st.floats(allow_nan=False)] * 2), max_size=5), max_size=5))
@@ -360,7 +281,7 @@ FINE = [[1.0, 2.0], [3.0]]
 @pytest.mark.parametrize(
     ("rows", "place"),
     [
-        ([[1.0, 2.0], ["3"]], "query 1, position 0: '3' is not a number"),
+        ([[1.0, 2.0], ["3"]], "query 1, position 0: '3' is not a number; give a number or None"),
         ([[1.0, "two"], [3.0]], "query 0, position 1: 'two' is not a number"),
         ([[1.0, b"2"], [3.0]], "query 0, position 1: b'2' is not a number"),
         ([[1.0, 2.0], [[3.0]]], r"query 1, position 0: \[3.0\] is not a number"),
@@ -423,20 +344,23 @@ def test_different_numbers_of_queries_are_rejected_with_both(predictions: Any, r
         read(predictions, references)
 
 
-@pytest.mark.parametrize("form", ["lists", "tuples", "Arrow lists", "Arrow large lists"])
-def test_different_numbers_of_documents_are_rejected_with_the_query(form: str) -> None:
-    predictions, references = [[1.0, 2.0], [3.0], [4.0]], [[1.0, 2.0], [3.0], [4.0, 5.0]]
-    with pytest.raises(ValueError, match=r"query 2: 1 predictions and 2 references"):
-        read(RAGGED_FORMS[form](predictions), RAGGED_FORMS[form](references))
-    with pytest.raises(ValueError, match=r"query 0: 3 predictions and 2 references"):
-        read(np.ones((4, 3)), np.ones((4, 2)))
-
-
-def test_the_same_number_of_documents_in_all_does_not_hide_a_difference() -> None:
-    with pytest.raises(ValueError, match=r"query 0: 1 predictions and 2 references"):
-        read([[1.0], [2.0, 3.0]], [[1.0, 2.0], [3.0]])
-    with pytest.raises(ValueError, match=r"query 0: 3 predictions and 2 references"):
-        read(np.ones((2, 3)), [[1, 2], [3, 4, 5, 6]])
+@pytest.mark.parametrize(
+    ("predictions", "references", "place"),
+    [
+        *(
+            (make([[1.0, 2.0], [3.0], [4.0]]), make([[1.0, 2.0], [3.0], [4.0, 5.0]]), "query 2: 1 predictions and 2")
+            for make in FORMS.values()
+        ),
+        (np.ones((4, 3)), np.ones((4, 2)), "query 0: 3 predictions and 2"),
+        ([[1.0], [2.0, 3.0]], [[1.0, 2.0], [3.0]], "query 0: 1 predictions and 2"),  # as many in all
+        (np.ones((2, 3)), [[1, 2], [3, 4, 5, 6]], "query 0: 3 predictions and 2"),
+    ],
+)
+def test_different_numbers_of_documents_are_rejected_with_the_query(
+    predictions: Any, references: Any, place: str
+) -> None:
+    with pytest.raises(ValueError, match=f"{place} references; .*None for the score of one not retrieved"):
+        read(predictions, references)
 
 
 PREDICTED = [(1, 11, 1.2), (1, 12, 4.0), (2, 11, 3.9)]
@@ -493,15 +417,8 @@ def test_a_few_queries_of_three_small_numbers_are_read_unless_they_look_like_ids
     assert read([row[:3] for row in rows], [row[3:] for row in rows]).queries == len(rows)
 
 
-def test_messages_say_how_to_mend_the_fault() -> None:
-    with pytest.raises(ValueError, match=re.escape("give a number or None")):
-        read([["?"]], [[1.0]])
-    with pytest.raises(ValueError, match="None for the score of one not retrieved"):
-        read([[1.0]], [[1, 2]])
-
-
 @pytest.mark.parametrize("threaded", [4, 1 << 20])
-def test_grouped_rows_are_used_where_they_lie_however_threads_share_them(
+def test_flat_grouped_rows_are_used_where_they_lie_however_threads_share_them(
     monkeypatch: pytest.MonkeyPatch, threaded: int
 ) -> None:
     monkeypatch.setattr(ids, "THREADED", threaded)
@@ -510,9 +427,3 @@ def test_grouped_rows_are_used_where_they_lie_however_threads_share_them(
     assert np.shares_memory(found.score, scores)
     assert found.offsets is not None
     assert found.offsets.tolist() == [0, 11, 23]
-
-
-def test_a_flat_array_is_used_where_it_lies() -> None:
-    scores = np.array([0.5, 0.25, 1.0])
-    found = read(scores, np.array([1, 0, 2]), query_ids=[7, 7, 8])
-    assert np.shares_memory(found.score, scores)

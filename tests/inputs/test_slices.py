@@ -1,11 +1,9 @@
 """Slices: the figures of each value of `by` are those of a report or comparison of its queries alone."""
 
-import io
 import json
 import math
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,19 +53,6 @@ def test_a_slice_is_the_report_of_its_queries_alone(ndcg: Metric, options: dict[
     assert (without.scores, without.slices) == (report.scores, {})
     assert report.queries["slice"].to_pylist() == LANGUAGES
     assert report.queries.drop_columns("slice") == without.queries
-
-
-def test_means_of_slices_make_the_mean_of_all(ndcg: Metric) -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(10):
-        by = rng.integers(0, rng.integers(1, 30), 62)
-        weight = rng.random(62)
-        report = ndcg.report(predictions=SCORES["b"], references=REFERENCES, by=by, sample_weight=weight, **HOW)
-        assert sum(each.queries for each in report.slices.values()) == 62
-        shares = [weight[by == value].sum() for value in report.slices]
-        for name, score in report.scores.items():
-            means = [each.scores[name].value for each in report.slices.values()]
-            assert np.average(means, weights=shares) == pytest.approx(score.value)
 
 
 def test_fewer_than_two_values_have_no_interval(ndcg: Metric) -> None:
@@ -208,12 +193,6 @@ def test_slices_are_text_integers_or_booleans_in_ascending_order(given: Any, val
     assert list(map(type, found)) == list(map(type, values))
 
 
-def test_a_slice_has_a_name_of_one_line() -> None:
-    names = {"en": "en", None: "(none)", "": "''", "a\nb": r"'a\nb'", " ": "' '", 7: "7", True: "True"}
-    for value, name in names.items():
-        assert slice_name(value) == name
-
-
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}, "q3": {"b": 1.0}, "q4": {"a": 1.0, "b": 2.0}}
 QRELS = {"q1": {"a": 1}, "q3": {"b": 2, "c": 1}, "q2": {"c": 1}, "q4": {"a": 1}}
 BY_ID = {"q1": "short", "q4": "short", "q2": "long", "q3": "long", "unjudged": "other"}
@@ -259,13 +238,6 @@ def test_a_column_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) 
         assert each.scores["one"]["nDCG"].value == expected.slices[value].scores["nDCG"].value
 
 
-def test_a_row_may_be_a_query_with_its_slice(ndcg: Metric) -> None:
-    lists = {"scores": [[0.9, 0.1], [0.2, 0.3]], "labels": [[1, 0], [2, 0]], "new": [True, False]}
-    names = {"predictions": "scores", "references": "labels", "by": "new"}
-    for frame in (pd.DataFrame(lists), pl.DataFrame(lists), pa.table(lists), lists):
-        assert list(ndcg.report(data=frame, **names).slices) == [False, True]
-
-
 def test_batches_are_sliced_by_the_order_they_were_added_in(fresh_metric: MetricFactory, ndcg: Metric) -> None:
     metric = fresh_metric()
     for rows in (slice(0, 40), slice(40, 62)):
@@ -276,69 +248,24 @@ def test_batches_are_sliced_by_the_order_they_were_added_in(fresh_metric: Metric
     assert metric.report(by=LANGUAGES) == expected
 
 
-# Tables and plots
-
-NAMES = [each if each != "fr" else "<b>|_&\n$x$" for each in LANGUAGES]
-
-
-@pytest.fixture(scope="module")
-def report(ndcg: Metric) -> Any:
-    return ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=NAMES, **HOW)
-
-
-@pytest.fixture(scope="module")
-def comparison(ndcg: Metric) -> Any:
-    return ndcg.compare(systems={**SCORES, "$c": SCORES["a"]}, references=REFERENCES, by=NAMES, **HOW, **TESTS)
-
-
-def test_json_holds_the_slices(ndcg: Metric, report: Any, comparison: Any) -> None:
-    valueless = ndcg.report(
-        predictions=[[2, 1]] * 3, references=[[1, 0], [0, 1], [0, 0]], by=[1, 1, 2], zero_division=math.nan
-    )
-    for each in (report, valueless, comparison):
-        again = type(each).from_dict(json.loads(json.dumps(each.to_dict(), allow_nan=False)))
-        assert again == each
-        assert str(again) == str(each)
-        assert again.queries.schema == each.queries.schema
-    for each in (report, comparison):
-        whole = each.to_dict()
-        del whole["queries"]["slice"]
-        assert type(each).from_dict(whole).slices == {}
-
-
-def test_tables_show_each_slice(report: Any) -> None:
-    markdown = report.to_markdown()
-    assert "| slice | queries | nDCG@2 | 95% interval | nDCG | 95% interval | DCG@2 | 95% interval |" in markdown
-    for text in (str(report), markdown, report._repr_html_()):
-        assert "(none)" in text
-        for each in report.slices.values():
-            for score in each.scores.values():
-                assert f"{score.value:.4f}" in text
-                assert f"{score.low:.4f} – {score.high:.4f}" in text
-    assert "&lt;b&gt;|_&amp;\\n$x$" in report._repr_html_()
-
-
-def test_a_plot_shows_each_slice(report: Any) -> None:
-    figure = report.plot("nDCG")
-    slices = figure.axes[2]
-    names = [label.get_text() for label in slices.get_yticklabels()]
-    assert names == [f"{slice_name(value)} ({each.queries})" for value, each in report.slices.items()]
-    means = [each.scores[name].value for each in report.slices.values() for name in ("nDCG@2", "nDCG")]
-    assert [line.get_xdata()[0] for line in slices.lines[1::2]] == means
-    figure.savefig(image := io.BytesIO(), format="png")
-    assert image.getvalue().startswith(b"\x89PNG")
-
-
-def test_a_comparison_shows_each_slice(comparison: Any) -> None:
-    markdown = comparison.to_markdown()
-    assert "| slice | queries | pair | measure | difference | 95% interval | p | p (Holm) |" in markdown
-    for text in (str(comparison), markdown, comparison._repr_html_()):
-        assert "(none)" in text
-        assert "In slices, p-values are corrected by Holm" in text
-        for each in comparison.slices.values():
-            for pair in each.pairs:
-                assert f"{pair.difference:+.4f}" in text
-                assert f"{pair.low:+.4f} – {pair.high:+.4f}" in text
+def test_tables_show_each_slice_with_its_name_on_one_line(ndcg: Metric) -> None:
+    names = ["de", "<b>|_&\n$x$", "", " ", None]
+    by = [names[at % 5] for at in range(62)]
+    report = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=by, **HOW)
+    comparison = ndcg.compare(systems=SCORES, references=REFERENCES, by=by, **HOW, **TESTS)
+    (header, *rows), (pair_header, *pairs) = report.tables()[1], comparison.tables()[-1 - 2]
+    interval = "95% interval"
+    assert header == ["slice", "queries", "nDCG@2", interval, "nDCG", interval, "DCG@2", interval, "DCG", interval]
+    assert pair_header == ["slice", "queries", "pair", "measure", "difference", interval, "p", "p (Holm)"]
+    shown = ["''", "' '", r"'<b>|_&\n$x$'", "de", "(none)"]
+    assert [row[0] for row in rows] == shown
+    for row, part in zip(rows, report.slices.values(), strict=True):
+        cells = [(f"{each.value:.4f}", f"{each.low:.4f} – {each.high:.4f}") for each in part.scores.values()]
+        assert row[2:] == [cell for of_score in cells for cell in of_score]
+    found = [pair for part in comparison.slices.values() for pair in part.pairs]
+    for row, pair in zip(pairs, found, strict=True):
+        assert row[4:6] == [f"{pair.difference:+.4f}", f"{pair.low:+.4f} – {pair.high:+.4f}"]
+    assert {slice_name(each): each for each in (7, True)} == {"7": 7, "True": True}
 
 
 def test_only_the_first_of_many_slices_are_shown(ndcg: Metric) -> None:
@@ -347,6 +274,15 @@ def test_only_the_first_of_many_slices_are_shown(ndcg: Metric) -> None:
     assert "The first 50 of 62 slices are shown." in str(report)
     assert re.findall(r"^(\d+) +1 ", str(report), re.MULTILINE) == list(map(str, range(50)))
     assert len(report.plot().axes[2].get_yticklabels()) == 50
+
+
+def test_a_result_without_the_column_of_slices_is_read_without_slices(ndcg: Metric) -> None:
+    how: dict[str, Any] = {"references": REFERENCES, "by": LANGUAGES}
+    for found in (ndcg.report(predictions=SCORES["b"], **how), ndcg.compare(systems=SCORES, **how, **TESTS)):
+        whole = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert type(found).from_dict(whole) == found
+        del whole["queries"]["slice"]
+        assert type(found).from_dict(whole).slices == {}
 
 
 # Rejected input
@@ -360,6 +296,7 @@ POSITIONS = {"predictions": [[1, 2], [2, 1]], "references": [[1, 0], [1, 0]]}
 MAPPINGS = {"predictions": RUN, "references": QRELS}
 FAULTS: dict[str, tuple[dict[str, Any], Any, str]] = {
     "too few": (POSITIONS, ["a"], "by must hold one value for each of 2 queries; got 1"),
+    "too many": (POSITIONS, ["a", "b", "c"], "by must hold one value for each of 2 queries; got 3"),
     "none": (POSITIONS, [], "by must hold one value for each of 2 queries; got 0"),
     "two types": (POSITIONS, ["a", 1], f"{TYPES} int and str; {OTHERS}"),
     "integers and booleans": (POSITIONS, [1, True], f"{TYPES} bool and int; {OTHERS}"),
@@ -423,22 +360,10 @@ FAULTS: dict[str, tuple[dict[str, Any], Any, str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_slices_that_cannot_be_determined_are_rejected(fresh_metric: MetricFactory, fault: str) -> None:
+def test_slices_that_cannot_be_determined_are_rejected(ndcg: Metric, fault: str) -> None:
     inputs, by, message = FAULTS[fault]
-    metric = fresh_metric(keep_in_memory=True)
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        metric.report(**inputs, by=by)
-    if fault != "a query to a database":  # which is read once
-        systems = dict.fromkeys("ab", inputs["predictions"])
-        others = {name: value for name, value in inputs.items() if name != "predictions"}
-        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-            metric.compare(systems=systems, **others, by=by)
-
-
-def test_compute_has_no_slices(ndcg: Metric) -> None:
-    call: Callable[..., Any] = ndcg.compute
-    with pytest.raises(TypeError, match="has no option by"):
-        call(**POSITIONS, by=["a", "b"])
+        ndcg.report(**inputs, by=by)
 
 
 @pytest.mark.parametrize("key", [None, math.nan, 1.5, True, ("q", 1)], ids=repr)

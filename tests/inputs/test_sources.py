@@ -58,12 +58,11 @@ def test_a_frame_may_have_one_row(ndcg: Metric, tmp_path: Path, frame: str) -> N
 
 
 def test_systems_may_be_columns(ndcg: Metric) -> None:
-    how: dict[str, Any] = {"k": 5}
     table = table_of()
-    given = {name: side for name, side in columns_of(table).items() if name != "predictions"}
-    expected = ndcg.compare(systems={"a": table["score"], "b": table["other"]}, **given, **how)
-    names = {name: column for name, column in COLUMNS.items() if name != "predictions"}
-    assert ndcg.compare(data=table, systems={"a": "score", "b": "other"}, **names, **how) == expected
+    names = {argument: name for argument, name in COLUMNS.items() if argument != "predictions"}
+    shared = {argument: table[name] for argument, name in names.items()}
+    expected = ndcg.compare(systems={"a": table["score"], "b": table["other"]}, **shared, k=5)
+    assert ndcg.compare(data=table, systems={"a": "score", "b": "other"}, **names, k=5) == expected
 
 
 def test_a_query_to_a_database_runs_once(ndcg: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,23 +77,20 @@ def test_a_query_to_a_database_runs_once(ndcg: Metric, monkeypatch: pytest.Monke
         assert ndcg.compute(data=connection.sql(grouped), **COLUMNS, k=5) == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_row_may_be_a_query(ndcg: Metric) -> None:
-    lists = {"scores": [[0.9, 0.1], [0.2, 0.3]], "labels": [[1, 0], [2, 0]], "weight": [1.0, 3.0]}
+def test_a_row_may_be_a_query_with_its_weight_and_slice(ndcg: Metric) -> None:
+    lists = {"scores": [[0.9, 0.1], [0.2, 0.3]], "labels": [[1, 0], [2, 0]], "weight": [1.0, 3.0], "new": [True, False]}
     expected = ndcg.compute(predictions=lists["scores"], references=lists["labels"], sample_weight=[1, 3])
+    names = {"predictions": "scores", "references": "labels", "sample_weight": "weight"}
     for frame in (pd.DataFrame(lists), pl.DataFrame(lists), pa.table(lists), lists, datasets.Dataset.from_dict(lists)):
-        names = {"predictions": "scores", "references": "labels", "sample_weight": "weight"}
         assert ndcg.compute(data=frame, **names) == expected
+        assert list(ndcg.report(data=frame, **names, by="new").slices) == [False, True]
 
 
 def test_a_list_that_holds_no_names_is_read_as_values(ndcg: Metric) -> None:
-    table = table_of()
-    expected = ndcg.compute(**columns_of(table), k=5)
+    table, weights = table_of(), list(range(40))
+    expected = ndcg.compute(**columns_of(table), sample_weight=weights)
     columns = {**COLUMNS, "references": table["label"]}
-    assert ndcg.compute(data=table, **columns, k=5) == expected
-    weights = list(range(40))
-    assert ndcg.compute(data=table, **COLUMNS, sample_weight=weights) == ndcg.compute(
-        **columns_of(table), sample_weight=weights
-    )
+    assert ndcg.compute(data=table, **columns, sample_weight=weights) == expected
 
 
 GOOD = pa.table({"user": ["a", "a", "b"], "score": [0.9, 0.1, 0.5], "label": [1, 0, 1], "weight": [1.0, 1.0, 2.0]})

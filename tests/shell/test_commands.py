@@ -1,9 +1,10 @@
-"""The commands print the package's scores, and an error is one sentence."""
+"""The commands print and save what the functions of Python return, and an error is one sentence."""
 
 import gzip
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from evaluate import Metric
@@ -30,11 +31,57 @@ def test_trec_eval_prints_the_same_for_its_own_test_files(call: Call, run: str, 
     assert found == {(query, names[measure]): value for measure, query, value in rows}
 
 
-def test_score_saves_the_report(call: Call, ndcg: Metric) -> None:
-    status, printed, _ = call("score qrels.txt main.txt -m nDCG@5,DCG@3 -o json")
-    report = ndcg.report(predictions=MAIN, references=QRELS, measures=["nDCG@5", "DCG@3"])
+def test_score_saves_the_report(call: Call, folder: Path, ndcg: Metric) -> None:
+    seen = {query: ["d1", "d2"] for query in QUERIES}
+    (folder / "seen.json").write_text(json.dumps(seen))
+    status, printed, _ = call("score qrels.txt main.txt -m nDCG@5,DCG@3 --exclude seen.json -o json")
+    report = ndcg.report(predictions=MAIN, references=QRELS, measures=["nDCG@5", "DCG@3"], exclude=seen)
     assert status == 0
     assert saved_report(printed) == report.to_dict()
+
+
+OTHER = dict.fromkeys(QUERIES, MAIN["q0"])
+LESS = {"alternative": "less", "corrected_over": "all"}
+
+
+@pytest.mark.parametrize(
+    ("command", "method", "how"),
+    [
+        (
+            "qrels.txt main.txt worse.txt -k 3,5 --seed 3 --confidence 0.9 --alternative less --corrected-over all",
+            "compare",
+            {"k": [3, 5], "baseline": "main", "seed": 3, "confidence": 0.9, **LESS},
+        ),
+        ("qrels.txt main.txt worse.txt other.txt --pairs all", "compare", {}),
+        (
+            "--reports main.json worse.json --alternative less --corrected-over all",
+            "compare_reports",
+            {"baseline": "main", **LESS},
+        ),
+        ("--reports main.json worse.json --unpaired", "compare_reports", {"baseline": "main", "paired": False}),
+    ],
+)
+def test_compare_saves_and_prints_the_comparison(
+    call: Call, folder: Path, ndcg: Metric, command: str, method: str, how: dict[str, Any]
+) -> None:
+    (folder / "other.txt").write_text(trec(OTHER, "run"))
+    runs = {name: run for name, run in (("main", MAIN), ("worse", WORSE), ("other", OTHER)) if name in command}
+    reports = {name: ndcg.report(predictions=run, references=QRELS) for name, run in runs.items()}
+    for name in runs:
+        (folder / f"{name}.json").write_text(call(f"score qrels.txt {name}.txt -o json")[1])
+    inputs = {"compare": {"systems": runs, "references": QRELS}, "compare_reports": {"reports": reports}}
+    found = getattr(ndcg, method)(**inputs[method], **how)
+    status, printed, said = call(f"compare {command} -o json")
+    assert (status, json.loads(printed), said) == (0, found.to_dict(), "")
+    assert call(f"compare {command} -o latex")[1] == found.to_latex() + "\n"
+    assert call(f"compare {command} -o latex -p 2")[1] == found.to_latex(2) + "\n"
+    rows = map(json.loads, call(f"compare {command} -o jsonl")[1].splitlines())
+    pairs = [(pair.system, pair.other) for pair in found.pairs]
+    assert [(row["run"], row["baseline"]) for row in rows] == pairs
+    text = call(f"compare {command}")[1]
+    before, *_ = text.partition("queries that lost most")
+    assert all(f"{one} – {other}" in before for one, other in pairs) is ("--pairs all" in command)
+    assert ("independent samples" in text) is ("won–tied–lost" not in text) is ("--unpaired" in command)
 
 
 def test_scores_of_several_runs_stand_side_by_side(call: Call, ndcg: Metric) -> None:
@@ -50,115 +97,35 @@ def test_scores_of_several_runs_stand_side_by_side(call: Call, ndcg: Metric) -> 
 def test_every_mean_says_of_how_many_queries_it_is(call: Call, folder: Path) -> None:
     empty = {query: dict.fromkeys(judged, 0) if query in QUERIES[:6] else judged for query, judged in QRELS.items()}
     (folder / "qrels.txt").write_text(trec(empty, "qrels"))
-    (folder / "by.csv").write_text(
-        "\n".join(f"{query},{'de' if at < 10 else 'en'}" for at, query in enumerate(QUERIES))
-    )
+    slices = {query: "de" if at < 10 else "en" for at, query in enumerate(QUERIES)}
+    (folder / "by.csv").write_text("\n".join(map(",".join, slices.items())))
     how = "--zero-division nan -m nDCG@5,DCG@5 --by by.csv"
     left = "6 of 40 queries have no relevant documents and are excluded from the mean of nDCG@5."
-    printed = call(f"score qrels.txt main.txt {how}")[1]
-    assert re.search(r"^run +queries +nDCG@5 +95% interval +queries +DCG@5 +95% interval$", printed, re.MULTILINE)
-    assert re.search(r"^main +34 of 40 .* 40 ", printed, re.MULTILINE)
-    assert re.search(r"^main +de +4 of 10 .* 10 ", printed, re.MULTILINE)
-    assert left in printed
-    rows = list(map(json.loads, call(f"score qrels.txt main.txt {how} -o jsonl")[1].splitlines()))
-    counts = [(row["measure"], row.get("slice"), row["queries"], row["left_out"]) for row in rows]
-    assert counts == [
-        ("nDCG@5", None, 34, 6),
-        ("DCG@5", None, 40, 0),
-        ("nDCG@5", "de", 4, 6),
-        ("DCG@5", "de", 10, 0),
-        ("nDCG@5", "en", 30, 0),
-        ("DCG@5", "en", 30, 0),
-    ]
-    printed = call(f"compare qrels.txt main.txt worse.txt {how}")[1]
-    assert re.search(r"^main +34 of 40 .* 40 ", printed, re.MULTILINE)
-    assert re.search(r"^de +4 of 10 +nDCG@5 ", printed, re.MULTILINE)
-    assert left in printed
-    rows = list(map(json.loads, call(f"compare qrels.txt main.txt worse.txt {how} -o jsonl")[1].splitlines()))
-    counted = {(row["measure"], row.get("slice")): (row["queries"], row["left_out"]) for row in rows}
-    assert counted["nDCG@5", None] == (34, 6)
-    assert counted["nDCG@5", "de"] == (4, 6)
-    assert counted["DCG@5", "de"] == (10, 0)
+    every = {("nDCG@5", None): (34, 6), ("DCG@5", None): (40, 0)}
+    by_slice = {("nDCG@5", "de"): (4, 6), ("DCG@5", "de"): (10, 0), ("nDCG@5", "en"): (30, 0), ("DCG@5", "en"): (30, 0)}
+    for command, header, line in (
+        ("score qrels.txt main.txt", "run +queries +nDCG@5 +95% interval +queries +DCG@5 +95% interval", "main +de"),
+        ("compare qrels.txt main.txt worse.txt", "slice +queries +.*", "de"),
+    ):
+        printed = call(f"{command} {how}")[1]
+        for pattern in (f"^{header}$", "^main +34 of 40 .* 40 ", f"^{line} +4 of 10 "):
+            assert re.search(pattern, printed, re.MULTILINE)
+        assert left in printed
+        rows = list(map(json.loads, call(f"{command} {how} -o jsonl")[1].splitlines()))
+        counts = {(row["measure"], row.get("slice")): (row["queries"], row["left_out"]) for row in rows}
+        assert counts == every | by_slice
     assert re.search(r"^nDCG +34 of 40 ", call("audit qrels.txt main.txt --zero-division nan")[1], re.MULTILINE)
 
 
 @pytest.mark.parametrize(
-    "command", ["score", "score -q", "audit", "score -o tsv", "score -o json", "score -o markdown"]
+    "command", ["score", "score -q", "audit", "score -o markdown", "score -o tsv", "score -o json"]
 )
 def test_one_query_is_scored(call: Call, folder: Path, ndcg: Metric, command: str) -> None:
     (folder / "one.txt").write_text(trec({"q3": QRELS["q3"]}, "qrels"))
     score = ndcg.compute(predictions={"q3": MAIN["q3"]}, references={"q3": QRELS["q3"]})["nDCG"]
     status, printed, said = call(f"{command} one.txt main.txt")
     assert (status, said) == (0, "")
-    assert (f"{score:.4f}" if "-o tsv" not in command and "-o json" not in command else str(score)) in printed
-    assert call("compare one.txt main.txt worse.txt")[2] == (
-        "ndcg compare: a comparison needs at least two queries that have a value; got 1; ndcg score gives the score of "
-        "one\n"
-    )
-
-
-def test_excluded_documents_take_no_rank(call: Call, folder: Path, ndcg: Metric) -> None:
-    seen = {query: ["d1", "d2"] for query in QUERIES}
-    (folder / "seen.json").write_text(json.dumps(seen))
-    saved = saved_report(call("score qrels.txt main.txt --exclude seen.json -o json")[1])
-    assert saved == ndcg.report(predictions=MAIN, references=QRELS, exclude=seen).to_dict()
-
-
-def test_compare_saves_the_comparison(call: Call, ndcg: Metric) -> None:
-    how = "--alternative less --seed 3 --confidence 0.9 --corrected-over all"
-    status, printed, _ = call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o json")
-    found = ndcg.compare(
-        systems={"main": MAIN, "worse": WORSE},
-        references=QRELS,
-        k=[3, 5],
-        baseline="main",
-        alternative="less",
-        seed=3,
-        confidence=0.9,
-        corrected_over="all",
-    )
-    assert status == 0
-    assert json.loads(printed) == found.to_dict()
-    assert call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o latex")[1] == found.to_latex() + "\n"
-    assert call(f"compare qrels.txt main.txt worse.txt -k 3,5 {how} -o latex -p 2")[1] == found.to_latex(2) + "\n"
-
-
-def test_every_pair_of_runs_may_be_compared(call: Call, folder: Path, ndcg: Metric) -> None:
-    other = dict.fromkeys(QUERIES, MAIN["q0"])
-    (folder / "other.txt").write_text(trec(other, "run"))
-    runs = "qrels.txt main.txt worse.txt other.txt -k 5 --pairs all"
-    found = ndcg.compare(systems={"main": MAIN, "worse": WORSE, "other": other}, references=QRELS, k=5)
-    assert json.loads(call(f"compare {runs} -o json")[1]) == found.to_dict()
-    assert call(f"compare {runs} -o latex")[1] == found.to_latex() + "\n"
-    table = call(f"compare {runs}")[1].split("\n\n")[1]
-    assert [re.split(r" {2,}", line)[1] for line in table.splitlines()] == [
-        "pair",
-        "main – worse",
-        "main – other",
-        "worse – other",
-    ]
-    rows = map(json.loads, call(f"compare {runs} -o jsonl")[1].splitlines())
-    assert [(row["run"], row["baseline"]) for row in rows] == [(pair.system, pair.other) for pair in found.pairs]
-
-
-@pytest.mark.parametrize("unpaired", ["", "--unpaired"])
-def test_saved_reports_are_compared(call: Call, folder: Path, ndcg: Metric, unpaired: str) -> None:
-    for name in ("main", "worse"):
-        (folder / f"{name}.json").write_text(call(f"score qrels.txt {name}.txt -m nDCG@5,DCG -o json")[1])
-    reports = {
-        name: ndcg.report(predictions=run, references=QRELS, measures=["nDCG@5", "DCG"])
-        for name, run in (("main", MAIN), ("worse", WORSE))
-    }
-    how = "compare --reports main.json worse.json --alternative less --corrected-over all"
-    found = ndcg.compare_reports(
-        reports, baseline="main", paired=not unpaired, alternative="less", corrected_over="all"
-    )
-    assert json.loads(call(f"{how} {unpaired} -o json")[1]) == found.to_dict()
-    status, printed, said = call(f"{how} {unpaired}")
-    assert (status, said) == (0, "")
-    assert ("independent samples" in printed) is bool(unpaired)
-    assert ("won–tied–lost" in printed) is not unpaired
-    assert "queries that lost most" not in call(f"{how} --worst 0")[1]
+    assert f"{score:.4f}" in re.sub(r"\d\.\d{5,}", lambda number: f"{float(number[0]):.4f}", printed)
 
 
 @pytest.mark.parametrize(
@@ -241,6 +208,7 @@ def test_compare_names_the_queries_that_lost_and_gained_most(
         most = found.differences("worse", "main", n=n, only=only).to_pylist()
         assert [line.split()[0] for line in lines] == [row["query"] for row in most]
         assert [line.split()[-1] for line in lines] == [f"{row['difference']:+.4f}" for row in most]
+    assert "queries that lost most" not in call("compare qrels.txt main.txt worse.txt -k 5 --worst 0")[1]
     (folder / "again.txt").write_text(trec(MAIN, "run"))
     for format_ in ("jsonl", "tsv"):
         assert call(f"compare qrels.txt main.txt again.txt --worst all -o {format_}") == (0, "", "")
@@ -284,65 +252,62 @@ def test_no_document_in_common_is_said_on_standard_error(call: Call, folder: Pat
     assert call(f"{command} qrels.txt {runs} {cutoff} -o {format_}")[2] == said
 
 
-@pytest.mark.parametrize("form", ["qrels.txt", "qrels.csv"])
+@pytest.mark.parametrize(
+    ("form", "head", "row", "before"),
+    [("qrels.txt", "# judgments\n\n", "{} 0 {} {}\n", 2), ("qrels.csv", "query,document,relevance\n", "{},{},{}\n", 1)],
+)
 def test_an_error_about_a_negative_relevance_names_its_first_line_for_every_run(
-    call: Call, folder: Path, form: str
+    call: Call, folder: Path, form: str, head: str, row: str, before: int
 ) -> None:
-    qrels = QRELS | {query: QRELS[query] | {"d4": -1} for query in ("q7", "q3", "q30")}
-    (folder / "qrels.txt").write_text("# judgments\n\n" + trec(qrels, "qrels"))
-    lines = [f"{query},{d},{r}\n" for query, judged in qrels.items() for d, r in judged.items()]
-    (folder / "qrels.csv").write_text("query,document,relevance\n" + "".join(lines))
+    negative = {query: QRELS[query] | {"d4": -1} for query in ("q7", "q3", "q30")}
+    rows = [(query, *judged) for query, of in (QRELS | negative).items() for judged in of.items()]
+    (folder / form).write_text(head + "".join(row.format(*each) for each in rows))
     few = {query: dict(list(run.items())[: 1 if query == "q3" else 12]) for query, run in MAIN.items()}
     (folder / "few.txt").write_text(trec(few, "run"))
-    line = (3 if form == "qrels.txt" else 2) + 3 * 12 + 4
     problem = (
-        f"{form}: line {line}: query 'q3', document 'd4': the relevance -1 is negative; --negative-relevance clip "
-        "counts it as gain 0, as --convention trec_eval does, --negative-relevance keep as it is; --ignore-index "
-        "removes padding\n"
+        f"{form}: line {before + 3 * 12 + 5}: query 'q3', document 'd4': the relevance -1 is negative; "
+        "--negative-relevance clip counts it as gain 0, as --convention trec_eval does, --negative-relevance keep as "
+        "it is; --ignore-index removes padding\n"
     )
     for command in (
         "score {} main.txt",
         "score {} few.txt main.txt",
         "compare {} main.txt few.txt",
         "audit {} few.txt",
+        "gate {} main.txt few.txt --missing empty --convention trec_eval --negative-relevance raise",
     ):
         assert call(command.format(form)) == (2, "", f"ndcg {command.split()[0]}: {problem}")
-    how = f"gate {form} main.txt few.txt --missing empty --convention trec_eval"
-    assert call(f"{how} --negative-relevance raise") == (2, "", f"ndcg gate: {problem}")
-    for allowed in ("--convention trec_eval", "--negative-relevance clip", "--ignore-index -1"):
+    for name, excluded in (("all.json", negative), ("some.json", ("q3", "q30"))):
+        (folder / name).write_text(json.dumps({query: ["d4"] for query in excluded}))
+    for allowed in ("--convention trec_eval", "--negative-relevance clip", "--ignore-index -1", "--exclude all.json"):
         assert call(f"score {form} main.txt {allowed}")[0] == 0
-    (folder / "none.json").write_text(json.dumps({query: ["d4"] for query in ("q7", "q3", "q30")}))
-    assert call(f"score {form} main.txt --exclude none.json")[0] == 0
-    (folder / "some.json").write_text(json.dumps({query: ["d4"] for query in ("q3", "q30")}))
-    assert f"line {line + 4 * 12}: query 'q7'" in call(f"score {form} main.txt --exclude some.json")[2]
+    said = call(f"score {form} main.txt --exclude some.json")[2]
+    assert f"line {before + 7 * 12 + 5}: query 'q7'" in said
 
 
 def test_audit_counts_the_judgments_behind_a_score(call: Call, folder: Path, ndcg: Metric) -> None:
-    run = {query: dict.fromkeys(documents, 1.0) for query, documents in MAIN.items()}
-    del run["q7"]
-    run |= {"q0": MAIN["q0"], "other": {"d1": 1}}
-    run["q1"] = run["q1"] | {"unjudged": 2.0}
-    (folder / "run.txt").write_text(trec(run, "run"))
-    (folder / "qrels.txt").write_text(trec(QRELS | {"q2": dict.fromkeys(QRELS["q2"], 0)}, "qrels"))
-    rows = {
-        row["finding"]: row for row in map(json.loads, call("audit qrels.txt run.txt -k 5 -o jsonl")[1].splitlines())
-    }
-    assert {name: rows[name]["value"] for name in list(rows)[:5]} == {
-        "judged": 40,
-        "missing from the run": 1,
-        "only in the run": 1,
-        "no relevant documents": 1,
-        "all documents relevant": 0,
-    }
-    named = [rows[name]["queries"] for name in ("missing from the run", "only in the run", "no relevant documents")]
-    assert named == ["q7", "other", "q2"]
-    assert rows["affected by ties (nDCG@5)"]["value"] == 37  # all but q0, q2 and q7
-    assert rows["unjudged nDCG@5"]["value"] == 1
+    run = {query: dict.fromkeys(documents, 1.0) for query, documents in MAIN.items() if query != "q7"}
+    run |= {"q0": MAIN["q0"], "q1": run["q1"] | {"unjudged": 2.0}, "other": {"d1": 1}}
     qrels = QRELS | {"q2": dict.fromkeys(QRELS["q2"], 0)}
+    (folder / "run.txt").write_text(trec(run, "run"))
+    (folder / "qrels.txt").write_text(trec(qrels, "qrels"))
+    lines = map(json.loads, call("audit qrels.txt run.txt -k 5 -o jsonl")[1].splitlines())
+    rows = {row["finding"]: row for row in lines}
     score = ndcg.report(predictions=run, references=qrels, k=5).scores["nDCG@5"]
-    assert [rows[f"{name} nDCG@5"]["value"] for name in ("worst", "best", "random order")] == pytest.approx(
-        [score.worst, score.best, score.random_order]
-    )
+    for finding, value, queries in (
+        ("judged", 40, None),
+        ("missing from the run", 1, "q7"),
+        ("only in the run", 1, "other"),
+        ("no relevant documents", 1, "q2"),
+        ("all documents relevant", 0, ""),
+        ("unjudged nDCG@5", 1, None),
+        ("worst nDCG@5", score.worst, None),
+        ("best nDCG@5", score.best, None),
+        ("random order nDCG@5", score.random_order, None),
+    ):
+        assert rows[finding]["value"] == pytest.approx(value)
+        assert queries is None or rows[finding]["queries"] == queries
+    assert rows["affected by ties (nDCG@5)"]["value"] == 37  # all but q0, q2 and q7
 
 
 def test_explain_names_the_convention_that_gives_a_score(call: Call, ndcg: Metric) -> None:
@@ -358,9 +323,14 @@ def test_explain_names_the_convention_that_gives_a_score(call: Call, ndcg: Metri
 
 def test_explain_takes_the_values_that_trec_eval_prints_from_files_and_pipes(call: Call, folder: Path) -> None:
     content = (TREC / "out.test.aq").read_bytes()
-    (folder / "of_all.txt").write_bytes(content)
-    (folder / "of_all.gz").write_bytes(gzip.compress(content))
-    (folder / "at_10.txt").write_bytes(b"".join(each for each in content.splitlines(True) if b"cut_10 " in each))
+    lines = content.splitlines(keepends=True)
+    for name, written in {
+        "of_all.txt": content,
+        "of_all.gz": gzip.compress(content),
+        "at_10.txt": b"".join(each for each in lines if b"cut_10 " in each),
+        "cuts.txt": b"".join(lines[1:10]),
+    }.items():
+        (folder / name).write_bytes(written)
     command = f"explain {TREC}/qrels.test.gz {TREC}/results.test.gz --zero-division 0 -o json --got"
     expected = call(f"{command} at_10.txt -k 10")
     assert {"trec_eval", "pytrec_eval"} <= set(json.loads(expected[1])["matches"])
@@ -370,8 +340,6 @@ def test_explain_takes_the_values_that_trec_eval_prints_from_files_and_pipes(cal
         assert call(f"{command} {pipe} -k 10") == expected
     with pipe_of(gzip.compress(content)) as pipe, standard_input(pipe):
         assert call(f"{command} - -k 10") == expected
-    without_ndcg = b"".join(content.splitlines(True)[1:10])
-    (folder / "cuts.txt").write_bytes(without_ndcg)
     said = call(f"{command} cuts.txt")[2]
     assert said.startswith("ndcg explain: got: cuts.txt: holds nDCG@5 and nDCG@10 and ")
     assert said.endswith(", not nDCG; choose -m nDCG@5 or -k 5\n")

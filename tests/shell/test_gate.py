@@ -18,18 +18,15 @@ from shells import folder as folder
 
 
 def test_the_gate_fails_only_for_a_fall_that_is_large_and_significant(call: Call, ndcg: Metric) -> None:
-    found = ndcg.compare(
-        systems={"worse": WORSE, "main": MAIN}, references=QRELS, k=5, baseline="main", alternative="less"
-    ).pairs[0]
-    assert found.difference < -0.02
-    assert found.p < 0.05
+    how = {"systems": {"worse": WORSE, "main": MAIN}, "references": QRELS, "k": 5, "baseline": "main"}
+    (found,) = ndcg.compare(**how, alternative="less").pairs
+    assert (found.difference < -0.02, found.p < 0.05) == (True, True)
     status, printed, _ = call("gate qrels.txt main.txt worse.txt -k 5 -o json")
     (row,) = json.loads(printed)["measures"]
-    assert status == 1
-    assert row["regression"]
+    verdict = f"dropped by {-found.difference:.4f}".rstrip("0") + ": significant"
+    assert (status, row["regression"], row["verdict"]) == (1, True, verdict)
     for name in ("difference", "p", "p_holm"):
         assert row[name] == pytest.approx(getattr(found, name), abs=1e-12)
-    assert row["verdict"] == f"dropped by {-found.difference:.4f}".rstrip("0") + ": significant"
     assert call("gate qrels.txt main.txt worse.txt -k 5 --max-drop", -found.difference)[0] == 0
     assert call("gate qrels.txt main.txt worse.txt -k 5 --alpha", found.p / 2)[0] == 0
     assert call("gate qrels.txt worse.txt main.txt -k 5")[0] == 0
@@ -43,8 +40,11 @@ def drop(folder: Path, differing: int, queries: int = 20) -> None:
         (folder / f"{name}.txt").write_text(trec(side, "qrels" if name == "qrels" else "run"))
 
 
-PROVEN = "Regression: nDCG of worse dropped by more than 0.01."
-UNPROVEN = "Not failed: nDCG of worse dropped by more than 0.01, but not significantly."
+PROVEN, UNPROVEN, NONE = (
+    "Regression: nDCG of worse dropped by more than 0.01.",
+    "Not failed: nDCG of worse dropped by more than 0.01, but not significantly.",
+    "No regression: no mean of worse dropped by more than {}.",
+)
 
 
 @pytest.mark.parametrize(
@@ -57,20 +57,8 @@ UNPROVEN = "Not failed: nDCG of worse dropped by more than 0.01, but not signifi
         (4, "--any-drop", 1, "dropped by 0.2, more than 0.01", PROVEN),
         (4, "--alpha 1", 1, "dropped by 0.2, more than 0.01", PROVEN),
         (8, "--alpha 0", 0, "dropped by 0.4, which 8 differing queries cannot prove: not failed", UNPROVEN),
-        (
-            4,
-            "--max-drop 0.2",
-            0,
-            "did not drop by more than 0.2",
-            "No regression: no mean of worse dropped by more than 0.2.",
-        ),
-        (
-            0,
-            "--any-drop",
-            0,
-            "did not drop by more than 0.01",
-            "No regression: no mean of worse dropped by more than 0.01.",
-        ),
+        (4, "--max-drop 0.2", 0, "did not drop by more than 0.2", NONE.format(0.2)),
+        (0, "--any-drop", 0, "did not drop by more than 0.01", NONE.format(0.01)),
     ],
 )
 def test_a_verdict_says_whether_a_mean_fell_and_whether_so_few_queries_can_prove_it(
@@ -85,8 +73,8 @@ def test_a_verdict_says_whether_a_mean_fell_and_whether_so_few_queries_can_prove
     (row,) = whole["measures"]
     assert (row["verdict"], row["differing"], row["regression"]) == (verdict, differing, bool(status))
     assert whole["regression"] is bool(status)
-    note = "so that this gate never fails" if options == "--alpha 0" else "It takes 5 to be at most 0.05"
-    assert (note in printed) is (verdict.endswith("cannot prove: not failed"))
+    note = {"--alpha 0": "so that this gate never fails"}.get(options, "It takes 5 to be at most 0.05")
+    assert (note in printed) is (summary == UNPROVEN)
 
 
 def test_a_fall_that_enough_queries_do_not_prove_is_not_failed(call: Call, folder: Path) -> None:
@@ -130,41 +118,37 @@ def test_a_threshold_alone_needs_no_number_of_queries(call: Call, folder: Path) 
     assert call("gate qrels.txt worse.txt main.txt --any-drop")[0] == 0
 
 
-def test_a_saved_result_stands_for_the_baseline(call: Call, folder: Path) -> None:
-    (folder / "saved.json").write_text(call("score qrels.txt main.txt -m nDCG@5,DCG -o json")[1])
-    names = "nDCG@5,DCG --confidence 0.9"
-    status, printed, _ = call(f"gate qrels.txt saved.json worse.txt -m {names} -o jsonl")
-    assert status == 1
-    assert printed == call(f"gate qrels.txt main.txt worse.txt -m {names} -o jsonl")[1]
-
-
-def test_a_saved_result_of_other_choices_queries_or_judgments_is_rejected(call: Call, folder: Path) -> None:
-    saved = json.loads(call("score qrels.txt main.txt -k 5 -o json")[1])
-    (folder / "saved.json").write_text(json.dumps(saved))
+def test_a_saved_result_of_other_options_is_rejected(call: Call, folder: Path) -> None:
+    (folder / "saved.json").write_text(call("score qrels.txt main.txt -k 5 -o json")[1])
+    signature = json.loads((folder / "saved.json").read_text())["signature"]
     status, _, said = call("gate qrels.txt saved.json worse.txt -k 10")
-    assert status == 2
-    assert saved["signature"] in said
-    assert saved["signature"].replace("@5", "@10") in said
-    for changed, problem in (
-        (
-            {query: QRELS[query] for query in QUERIES[1:]},
-            "was saved with other queries: 1 query ('q0') only in the saved result",
-        ),
+    assert (status, signature in said, signature.replace("@5", "@10") in said) == (2, True, True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({query: QRELS[query] for query in QUERIES[1:]}, "was saved with other queries: 1 query ('q0') only in the "
+         "saved result"),
         (QRELS | {"q1": QRELS["q1"] | {"new": 0}}, "query 'q1' has 12 judged documents there, but 13 in qrels.txt"),
         (QRELS | {"q1": dict.fromkeys(QRELS["q1"], 2)}, "relevant documents there, but 12 in qrels.txt"),
         *(
-            (
-                {q: {d: grade(r) for d, r in each.items()} for q, each in QRELS.items()},
-                "with other judgments than qrels",
-            )
-            for grade in (lambda r: (2 * r) % 3, lambda r: 3 * r)
+            ({query: {d: factor * r % above for d, r in each.items()} for query, each in QRELS.items()},
+             "with other judgments than qrels")
+            for factor, above in ((2, 3), (3, 9))
         ),
-    ):
-        (folder / "qrels.txt").write_text(trec(changed, "qrels"))
-        status, _, said = call("gate qrels.txt saved.json worse.txt -k 5")
-        assert status == 2
-        assert said.startswith("ndcg gate: saved.json: ")
-        assert problem in said
+    ],
+    ids=["a query less", "a document more", "other grades", "grades exchanged", "higher grades"],
+)  # fmt: skip
+def test_a_saved_result_of_other_judgments_is_rejected(
+    call: Call, folder: Path, changed: dict[str, Any], problem: str
+) -> None:
+    (folder / "saved.json").write_text(call("score qrels.txt main.txt -k 5 -o json")[1])
+    (folder / "qrels.txt").write_text(trec(changed, "qrels"))
+    status, _, said = call("gate qrels.txt saved.json worse.txt -k 5")
+    assert status == 2
+    assert said.startswith("ndcg gate: saved.json: ")
+    assert problem in said
 
 
 def test_a_run_that_is_missing_queries_of_the_baseline_never_passes(call: Call, folder: Path) -> None:
@@ -179,83 +163,61 @@ def test_a_run_that_is_missing_queries_of_the_baseline_never_passes(call: Call, 
     assert call("gate qrels.txt main.txt part.txt -k 5 --missing empty")[0] == 0
 
 
+FEW = {query: QRELS[query] for query in QUERIES[:4]}
+NOTHING = {query: dict.fromkeys(judged, 0) for query, judged in QRELS.items()}
+
+
 @pytest.mark.parametrize("format_", ["text", "json"])
-@pytest.mark.parametrize("few", ["judged", "ranked", "with a value"])
-def test_a_gate_that_cannot_fail_is_rejected(call: Call, folder: Path, format_: str, few: str) -> None:
-    first, options = QUERIES[:4], ""
-    qrels = {query: QRELS[query] for query in first}
-    if few == "with a value":
-        options = "--zero-division nan -m nDCG,DCG"
-        qrels = {query: judged if query in first else dict.fromkeys(judged, 0) for query, judged in QRELS.items()}
-    if few == "ranked":
-        for name, run in (("main", MAIN), ("worse", WORSE)):
-            (folder / f"{name}.txt").write_text(trec({query: run[query] for query in first}, "run"))
-    else:
-        (folder / "qrels.txt").write_text(trec(qrels, "qrels"))
+@pytest.mark.parametrize(
+    ("files", "options"),
+    [
+        ({"qrels": FEW}, ""),
+        ({name: {query: run[query] for query in FEW} for name, run in (("main", MAIN), ("worse", WORSE))}, ""),
+        ({"qrels": NOTHING | FEW}, "--zero-division nan -m nDCG,DCG"),
+    ],
+    ids=["judged", "ranked", "with a value"],
+)
+def test_a_gate_that_cannot_fail_is_rejected(
+    call: Call, folder: Path, format_: str, files: dict[str, Any], options: str
+) -> None:
+    for name, side in files.items():
+        (folder / f"{name}.txt").write_text(trec(side, name))
     status, printed, said = call(f"gate qrels.txt main.txt worse.txt {options} -o {format_}")
     assert (status, printed) == (2, "")  # .5 ** 4 is more than .05
     assert "with 4 ranked queries no drop can be significant at this level, so the gate could never fail" in said
 
 
-def test_the_same_judgments_in_another_order_are_the_same(call: Call, folder: Path) -> None:
-    lines = (folder / "qrels.txt").read_text().splitlines()
-    (folder / "sorted.txt").write_text("\n".join(sorted(lines, reverse=True)))
-    (folder / "saved.json").write_bytes(b"\xef\xbb\xbf" + call("score sorted.txt main.txt -o json")[1].encode())
-    assert call("gate qrels.txt saved.json main.txt")[0] == 0
-
-
-CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "no column of values": lambda held: held["queries"].pop("nDCG"),
-    "no column of queries": lambda held: held["queries"].pop("query"),
-    "no counts": lambda held: held["queries"].pop("retrieved"),
-    "negative counts": lambda held: held["queries"].update(retrieved=[-1] * len(QUERIES)),
-    "no judgments": lambda held: held.pop("judgments"),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_saved_result_that_was_changed_is_not_a_baseline(call: Call, folder: Path, change: str) -> None:
-    held = json.loads(call("score qrels.txt main.txt -o json")[1])
-    CHANGES[change](held)
-    (folder / "saved.json").write_text(json.dumps(held))
-    status, printed, said = call("gate qrels.txt saved.json worse.txt")
-    assert (status, printed) == (2, "")
-    assert said.startswith("ndcg gate: saved.json: ")
-    assert said.endswith("save it again\n")
-
-
+@pytest.mark.parametrize("names", [["nDCG@10", "DCG@10"], ["DCG@10"], ["DCG@10", "nDCG@3", "IDCG"]])
 @pytest.mark.parametrize("baseline", ["main.txt", "saved.json"])
 @pytest.mark.parametrize("factor", [0, -1], ids=["nothing relevant", "negative"])
 def test_a_mean_of_the_gate_is_over_the_queries_with_a_value(
-    call: Call, folder: Path, ndcg: Metric, factor: int, baseline: str
+    call: Call, folder: Path, ndcg: Metric, factor: int, baseline: str, names: list[str]
 ) -> None:
     qrels = {
         query: {document: (1 if at % 3 else factor) * relevance for document, relevance in judged.items()}
         for at, (query, judged) in enumerate(QRELS.items())
     }
     (folder / "qrels.txt").write_text(trec(qrels, "qrels"))
-    how = {"zero_division": float("nan"), "negative_relevance": "keep"}
-    no_value = "--zero-division nan --negative-relevance keep"
-    for names in (["nDCG@10", "DCG@10"], ["DCG@10"], ["DCG@10", "nDCG@3", "IDCG"]):
-        command = f"qrels.txt main.txt {no_value} -m {','.join(names)} -o json"
-        (folder / "saved.json").write_text(call(f"score {command}")[1])
-        found = json.loads(call(f"gate qrels.txt {baseline} worse.txt {no_value} -m {','.join(names)} -o json")[1])
-        expected = ndcg.compare(
-            systems={"main": MAIN, "worse": WORSE},
-            references=qrels,
-            measures=names,
-            baseline="main",
-            alternative="less",
-            corrected_over="all",
-            **how,
-        )
-        assert [row["measure"] for row in found["measures"]] == names
-        for row, pair in zip(found["measures"], expected.pairs, strict=True):
-            assert row["queries"] == (40 - 14 if pair.measure.startswith("nDCG") else 40)
-            for name in ("difference", "p", "p_holm"):
-                assert row[name] == pytest.approx(getattr(pair, name), abs=1e-12)
-            for side, run in (("baseline", "main"), ("run", "worse")):
-                assert row[side] == expected.scores[run][pair.measure].value
+    how = f"--zero-division nan --negative-relevance keep -m {','.join(names)} -o json"
+    (folder / "saved.json").write_text(call(f"score qrels.txt main.txt {how}")[1])
+    rows = json.loads(call(f"gate qrels.txt {baseline} worse.txt {how}")[1])["measures"]
+    expected = ndcg.compare(
+        systems={"main": MAIN, "worse": WORSE},
+        references=qrels,
+        measures=names,
+        baseline="main",
+        alternative="less",
+        corrected_over="all",
+        zero_division=float("nan"),
+        negative_relevance="keep",
+    )
+    assert [row["measure"] for row in rows] == names
+    for row, pair in zip(rows, expected.pairs, strict=True):
+        assert row["queries"] == {"n": 40 - 14}.get(pair.measure[0], 40)
+        for name in ("difference", "p", "p_holm"):
+            assert row[name] == pytest.approx(getattr(pair, name), abs=1e-12)
+        means = [expected.scores[run][pair.measure].value for run in ("main", "worse")]
+        assert [row["baseline"], row["run"]] == means
 
 
 @pytest.mark.parametrize("baseline", ["main.txt", "saved.json"])
@@ -272,41 +234,55 @@ def test_values_of_any_size_have_a_verdict(call: Call, folder: Path, baseline: s
     assert call("gate qrels.txt worse.txt main.txt -m DCG@10")[0] == 0
 
 
+WHOLE = "is not the result of one run, whole and unchanged, as saved by ndcg score -o json; save it again\n"
+
+
+def without(*path: str) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        whole = json.loads(text)
+        (whole[path[0]] if path[1:] else whole).pop(path[-1])
+        return json.dumps(whole)
+
+    return change
+
+
 DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
     "deep": (lambda _: '{"signature": ' + "[" * 10**5 + "]" * 10**5 + "}", "nests objects too deep"),
     "long integer": (lambda _: '{"signature": ' + "1" * 5000 + "}", "holds an integer of 5,000 digits"),
-    "large value": (
-        lambda text: re.sub(r'"value": [\d.]+', '"value": 1' + "0" * 400, text, count=1),
-        "is not the result of one run",
-    ),
-    "large count": (
-        lambda text: re.sub(r'("judged": \[\s*)12', r"\g<1>1" + "0" * 40, text),
-        "is not the result of one run",
-    ),
+    "large value": (lambda text: re.sub(r'"value": [\d.]+', '"value": 1' + "0" * 400, text, count=1), WHOLE),
+    "large count": (lambda text: re.sub(r'("judged": \[\s*)12', r"\g<1>1" + "0" * 40, text), WHOLE),
+    "negative count": (lambda text: re.sub(r'("retrieved": \[\s*)12', r"\g<1>-1", text), WHOLE),
     "twice": (lambda text: text.replace('"scores"', '"signature": "x", "scores"', 1), "'signature' appears twice"),
     "cut short": (lambda text: text[:-100], "not JSON"),
+    "no column of values": (without("queries", "nDCG"), WHOLE),
+    "no column of queries": (without("queries", "query"), WHOLE),
+    "no counts": (without("queries", "retrieved"), WHOLE),
+    "no judgments": (without("judgments"), "save it again\n"),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_saved_result_is_bad_input(call: Call, folder: Path, damage: str) -> None:
+def test_a_damaged_saved_result_is_not_a_baseline(call: Call, folder: Path, damage: str) -> None:
     change, problem = DAMAGES[damage]
     (folder / "saved.json").write_text(change(call("score qrels.txt main.txt -o json")[1]))
     status, printed, said = call("gate qrels.txt saved.json worse.txt")
-    assert (status, printed) == (2, "")
+    assert (status, printed, said.count("\n")) == (2, "", 1)
     assert said.startswith("ndcg gate: saved.json: ")
     assert problem in said
-    assert said.count("\n") == 1
 
 
-def test_a_saved_result_may_be_compressed_or_come_through_a_pipe(call: Call, folder: Path) -> None:
-    content = call("score qrels.txt main.txt -o json")[1].encode()
+def test_a_saved_result_stands_for_the_baseline_compressed_or_through_a_pipe_too(call: Call, folder: Path) -> None:
+    lines = (folder / "qrels.txt").read_text().splitlines()
+    (folder / "sorted.txt").write_text("\n".join(sorted(lines, reverse=True)))
+    how = "-m nDCG@5,DCG --confidence 0.9"
+    content = b"\xef\xbb\xbf" + call(f"score qrels.txt main.txt {how} -o json")[1].encode()
     (folder / "saved.json").write_bytes(content)
     (folder / "saved.json.gz").write_bytes(gzip.compress(content))
-    expected = call("gate qrels.txt main.txt worse.txt -o jsonl")
+    command = f"gate qrels.txt {{}} worse.txt {how} -o jsonl"
+    expected = call(command.format("main.txt"))
     assert (expected[0], expected[2]) == (1, "")
-    command = "gate qrels.txt {} worse.txt -o jsonl"
-    assert call(command.format("saved.json.gz")) == expected
+    assert call(f"gate sorted.txt saved.json worse.txt {how}")[0] == 1  # its judgments are the same
+    assert [call(command.format(name)) for name in ("saved.json", "saved.json.gz")] == [expected] * 2
     with pipe_of(content) as pipe:
         assert call(command.format(pipe)) == expected
     with pipe_of(gzip.compress(content)) as pipe, standard_input(pipe):
@@ -339,7 +315,8 @@ def test_criteria_that_decide_nothing_are_rejected(call: Call, options: str, err
     status, printed, said = call(f"gate qrels.txt main.txt worse.txt {options}")
     assert (status, printed) == (2, "")
     assert said.startswith(f"ndcg gate: {error}")
-    assert call("gate qrels.txt main.txt worse.txt --max-drop 8 -m DCG")[0] == 0
+    for names in ("DCG", "nDCG,DCG"):
+        assert call(f"gate qrels.txt main.txt worse.txt --max-drop 8 -m {names}")[0] == 0
 
 
 def test_the_example_of_a_gate_fails_and_tells_the_summary_why(environment: dict[str, str], tmp_path: Path) -> None:

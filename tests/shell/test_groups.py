@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet
 import pytest
 from evaluate import Metric
+from every_form import as_parquet
 from shells import BY, LINES, MAIN, QRELS, Call, pipe_of, saved_report, standard_input
 from shells import call as call
 from shells import folder as folder
@@ -35,7 +35,6 @@ def test_slices_come_through_pipes_and_compressed_like_other_files(call: Call, f
     (folder / "by.csv.gz").write_bytes(gzip.compress(content))
     command = "score qrels.txt main.txt -k 5 -o jsonl --by"
     expected = call(f"{command} by.csv")
-    assert (expected[0], expected[2]) == (0, "")
     assert [json.loads(line).get("slice") for line in expected[1].splitlines()] == [None, "de", "en"]
     assert call(f"{command} by.csv.gz") == expected
     with pipe_of(content) as pipe:
@@ -44,41 +43,40 @@ def test_slices_come_through_pipes_and_compressed_like_other_files(call: Call, f
         assert call(f"{command} -") == expected
     with standard_input("by.csv.gz"):
         assert call(f"{command} /dev/stdin") == expected
+    table = "\n".join(["topic,rank,language", *(line.replace(",", ",1,") for line in LINES)]).encode()
+    with pipe_of(table) as pipe, standard_input(pipe):
+        assert call(f"{command}=-:language") == expected
 
 
 TOPICS = [{"title": f"text, of {query}", "language": value, "qid": query} for query, value in BY.items()]
+ROWS = [list(TOPICS[0]), *(list(row.values()) for row in TOPICS)]
+TABLES: dict[str, bytes] = {
+    "topics.tsv": "\n".join(map("\t".join, ROWS)).encode(),
+    "topics.csv": "\n".join(map(";".join, ROWS)).encode(),
+    "topics.txt": "\n".join(map("\t".join, ROWS)).encode(),
+    "topics.jsonl": "\n".join(map(json.dumps, TOPICS)).encode(),
+    "topics.json": json.dumps(TOPICS).encode(),
+    "a.parquet": as_parquet(pa.Table.from_pylist(TOPICS)),
+}
+THERE = "'title', 'language', 'qid'"
 
 
-@pytest.mark.parametrize("name", ["topics.tsv", "topics.csv", "topics.txt", "topics.jsonl", "topics.json", "a.parquet"])
+@pytest.mark.parametrize("name", TABLES)
 def test_a_column_of_a_table_of_queries_is_chosen_by_its_name(
     call: Call, folder: Path, ndcg: Metric, name: str
 ) -> None:
-    lines = [list(TOPICS[0]), *(list(row.values()) for row in TOPICS)]
-    if name.endswith(".parquet"):
-        pa.parquet.write_table(pa.Table.from_pylist(TOPICS), folder / name)
-    else:
-        delimiter = ";" if name.endswith(".csv") else "\t"
-        content = {"topics.jsonl": "\n".join(map(json.dumps, TOPICS)), "topics.json": json.dumps(TOPICS)}.get(
-            name, "\n".join(map(delimiter.join, lines))
-        )
-        (folder / name).write_text(content)
+    (folder / name).write_bytes(TABLES[name])
     saved = saved_report(call(f"score qrels.txt main.txt -k 5 -o json --by {name}:language")[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
-    status, _, said = call(f"score qrels.txt main.txt -k 5 --by {name}:genre")
-    has = f"ndcg score: {name}: has the columns 'title', 'language', 'qid'"
-    assert (status, said) == (2, f"{has}, but not 'genre'\n")
-    status, _, said = call(f"score qrels.txt main.txt -k 5 --by {name}")
-    assert (status, said) == (2, f"{has}; choose the one of slices, such as {name}:title\n")
+    said = f"ndcg score: {name}: has the columns {THERE}, but not 'genre'\n"
+    assert call(f"score qrels.txt main.txt -k 5 --by {name}:genre") == (2, "", said)
 
 
-def test_a_column_of_standard_input_is_chosen_by_its_name(call: Call, folder: Path) -> None:
-    content = "\n".join(["topic,rank,language", *(line.replace(",", ",1,") for line in LINES)]).encode()
-    (folder / "by.csv").write_text("\n".join(LINES))
-    expected = call("score qrels.txt main.txt -k 5 -o jsonl --by by.csv")
-    with pipe_of(content) as pipe, standard_input(pipe):
-        assert call("score qrels.txt main.txt -k 5 -o jsonl --by=-:language") == expected
-    said = call("score - main.txt -k 5 --by=-:language")[2]
-    assert said == "ndcg score: standard input, -, can be read only once; give the other files by their names\n"
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_without_the_name_of_a_column_is_answered_with_an_example(call: Call, folder: Path, name: str) -> None:
+    (folder / name).write_bytes(TABLES[name])
+    problem = f"{name}: has the columns {THERE}; choose the one of slices, such as {name}:title"
+    assert call(f"score qrels.txt main.txt -k 5 --by {name}") == (2, "", f"ndcg score: {problem}\n")
 
 
 @pytest.mark.parametrize(
@@ -126,29 +124,32 @@ def test_a_mapping_has_no_columns(call: Call, folder: Path, length: int) -> None
     assert call("score qrels.json main.txt --by nosuch") == (2, "", said)
 
 
-@pytest.mark.parametrize("format_", ["csv", "padded csv", "parquet", "jsonl", "json"])
+JUDGED = [
+    {"member": query, "film": document, "stars": stars, "lang": BY[query]}
+    for query, judged in QRELS.items()
+    for document, stars in judged.items()
+]
+CELLS = [list(JUDGED[0]), *(list(map(str, row.values())) for row in JUDGED)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    {
+        "table.csv": "\n".join(map(",".join, CELLS)).encode(),
+        "padded.csv": "\n".join(map(", ".join, CELLS)).encode(),
+        "table.jsonl": "\n".join(map(json.dumps, JUDGED)).encode(),
+        "table.json": json.dumps(JUDGED).encode(),
+        "table.parquet": as_parquet(pa.Table.from_pylist(JUDGED)),
+    }.items(),
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_slices_and_ids_are_read_from_columns_of_the_qrels(
-    call: Call, folder: Path, ndcg: Metric, format_: str
+    call: Call, folder: Path, ndcg: Metric, name: str, content: bytes
 ) -> None:
-    rows = [
-        {"member": query, "film": document, "stars": stars, "lang": BY[query]}
-        for query, judged in QRELS.items()
-        for document, stars in judged.items()
-    ]
-    path = folder / f"table.{format_.split()[-1]}"
-    if path.suffix == ".csv":
-        comma = "," if format_ == "csv" else ", "
-        lines = (comma.join(map(str, row.values())) for row in rows)
-        path.write_text("\n".join([comma.join(rows[0]), *lines]))
-    elif format_ == "jsonl":
-        path.write_text("\n".join(map(json.dumps, rows)))
-    elif format_ == "json":
-        path.write_text(json.dumps(rows))
-    else:
-        pa.parquet.write_table(pa.Table.from_pylist(rows), path)
+    (folder / name).write_bytes(content)
     names = "--query member --document film --relevance stars --by lang"
-    saved = saved_report(call(f"score {path} main.txt -k 5 -o json {names}")[1])
+    saved = saved_report(call(f"score {name} main.txt -k 5 -o json {names}")[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
-    assert call(f"score {path} main.txt {names.replace('lang', 'genre')}")[2].endswith(
-        f"{path}: has the columns 'member', 'film', 'stars', 'lang', but not 'genre', and there is no such file\n"
+    assert call(f"score {name} main.txt {names.replace('lang', 'genre')}")[2].endswith(
+        f"{name}: has the columns 'member', 'film', 'stars', 'lang', but not 'genre', and there is no such file\n"
     )

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import shutil
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -70,30 +69,32 @@ def test_a_terminal_gets_tables_of_rich(call: Call, monkeypatch: pytest.MonkeyPa
     assert call("score qrels.txt main.txt -k 5")[1] == plain
 
 
-def test_ids_that_do_not_print_are_spelled_out(call: Call, folder: Path) -> None:
-    odd = "a\x1b[31mb\x00"
-    (folder / "qrels.json").write_text(json.dumps({odd: {"d": 1}, "q\t2\n": {"d": 1}}))
-    (folder / "run.json").write_text(json.dumps({odd: {"d": 1.0}, "q\t2\n": {"d": 1.0}}))
-    for form in ("text", "latex", "markdown"):
-        printed = call(f"score qrels.json run.json -q -o {form}")[1]
-        assert printed.replace("\n", "").isprintable()
-    printed = call("score qrels.json run.json -q -o tsv")[1]
-    assert [len(line.split("\t")) for line in printed.splitlines()] == [printed.splitlines()[0].count("\t") + 1] * 4
-    assert "q\\t2\\n\t" in printed
+IDS = ["a\x1b[31mb\x00", "b\x9b2J", "c\x7f", "q\t2\n"]
 
 
+@pytest.fixture
+def _unprintable(folder: Path) -> None:
+    for name, value in (("qrels", 1), ("run", 1.0), ("main", 0.5)):
+        side = {query: {query: value, "d": 0} for query in IDS}
+        (folder / f"{name}.json").write_text(json.dumps(side))
+
+
+@pytest.mark.usefixtures("_unprintable")
+@pytest.mark.parametrize("command", ["score qrels.json run.json -q", "compare qrels.json run.json main.json"])
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "tsv", "jsonl", "json"])
-def test_no_format_has_control_characters(call: Call, folder: Path, form: str) -> None:
-    odd = ["a\x1b[31mb", "b\x9b2J", "c\x7f"]
-    for name, value in (("qrels", 1), ("run", 1.0)):
-        (folder / f"{name}.json").write_text(json.dumps({query: {query: value, "d": 0} for query in odd}))
-    for command in ("score qrels.json run.json -q", "compare qrels.json run.json main.json --missing empty"):
-        shutil.copy(folder / "run.json", folder / "main.json")
-        status, printed, said = call(f"{command} -o {form}")
-        assert (status, said) == (0, "")
-        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", printed)
-    if form == "json":
-        assert set(json.loads(printed)["queries"]["query"]) == set(odd)
+def test_no_format_has_control_characters(call: Call, form: str, command: str) -> None:
+    status, printed, said = call(f"{command} -o {form}")
+    assert (status, said) == (0, "")
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", printed)
+
+
+@pytest.mark.usefixtures("_unprintable")
+def test_ids_that_do_not_print_are_spelled_out_and_read_back_from_json(call: Call) -> None:
+    header, *rows = call("score qrels.json run.json -q -o tsv")[1].splitlines()
+    assert [row.split("\t")[1] for row in rows] == [*(each.encode("unicode_escape").decode() for each in IDS), "all"]
+    assert {row.count("\t") for row in rows} == {header.count("\t")}
+    saved = json.loads(call("score qrels.json run.json -o json")[1])
+    assert saved["queries"]["query"] == IDS
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp850", "cp437"])

@@ -3,6 +3,7 @@
 import io
 import math
 import sys
+from dataclasses import replace
 from typing import Any
 
 import evaluate
@@ -17,25 +18,37 @@ from ndcg.statistics.report import plot_reports
 
 def test_plots_are_figures_that_hold_their_data(shown: tuple[Any, Any]) -> None:
     report, comparison = shown
-    for figure in (report.plot(), report.plot("DCG"), comparison.plot(), comparison.plot("DCG@10")):
+    for figure in (report.plot(), comparison.plot("DCG@10")):
         image = io.BytesIO()
         figure.savefig(image, format="png")
         assert image.getvalue().startswith(b"\x89PNG")
     means, queries = report.plot().axes
     assert [label.get_text() for label in means.get_xticklabels()] == ["nDCG@3", "nDCG@10"]
-    assert [line.get_ydata()[0] for line in means.lines[1::2]] == [
-        report.scores[name].value for name in ("nDCG@3", "nDCG@10")
-    ]
-    assert len(queries.lines) == 2
-    assert len(queries.lines[0].get_ydata()) == 60
-    with pytest.raises(ValueError, match="'recall' is not in this report"):
-        report.plot("recall")
+    drawn_means = [line.get_ydata()[0] for line in means.lines[1::2]]
+    assert drawn_means == [report.scores[name].value for name in ("nDCG@3", "nDCG@10")]
+    assert [len(line.get_ydata()) for line in queries.lines] == [60, 60]
+    for result, kind in ((report, "report"), (comparison, "comparison")):
+        with pytest.raises(ValueError, match=f"'recall' is not in this {kind}"):
+            result.plot("recall")
     first_lines = [axes.get_xlabel().split("\n")[0] for axes in comparison.plot("DCG").axes]
     assert first_lines == ["DCG@3", "DCG@10"]
     assert len(comparison.plot("DCG@10").axes) == 1
     assert report.plot("DCG@10").axes[1].get_legend_handles_labels()[1] == ["DCG@3", "DCG@10"]
-    with pytest.raises(ValueError, match="'recall' is not in this comparison"):
-        comparison.plot("recall")
+
+
+def labels(axes: Any) -> list[str]:
+    """The names of the rows of axes."""
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def marks(axes: Any) -> list[tuple[float, float, float, float, bool]]:
+    """The marks of axes: height, lower end of the interval, dot, upper end, and whether it is filled."""
+    dots = [at for at, line in enumerate(axes.lines) if line.get_marker() == "o"]
+    found = []
+    for line, dot in ((axes.lines[at - 1], axes.lines[at]) for at in dots):
+        filled, (low, high) = dot.get_markerfacecolor() == dot.get_color(), line.get_xdata()
+        found.append((float(dot.get_ydata()[0]), low, dot.get_xdata()[0], high, filled))
+    return found
 
 
 def test_a_missing_matplotlib_is_named(shown: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,89 +72,62 @@ BY = ["de", "en"] * 30
 
 @pytest.fixture(scope="module")
 def sliced(ndcg: evaluate.Metric) -> dict[str, Any]:
-    """A report and a comparison with slices, by their names, and how many panels their plots have."""
+    """A report and a comparison with slices, whose plots have three panels."""
     how = {"references": RELEVANCE, "by": BY, "k": [3, 10]}
     return {
-        "report": (ndcg.report(predictions=SYSTEMS["bm25"], **how), 3),
-        "comparison": (ndcg.compare(systems=SYSTEMS, **how), 3),
+        "report": ndcg.report(predictions=SYSTEMS["bm25"], **how),
+        "comparison": ndcg.compare(systems=SYSTEMS, **how),
     }
 
 
 def drawn(axes: Any) -> list[Any]:
-    """The texts, lines and dots of axes."""
-    lines = [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in map(as_arrays, axes.lines)]
-    return [lines, axes.get_xlabel(), axes.get_ylabel(), [label.get_text() for label in axes.get_yticklabels()]]
-
-
-def as_arrays(line: Any) -> Any:
-    line.set_data(np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float))
-    return line
+    """The texts and lines of axes."""
+    lines = [(np.asarray(line.get_xdata(), float).tolist(), list(line.get_ydata())) for line in axes.lines]
+    return [lines, axes.get_xlabel(), axes.get_ylabel(), labels(axes)]
 
 
 @pytest.mark.parametrize("kind", ["report", "comparison"])
 def test_a_plot_may_be_drawn_into_existing_axes(sliced: dict[str, Any], kind: str) -> None:
-    found, panels = sliced[kind]
+    found = sliced[kind]
     expected = [drawn(axes) for axes in found.plot().axes]
-    assert len(expected) == panels
-    for several in range(1, panels + 1):
+    for several, give in ((1, lambda axes: axes[0]), (2, list), (3, lambda axes: axes)):
         own = Figure()
-        axes = own.subplots(1, panels)[:several]
-        given = axes[0] if several == 1 else axes if several == panels else list(axes)
-        assert found.plot(ax=given) is own
+        axes = own.subplots(1, 3)[:several]
+        assert found.plot(ax=give(axes)) is own
         assert [drawn(each) for each in axes] == expected[:several]
         assert not any(each.lines for each in own.axes[several:])
 
 
 @pytest.mark.parametrize("kind", ["report", "comparison"])
 def test_a_plot_is_as_large_as_is_asked_for(sliced: dict[str, Any], kind: str) -> None:
-    found, panels = sliced[kind]
-    assert found.plot(figsize=(3, 2.5)).get_size_inches().tolist() == [3, 2.5]
-    assert found.plot().get_size_inches()[0] >= 5 * panels
-    assert len(found.plot(figsize=[3, 2.5]).axes) == panels
+    for figsize in ((3, 2.5), [3, 2.5]):
+        figure = sliced[kind].plot(figsize=figsize)
+        assert (figure.get_size_inches().tolist(), len(figure.axes)) == ([3, 2.5], 3)
+    assert sliced[kind].plot().get_size_inches()[0] >= 15
 
 
 @pytest.mark.parametrize("figsize", [7, (7,), (7, 4, 1), (0, 4), (7, -1), (7, math.nan), (math.inf, 4), "ab", ("7", 4)])
 @pytest.mark.parametrize("kind", ["report", "comparison"])
 def test_a_size_that_is_not_two_positive_numbers_is_rejected(sliced: dict[str, Any], kind: str, figsize: Any) -> None:
     with pytest.raises(ValueError, match=r"^figsize must be a width and a height in inches, such as \(7, 4\); got "):
-        sliced[kind][0].plot(figsize=figsize)
+        sliced[kind].plot(figsize=figsize)
 
 
-def test_axes_of_another_kind_or_number_are_rejected(sliced: dict[str, Any]) -> None:
+@pytest.mark.parametrize("kind", ["report", "comparison"])
+def test_axes_of_another_kind_or_number_are_rejected(sliced: dict[str, Any], kind: str) -> None:
     figure = Figure()
     axes = figure.subplots(1, 4)
-    report, comparison = (sliced[kind][0] for kind in ("report", "comparison"))
-    for wrong in (figure, "axes", [axes[0], None], [], axes):
+    without_slices = replace(sliced[kind], slices={})
+    own, most = {"report": ("nDCG", ", or a list of up to 2"), "comparison": ("nDCG@3", "")}[kind]
+    for ax in (figure, "axes", [axes[0], None], [], axes):
         with pytest.raises(ValueError, match=r"^ax must be Matplotlib Axes, or a list of up to 3; got "):
-            report.plot(ax=wrong)
-        with pytest.raises(ValueError, match=r"^ax must be Matplotlib Axes, or a list of up to 3; got "):
-            comparison.plot(ax=wrong)
-    without_slices = type(report)(**{**vars(report), "slices": {}})
-    with pytest.raises(ValueError, match=r"^ax must be Matplotlib Axes, or a list of up to 2; got "):
-        without_slices.plot(ax=axes[:3])
-    of_one_panel = type(comparison)(**{**vars(comparison), "slices": {}})
-    with pytest.raises(ValueError, match=r"^ax must be Matplotlib Axes; got "):
-        of_one_panel.plot("nDCG@3", ax=axes[:2])
-    with pytest.raises(
-        ValueError, match=r"^figsize sets the size of a new figure, but ax belongs to one already; pass only one of"
-    ):
-        report.plot(ax=axes[0], figsize=(7, 4))
+            sliced[kind].plot(ax=ax)
+    with pytest.raises(ValueError, match=f"^ax must be Matplotlib Axes{most}; got "):
+        without_slices.plot(own, ax=axes[:3])
+    both = "^figsize sets the size of a new figure, but ax belongs to one already; pass only one of"
+    with pytest.raises(ValueError, match=both):
+        sliced[kind].plot(ax=axes[0], figsize=(7, 4))
     assert not any(each.lines for each in axes)
-
-
-def labels(axes: Any) -> list[str]:
-    """The names of the rows of axes."""
-    return [label.get_text() for label in axes.get_yticklabels()]
-
-
-def marks(axes: Any) -> list[tuple[float, float, float, float, bool]]:
-    """The marks of axes: height, lower end of the interval, dot, upper end, and whether it is filled."""
-    dots = [at for at, line in enumerate(axes.lines) if line.get_marker() == "o"]
-    found = []
-    for line, dot in ((axes.lines[at - 1], axes.lines[at]) for at in dots):
-        filled, (low, high) = dot.get_markerfacecolor() == dot.get_color(), line.get_xdata()
-        found.append((float(dot.get_ydata()[0]), low, dot.get_xdata()[0], high, filled))
-    return found
 
 
 @pytest.mark.parametrize("baseline", [None, "dense"])
@@ -150,17 +136,17 @@ def test_systems_are_drawn_best_first_on_the_interval_that_agrees_with_the_corre
     ndcg: evaluate.Metric, baseline: str | None, options: dict[str, Any]
 ) -> None:
     systems = {**SYSTEMS, "oracle": RELEVANCE, "sparse": np.roll(RELEVANCE, 1, axis=1)}
-    found = ndcg.compare(systems=systems, references=RELEVANCE, k=10, baseline=baseline, **options)
+    found = ndcg.compare(systems=systems, references=RELEVANCE, k=[10, 3], baseline=baseline, **options)
     means = {name: scores["nDCG@10"].value for name, scores in found.scores.items()}
     best_first = sorted(means, key=means.__getitem__, reverse=True)
     reference = baseline or best_first[0]
-    (axes,) = found.plot().axes
+    axes = found.plot().axes[0]
     assert axes.yaxis_inverted()
     assert labels(axes) == best_first
     drawn_at = {best_first[int(height)]: rest for height, *rest in marks(axes)}
     assert drawn_at.pop(reference) == [means[reference]] * 3 + [True]
     for name, (low, value, high, filled) in drawn_at.items():
-        (pair,) = (pair for pair in found.pairs if {pair.system, pair.other} == {name, reference})
+        (pair, _) = (pair for pair in found.pairs if {pair.system, pair.other} == {name, reference})
         sign = 1 if pair.system == name else -1
         assert value == means[name]
         ends = sorted(means[reference] + sign * end for end in (pair.low_holm, pair.high_holm))
@@ -232,7 +218,7 @@ def test_many_panels_are_in_rows_of_four(ndcg: evaluate.Metric) -> None:
 
 
 def test_the_slices_of_a_report_are_drawn_from_top_to_bottom(sliced: dict[str, Any]) -> None:
-    axes = sliced["report"][0].plot().axes[2]
+    axes = sliced["report"].plot().axes[2]
     assert axes.yaxis_inverted()
     assert [height for height, *_ in marks(axes)] == [-0.125, 0.125, 0.875, 1.125]
 

@@ -1,4 +1,4 @@
-"""Reports compared: the figures of `compare` on the same queries, and those of SciPy on different ones."""
+"""Reports on the same queries are compared as by `compare`, on different ones as by SciPy; others are rejected."""
 
 import json
 from pathlib import Path
@@ -14,11 +14,12 @@ from systems import RELEVANCE, SEVERAL, SYSTEMS
 
 from ndcg.statistics.significance import holm
 
-FORMATS = {
-    "a report": lambda report, path: report,
-    "its dict": lambda report, path: json.loads(json.dumps(report.to_dict())),
-    "a file": lambda report, path: [path.write_text(json.dumps(report.to_dict())), path][1],
-}
+
+def by_id(rows: list[list[Any]]) -> dict[str, dict[str, float]]:
+    return {
+        f"q{at}": {f"d{place}": each for place, each in enumerate(row) if each is not None}
+        for at, row in enumerate(rows)
+    }
 
 
 @settings(max_examples=100)
@@ -26,28 +27,15 @@ FORMATS = {
 def test_reports_of_the_same_queries_have_the_figures_of_compare(ndcg: Metric, data: st.DataObject) -> None:
     """To the last bit, over formats of queries, ties, weights, slices, missing documents, measures and tests."""
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    queries, documents, systems = (
-        data.draw(st.integers(2, 40)),
-        data.draw(st.integers(1, 6)),
-        data.draw(st.integers(2, 4)),
-    )
+    queries, documents = data.draw(st.integers(2, 40)), data.draw(st.integers(1, 6))
     shape = (queries, documents)
-    grades = np.where(rng.random(shape) < 0.2, None, rng.integers(0, 3, shape)).tolist()
+    arrange = data.draw(st.sampled_from([by_id, list]))
     runs = {
-        f"s{at}": np.where(rng.random(shape) < 0.2, None, np.round(rng.normal(0, 1, shape), 1)).tolist()
-        for at in range(systems)
+        f"s{at}": arrange(np.where(rng.random(shape) < 0.2, None, np.round(rng.normal(0, 1, shape), 1)).tolist())
+        for at in range(data.draw(st.integers(2, 4)))
     }
-    if data.draw(st.booleans()):
-
-        def by_id(rows: Any) -> dict[str, dict[str, float]]:
-            return {
-                f"q{at}": {f"d{place}": each for place, each in enumerate(row) if each is not None}
-                for at, row in enumerate(rows)
-            }
-
-        grades, runs = by_id(grades), {name: by_id(run) for name, run in runs.items()}
     how = {
-        "references": grades,
+        "references": arrange(np.where(rng.random(shape) < 0.2, None, rng.integers(0, 3, shape)).tolist()),
         "k": data.draw(st.sampled_from([None, 2, [1, 3]])),
         "measures": data.draw(st.sampled_from(["nDCG", ["nDCG", "DCG"]])),
         "sample_weight": data.draw(st.sampled_from([None, 1 + np.arange(queries) % 3])),
@@ -66,20 +54,17 @@ def test_reports_of_the_same_queries_have_the_figures_of_compare(ndcg: Metric, d
     found = ndcg.compare_reports(reports, confidence=how["confidence"], **tests)
     for field in ("signature", "scores", "pairs", "baseline", "queries", "resampling", "testing", "slices"):
         assert getattr(found, field) == getattr(expected, field), field
-    saved = {name: json.loads(json.dumps(report.to_dict())) for name, report in reports.items()}
-    assert ndcg.compare_reports(saved, confidence=how["confidence"], **tests) == found
     assert ndcg.Comparison.from_dict(json.loads(json.dumps(found.to_dict()))) == found
 
 
-@pytest.mark.parametrize("format_", FORMATS)
-def test_a_report_is_read_from_itself_its_dict_or_a_file(ndcg: Metric, tmp_path: Path, format_: str) -> None:
-    reports = {
-        name: ndcg.report(predictions=predictions, references=RELEVANCE, **SEVERAL)
-        for name, predictions in SYSTEMS.items()
-    }
-    given_ = {name: FORMATS[format_](report, tmp_path / f"{name}.json") for name, report in reports.items()}
-    for paired in (True, False):
-        assert ndcg.compare_reports(given_, paired=paired) == ndcg.compare_reports(reports, paired=paired)
+@pytest.mark.parametrize("paired", [True, False])
+def test_a_report_may_be_its_dict_or_a_file(ndcg: Metric, tmp_path: Path, paired: bool) -> None:
+    reports = {name: ndcg.report(predictions=each, references=RELEVANCE, **SEVERAL) for name, each in SYSTEMS.items()}
+    dense = json.dumps(reports["dense"].to_dict())
+    (tmp_path / "dense.json").write_text(dense)
+    for dense_ in (json.loads(dense), tmp_path / "dense.json", str(tmp_path / "dense.json")):
+        found = ndcg.compare_reports({**reports, "dense": dense_}, paired=paired)
+        assert found == ndcg.compare_reports(reports, paired=paired)
 
 
 def samples(ndcg: Metric, *values: Any, **options: Any) -> dict[str, Any]:
@@ -131,20 +116,30 @@ def test_several_samples_are_corrected_by_holm_and_their_intervals_agree(ndcg: M
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "p"),
+    ("one", "other", "alternative", "p"),
     [
-        ([1.0] * 3, [0.5] * 4, 2 / 35),  # of the 35 ways to choose 3 of 7, these and the opposite separate them
-        ([1.0] * 20, [0.5] * 20, 2 / 137846528820),
-        ([0.5] * 3, [0.5] * 4, 1.0),
+        (
+            [1.0] * 3,
+            [0.5] * 4,
+            "two-sided",
+            2 / 35,
+        ),  # of 35 ways to choose 3 of 7, two separate them
+        ([1.0] * 3, [0.5] * 4, "greater", 1 / 35),
+        ([1.0] * 3, [0.5] * 4, "less", 1.0),
+        ([1.0] * 20, [0.5] * 20, "two-sided", 2 / 137846528820),
+        ([0.5] * 3, [0.5] * 4, "two-sided", 1.0),
+        ([0.5] * 3, [0.5] * 4, "greater", 1.0),
     ],
 )
 def test_samples_without_variance_have_the_p_value_of_a_permutation_test(
-    ndcg: Metric, one: list[float], other: list[float], p: float
+    ndcg: Metric, one: list[float], other: list[float], alternative: str, p: float
 ) -> None:
-    (pair,) = ndcg.compare_reports(samples(ndcg, one, other), paired=False).pairs
+    (pair,) = ndcg.compare_reports(samples(ndcg, one, other), paired=False, alternative=alternative).pairs
     assert pair.p == pytest.approx(p)
     assert pair.low < pair.difference == one[0] - other[0] < pair.high
-    assert (pair.low_holm <= 0 <= pair.high_holm) == (p >= 0.05)
+    is_above, is_below = pair.low_holm > 0, pair.high_holm < 0
+    is_beyond = {"two-sided": is_above or is_below, "greater": is_above, "less": is_below}
+    assert is_beyond[alternative] == (p < 0.05)
 
 
 def test_the_text_says_that_samples_are_independent(ndcg: Metric) -> None:
@@ -200,8 +195,10 @@ def test_reports_that_cannot_be_compared_are_rejected(ndcg: Metric, tmp_path: Pa
 
 
 def test_questions_about_reports_that_have_no_answer_are_rejected(ndcg: Metric) -> None:
-    inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE}
-    report, weighted = (ndcg.report(**inputs, sample_weight=each) for each in (None, np.arange(60)))
+    report, weighted = (
+        ndcg.report(predictions=SYSTEMS["bm25"], references=RELEVANCE, sample_weight=each)
+        for each in (None, np.arange(60))
+    )
     for reports, paired, error in (
         ({"a": weighted, "b": weighted}, False, "reports: have weights, which paired=False does not support"),
         (samples(ndcg, [0.5], [0.2, 0.3]), False, "a: a comparison needs at least two queries .* a value; got 1"),
@@ -222,13 +219,15 @@ def test_queries_are_matched_by_their_ids_in_any_order(ndcg: Metric) -> None:
 
 
 def test_notes_say_where_the_judgments_or_slices_of_reports_differ(ndcg: Metric) -> None:
-    first = ndcg.report(
-        predictions=[[2, 1], [1, 2], [None, None]], references=[[1, 0], [0, 1], [1, 0]], by=["x", "y", "y"]
-    )
+    rankings = {"predictions": [[2, 1], [1, 2], [None, None]], "references": [[1, 0], [0, 1], [1, 0]]}
+    first = ndcg.report(**rankings, by=["x", "y", "y"])
     second = ndcg.report(predictions=[[2, 1], [1, 2], [2, 1]], references=[[1, 1], [0, 1], [1, 0]], by=["x", "x", "y"])
     found = ndcg.compare_reports({"a": first, "b": second})
-    assert "b: 1 query has other judgments than in a." in found.notes
-    assert "Slices are not compared, since the reports have different ones." in found.notes
-    assert any(note.startswith("a: 1 of 3 judged queries is missing from the run") for note in found.notes)
-    assert sum(note.startswith("Few queries (3)") for note in found.notes) == 1
     assert not found.slices
+    for note in (
+        "b: 1 query has other judgments than in a.",
+        "Slices are not compared, since the reports have different ones.",
+        "a: 1 of 3 judged queries is missing from the run",
+        "Few queries (3)",
+    ):
+        assert sum(each.startswith(note) for each in found.notes) == 1

@@ -1,4 +1,4 @@
-"""The columns of queries: counts of documents, values under orders of ties and a random order, and which count."""
+"""Each query has its counts of documents, its value in the best, worst and a random order, and its id, or no value."""
 
 import itertools
 import json
@@ -17,9 +17,17 @@ from ndcg.measure.arguments import TIES
 from ndcg.measure.options import Options
 from ndcg.statistics import measured as room
 
+RNG = np.random.default_rng(31)
+LENGTHS = RNG.integers(1, 8, 12).tolist()
+GRADES = [RNG.integers(0, 3, size).tolist() for size in LENGTHS]
+TIED = [RNG.integers(0, 3, size).tolist() for size in LENGTHS]
 FORMATS: dict[str, tuple[Any, Any]] = {
     "grids": (SYSTEMS["bm25"], RELEVANCE),
-    "lists of several lengths": (PREDICTIONS, REFERENCES),
+    "grids without ties": (np.argsort(SYSTEMS["bm25"], axis=1), RELEVANCE),
+    "lists of several lengths": ([RNG.permutation(size).tolist() for size in LENGTHS], GRADES),
+    "lists with ties": (TIED, GRADES),
+    "lists of documents that were not retrieved": ([[-np.inf, *row[1:-1], None][-len(row) :] for row in TIED], GRADES),
+    "documents that were not judged": (PREDICTIONS, REFERENCES),
     "ids": (
         {"q1": {"a": 0.5, "b": 0.5, "c": 0.1}, "q3": {"a": 0.3, "x": 0.2}},
         {"q1": {"b": 1, "d": 2}, "q2": {"a": 1}, "q3": {"a": 1, "c": 0}},
@@ -27,19 +35,22 @@ FORMATS: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(("constant", "value"), [("PIECE", 1), ("PIECE", 5), ("SORTED", 0)])
 @pytest.mark.parametrize("rankings", FORMATS)
-@pytest.mark.parametrize("piece", [1, 5, 100])
-def test_queries_are_described_alike_in_pieces_of_any_size(
-    monkeypatch: pytest.MonkeyPatch, rankings: str, piece: int
+def test_queries_are_described_alike_in_pieces_of_any_size_and_of_however_few_documents(
+    monkeypatch: pytest.MonkeyPatch, rankings: str, constant: str, value: int, ties: str
 ) -> None:
-    inputs, options = Inputs(*FORMATS[rankings]), Options.parse(**SEVERAL, ideal="truncated")
-    whole = room.query_columns(inputs, options)
-    monkeypatch.setattr(room, "PIECE", piece)
-    pieces = room.query_columns(inputs, options)
-    assert list(pieces) == list(whole)
-    for name, column in whole.items():
-        assert column.dtype == pieces[name].dtype
-        np.testing.assert_array_equal(column, pieces[name])
+    inputs = Inputs(*FORMATS[rankings])
+    options = Options.parse(measures=["nDCG", "CG"], k=[1, 3], ties=ties, ideal="truncated")
+    expected = room.query_columns(inputs, options)
+    monkeypatch.setattr(room, constant, value)
+    found = room.query_columns(inputs, options)
+    assert [(name, each.dtype) for name, each in found.items()] == [
+        (name, each.dtype) for name, each in expected.items()
+    ]
+    for name, column in expected.items():
+        np.testing.assert_array_equal(found[name], column)
 
 
 @pytest.mark.parametrize("size", [1, 4, 7, 1000])
@@ -52,28 +63,6 @@ def test_pieces_hold_each_slice_once_and_whole(monkeypatch: pytest.MonkeyPatch, 
     assert [value for piece in pieces for value in piece.values] == slices.values
     queries = [part for piece in pieces for part in np.split(piece.queries, np.cumsum(piece.parts.sizes)[:-1])]
     assert [part.tolist() for part in queries] == [np.flatnonzero(slices.code == at).tolist() for at in range(6)]
-
-
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize("rankings", ["grid", "ragged", "with documents that were not retrieved"])
-def test_few_documents_are_described_as_many_are(
-    monkeypatch: pytest.MonkeyPatch, rankings: str, tied: bool, ties: str
-) -> None:
-    rng = np.random.default_rng(31)
-    lengths = [4] * 12 if rankings == "grid" else rng.integers(1, 8, 12).tolist()
-    scores = [(rng.integers(0, 3, size) if tied else rng.permutation(size)).tolist() for size in lengths]
-    if rankings == "with documents that were not retrieved":
-        scores = [[-np.inf, *row[1:-1], None] if len(row) > 2 else row for row in scores]
-    inputs = Inputs(scores, [rng.integers(0, 3, size).tolist() for size in lengths])
-    options = Options.parse(measures=["nDCG", "CG"], k=[1, 3], ties=ties)
-    few = room.query_columns(inputs, options)
-    assert (few["worst nDCG@3"] < few["best nDCG@3"]).any() == tied
-    monkeypatch.setattr(room, "SORTED", 0)
-    many = room.query_columns(inputs, options)
-    assert list(few) == list(many)
-    for name, column in many.items():
-        np.testing.assert_array_equal(few[name], column)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +78,10 @@ def test_a_fault_in_a_later_piece_names_its_query(
     monkeypatch.setattr(room, "PIECE", 2)
     with pytest.raises(ValueError, match=place):
         room.query_columns(Inputs(*wrong), Options.parse())
+
+
+RUN: dict[str, Any] = {"q2": {"a": 1.0, "b": 0.5}, "q1": {"a": 2.0}}
+QRELS: dict[str, Any] = {"q1": {"a": 1}, "q2": {"b": 2, "c": 1}, "q3": {"a": 1}}
 
 
 def test_queries_without_a_value_count_nowhere(ndcg: Metric) -> None:
@@ -134,37 +127,33 @@ def test_nothing_is_relevant_where_nothing_judged_is_whatever_the_ideal(ndcg: Me
 
 def test_a_report_counts_the_judgments_behind_the_scores(ndcg: Metric) -> None:
     report = ndcg.report(**SMALL, k=[1, 2, 5])
-    assert report.counts == {
-        "queries": 4,
-        "nothing_relevant": 1,
-        "all_relevant": 0,
-        "nothing_retrieved": 1,
-        "left_out": 0,
-    }
-    assert report.queries["query"].to_pylist() == [0, 1, 2, 3]
-    assert report.queries["retrieved"].to_pylist() == [3, 2, 3, 0]
-    assert report.queries["judged"].to_pylist() == [3, 2, 3, 2]
-    assert report.queries["relevant"].to_pylist() == [2, 0, 2, 1]
-    assert report.queries["unjudged@1"].to_pylist() == [0, 0, 0, 0]
-    assert report.queries["unjudged@2"].to_pylist() == [0, 0, 1, 0]
+    kinds = ("queries", "nothing_relevant", "all_relevant", "nothing_retrieved", "left_out")
+    assert report.counts == dict(zip(kinds, (4, 1, 0, 1, 0), strict=True))
+    columns = ("query", "retrieved", "judged", "relevant", "unjudged@1", "unjudged@2")
+    assert list(zip(*(report.queries[name].to_pylist() for name in columns), strict=True)) == [
+        (0, 3, 3, 2, 0, 0),
+        (1, 2, 2, 0, 0, 0),
+        (2, 3, 3, 2, 0, 1),
+        (3, 0, 2, 1, 0, 0),
+    ]
     ranked = {name: (score.ranked, score.unjudged) for name, score in report.scores.items()}
     assert ranked == {"nDCG@1": (3, 0.0), "nDCG@2": (6, 1.0), "nDCG@5": (8, 1.0)}
-    note = "The cutoff 5 has no effect: no query has more than 3 retrieved or judged documents."
-    few = "Few queries (4): below 10, intervals and tests may be wrong more often than their levels say."
-    missing = '1 of 4 judged queries is missing from the run and counted as 0; missing="skip" skips them.'
-    short = "1 other query has fewer than 5 retrieved documents."
-    assert report.notes[:4] == (missing, short, note, few)
-    assert f"{note}\n{few}" in str(report)
+    notes = (
+        '1 of 4 judged queries is missing from the run and counted as 0; missing="skip" skips them.',
+        "1 other query has fewer than 5 retrieved documents.",
+        "The cutoff 5 has no effect: no query has more than 3 retrieved or judged documents.",
+        "Few queries (4): below 10, intervals and tests may be wrong more often than their levels say.",
+    )
+    assert report.notes[:4] == notes
+    assert "\n".join(notes[2:]) in str(report)
 
 
 def test_documents_that_are_tied_at_the_cutoff_are_unjudged_in_expectation(ndcg: Metric) -> None:
-    report = ndcg.report(predictions=[[1, 1, 1], [3, 2, 1]], references=[[None, 1, None], [1, None, 0]], k=2)
-    assert report.queries["unjudged@2"].to_pylist() == [pytest.approx(2 * 2 / 3), 1]
-    judged_only = ndcg.report(
-        predictions=[[1, 1, 1], [3, 2, 1]], references=[[None, 1, None], [1, None, 0]], k=2, judged_only=True
-    )
-    assert judged_only.queries["unjudged@2"].to_pylist() == [0, 0]
-    assert judged_only.scores["nDCG@2"].ranked == 3
+    sides = {"predictions": [[1, 1, 1], [3, 2, 1]], "references": [[None, 1, None], [1, None, 0]], "k": 2}
+    for options, unjudged, ranked in (({}, [2 * 2 / 3, 1], 4), ({"judged_only": True}, [0, 0], 3)):
+        report = ndcg.report(**sides, **options)
+        assert report.queries["unjudged@2"].to_pylist() == pytest.approx(unjudged)
+        assert report.scores["nDCG@2"].ranked == ranked
 
 
 def test_a_report_bounds_the_effect_of_the_order_of_ties(ndcg: Metric) -> None:
@@ -199,54 +188,51 @@ def test_chance_is_the_mean_over_all_orders_of_the_documents(ndcg: Metric, optio
 
 
 def test_chance_is_the_score_of_documents_that_are_all_tied(ndcg: Metric) -> None:
-    weight = np.arange(60) % 5
-    how = {"references": RELEVANCE, **SEVERAL, "sample_weight": weight}
-    report = ndcg.report(predictions=SYSTEMS["bm25"], **how)
+    how = {"references": RELEVANCE, **SEVERAL, "sample_weight": np.arange(60) % 5}
     tied = ndcg.compute(predictions=np.zeros_like(SYSTEMS["bm25"]), **how)
-    assert {name: score.random_order for name, score in report.scores.items()} == tied
-    comparison = ndcg.compare(systems=SYSTEMS, **how)
-    assert [scores["nDCG@3"].random_order for scores in comparison.scores.values()] == [tied["nDCG@3"]] * 3
+    for scores in ndcg.compare(systems=SYSTEMS, **how).scores.values():
+        assert {name: score.random_order for name, score in scores.items()} == tied
+    assert scores["nDCG@3"].ranked == 48 * 3  # not those of queries of weight 0
 
 
 def test_a_query_without_a_value_is_null(ndcg: Metric) -> None:
     report = ndcg.report(**SMALL, zero_division=math.nan)
     assert report.queries["nDCG"].is_null().to_pylist() == [False, True, False, False]
-    assert (
-        report.scores["nDCG"].value
-        == ndcg.compute(predictions=PREDICTIONS, references=REFERENCES, zero_division=math.nan)["nDCG"]
-    )
+    assert report.scores["nDCG"].value == ndcg.compute(**SMALL, zero_division=math.nan)["nDCG"]
     assert "NaN" not in json.dumps(report.to_dict())
 
 
-def test_queries_have_their_ids(ndcg: Metric, tmp_path: Path) -> None:
-    run = {"q2": {"a": 1.0, "b": 0.5}, "q1": {"a": 2.0}}
-    qrels = {"q1": {"a": 1}, "q2": {"b": 2, "c": 1}, "q3": {"a": 1}}
+@pytest.mark.parametrize(
+    ("inputs", "ids"),
+    [
+        ({"predictions": RUN, "references": QRELS}, ["q1", "q2", "q3"]),
+        ({"predictions": [1, 2, 3], "references": [0, 1, 1], "query_ids": [7, 5, 7]}, [7, 5]),
+        ({"predictions": {1: {"a": 1.0}, "one": {}}, "references": {1: {"a": 1}, "one": {"a": 1}}}, ["1", "one"]),
+        (
+            {"predictions": [1, 2], "references": [1, 1], "query_ids": np.array([2**63, 5], np.uint64)},
+            [str(2**63), "5"],
+        ),
+        ({"predictions": {2**70: {"a": 1.0}}, "references": {2**70: {"a": 1}}}, [str(2**70)]),
+        ({"predictions": {"\ud800": {"a": 1.0}}, "references": {"\ud800": {"a": 1}}}, ["\\ud800"]),
+        ({"predictions": {np.int64(3): {"a": 1.0}}, "references": {np.int64(3): {"a": 1}}}, [3]),
+    ],
+    ids=str,
+)
+def test_queries_have_their_ids(ndcg: Metric, inputs: dict[str, Any], ids: list[Any]) -> None:
+    report = ndcg.report(**inputs)
+    assert report.queries["query"].to_pylist() == ids
+    assert json.loads(json.dumps(report.to_dict()))["queries"]["query"] == ids
+
+
+def test_queries_of_files_have_their_ids(ndcg: Metric, tmp_path: Path) -> None:
     (tmp_path / "run").write_text("q2 Q0 a 1 1.0 t\nq2 Q0 b 2 0.5 t\nq1 Q0 a 1 2.0 t\n")
     (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 b 2\nq2 0 c 1\nq3 0 a 1\n")
-    for predictions, references in ((run, qrels), (tmp_path / "run", tmp_path / "qrels")):
-        report = ndcg.report(predictions=predictions, references=references, convention="trec_eval")
-        assert report.queries["query"].to_pylist() == ["q1", "q2", "q3"]
-        assert report.queries["retrieved"].to_pylist() == [1, 2, 0]
-        assert report.counts["nothing_retrieved"] == 1
-    flat = ndcg.report(predictions=[1, 2, 3], references=[0, 1, 1], query_ids=[7, 5, 7])
-    assert flat.queries["query"].to_pylist() == [7, 5]
-    mixed = {1: {"a": 1.0}, "one": {"a": 1.0}}
-    report = ndcg.report(predictions=mixed, references={1: {"a": 1}, "one": {"a": 1}})
-    assert report.queries["query"].to_pylist() == ["1", "one"]
-
-
-def test_ids_and_cutoffs_may_be_huge_or_broken_text(ndcg: Metric) -> None:
-    for ids in ([2**70, 1], ["\ud800", "a"], [np.int64(3), 4]):
-        run = {each: {"d": 1.0} for each in ids}
-        report = ndcg.report(predictions=run, references={each: {"d": 1} for each in ids}, k=2**64)
-        assert report.scores[f"nDCG@{2**64}"].value == 1.0
-        assert json.loads(json.dumps(report.to_dict()))["queries"]["query"] == [
-            int(each) if isinstance(each, np.int64) or each == 4 else str(each).replace("\ud800", "\\ud800")
-            for each in ids
-        ]
-    large = np.array([2**63, 2**63 + 1], np.uint64)
-    report = ndcg.report(predictions=[1, 2], references=[1, 1], query_ids=large)
-    assert report.queries["query"].to_pylist() == [str(2**63), str(2**63 + 1)]
+    inputs = {"predictions": tmp_path / "run", "references": tmp_path / "qrels", "convention": "trec_eval"}
+    report = ndcg.report(**inputs, k=2**64)
+    columns = [report.queries[name].to_pylist() for name in ("query", "retrieved", f"nDCG@{2**64}")]
+    assert columns[:2] == [["q1", "q2", "q3"], [1, 2, 0]]
+    assert report.counts["nothing_retrieved"] == 1
+    assert columns[2] == ndcg.compute(**inputs, use_aggregator=False)["nDCG"]
 
 
 def test_a_base_below_1_keeps_the_order_of_bounds(ndcg: Metric) -> None:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from evaluate import Metric
 from huggingface_hub import ModelCard, ModelCardData, metadata_load, metadata_save, parse_eval_result_entries
-from huggingface_hub.repocard_data import eval_results_to_model_index, model_index_to_eval_results
+from huggingface_hub.repocard_data import model_index_to_eval_results
 
 # The third query is the only one in German, so that its slice has no interval.
 RANKINGS: dict[str, Any] = {
@@ -29,14 +29,11 @@ def report(ndcg: Metric) -> Any:
 
 def parts(report: Any) -> list[tuple[str, int, Any]]:
     """Each score by its name, with the name of the slice, and the number of queries."""
-    slices = {"de": "de", "en": "en", "(none)": None}
-    found = [(name, 4, report.scores[name]) for name in NAMES]
-    found += [
+    return [(name, 4, report.scores[name]) for name in NAMES] + [
         (f"{name} slice={shown}", report.slices[value].queries, report.slices[value].scores[name])
-        for shown, value in slices.items()
+        for shown, value in {"de": "de", "en": "en", "(none)": None}.items()
         for name in NAMES
     ]
-    return found
 
 
 # --- The model card --------------------------------------------------------------------------------------------------
@@ -74,24 +71,12 @@ def test_the_fields_of_an_eval_result_are_passed_on(report: Any) -> None:
 def test_a_model_index_comes_back_from_a_model_card(report: Any, tmp_path: Path) -> None:
     index = report.to_model_index(**CARD, dataset_split="test")
     model, results = model_index_to_eval_results(index)
-    assert eval_results_to_model_index(model, results) == index
     data = ModelCardData(model_name=model, eval_results=results, license="mit")
-    card = ModelCard(f"---\n{data.to_yaml()}\n---\n# My ranker\n")
-    card.save(tmp_path / "README.md")
-    again = ModelCard.load(tmp_path / "README.md")
-    assert again.data.eval_results == results
-    assert again.data.to_dict()["model-index"] == index
+    ModelCard(f"---\n{data.to_yaml()}\n---\n# My ranker\n").save(tmp_path / "README.md")
+    again = ModelCard.load(tmp_path / "README.md").data
+    assert (again.eval_results, again.to_dict()["model-index"]) == (results, index)
     metadata_save(tmp_path / "other.md", {"model-index": index})
     assert metadata_load(tmp_path / "other.md") == {"model-index": index}
-
-
-def test_a_slice_without_a_value_is_left_out(ndcg: Metric) -> None:
-    rankings = {"predictions": [[1, 2], [2, 1], [1, 2]], "references": [[0, 1], [1, 0], [0, 0]]}
-    report = ndcg.report(**rankings, by=["en", "en", "de"], zero_division=float("nan"))
-    assert math.isnan(report.slices["de"].scores["nDCG"].value)
-    results = model_index_to_eval_results(report.to_model_index(**CARD))[1]
-    assert [each.metric_name for each in results] == ["nDCG", "nDCG slice=en"]
-    assert [key for key in report.flat() if "/low" not in key and "/high" not in key] == ["nDCG", "nDCG/slice=en"]
 
 
 # --- .eval_results ---------------------------------------------------------------------------------------------------
@@ -112,14 +97,17 @@ def test_an_entry_of_eval_results_has_the_score_and_notes_on_its_queries(report:
 def test_a_card_counts_the_queries_of_the_mean_and_those_that_are_left_out(ndcg: Metric) -> None:
     rankings = {"predictions": [[1, 2], [2, 1], [1, 2], [1, 2]], "references": [[0, 1], [1, 0], [0, 0], [0, 0]]}
     report = ndcg.report(**rankings, by=["en", "en", "de", "en"], zero_division=math.nan)
-    every, english = model_index_to_eval_results(report.to_model_index(**CARD))[1]
-    assert (every.metric_args["queries"], every.metric_args["left_out"]) == (2, 2)
-    assert (english.metric_args["queries"], english.metric_args["left_out"]) == (2, 1)
-    (entry,) = report.to_eval_results(dataset="user/queries", task_id="test")
-    assert ", 2 queries, 2 excluded; " in entry["notes"]
-    single = {side: rows[:1] for side, rows in rankings.items()}
-    (entry,) = ndcg.report(**single).to_eval_results(dataset="user/queries", task_id="test")
-    assert entry["notes"].startswith("nDCG, 1 query; ")
+    assert math.isnan(report.slices["de"].scores["nDCG"].value)  # so that it is left out
+    results = model_index_to_eval_results(report.to_model_index(**CARD))[1]
+    counts = [(each.metric_name, each.metric_args["queries"], each.metric_args["left_out"]) for each in results]
+    assert counts == [("nDCG", 2, 2), ("nDCG slice=en", 2, 1)]
+    assert [key for key in report.flat() if "/low" not in key and "/high" not in key] == ["nDCG", "nDCG/slice=en"]
+    for shown, text in (
+        (report, ", 2 queries, 2 excluded; "),
+        (ndcg.report(predictions=[[1, 2]], references=[[0, 1]]), "nDCG, 1 query; "),
+    ):
+        (entry,) = shown.to_eval_results(dataset="user/queries", task_id="test")
+        assert text in entry["notes"]
 
 
 def test_a_measure_is_needed_where_there_are_several(report: Any, ndcg: Metric) -> None:
@@ -152,22 +140,17 @@ def test_a_flat_report_has_a_number_for_every_score_and_interval(report: Any) ->
     expected = {}
     for name, _, score in parts(report):
         key = name.replace(" ", "/")
-        expected |= {key: score.value}
-        expected |= {} if math.isnan(score.low) else {f"{key}/low": score.low, f"{key}/high": score.high}
-    assert report.flat() == expected
+        expected |= {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
+    assert report.flat() == {key: value for key, value in expected.items() if not math.isnan(value)}
     assert {"nDCG@3", "nDCG@3/low", "nDCG@3/slice=en/high", "nDCG@3/slice=de"} <= report.flat().keys()
     assert "nDCG@3/slice=de/low" not in report.flat()
 
 
-def test_a_slice_called_low_hides_no_end_of_an_interval(ndcg: Metric) -> None:
+def test_slices_with_names_that_look_like_others_hide_nothing_or_are_rejected(ndcg: Metric) -> None:
     report = ndcg.report(**RANKINGS, by=["low", "low", "high", "high"])
     assert report.flat()["nDCG/low"] == report.scores["nDCG"].low
     assert report.flat()["nDCG/slice=low"] == report.slices["low"].scores["nDCG"].value
-
-
-def test_slices_with_names_that_look_the_same_are_rejected(ndcg: Metric) -> None:
-    rankings = {"predictions": [[3, 2, 1], [1, 2, 3], [2, 3, 1]], "references": [[2, 0, 1], [1, 0, 0], [1, 0, 0]]}
-    report = ndcg.report(**rankings, by=["x/low", "x", "x"])
+    report = ndcg.report(**RANKINGS, by=["x/low", "x", "x", "x"])
     with pytest.raises(ValueError, match="by: two values would be called 'nDCG/slice=x/low'; give the slices other"):
         report.flat()
 

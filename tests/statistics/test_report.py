@@ -1,10 +1,10 @@
-"""Reports on one system, as a user gets them from the metric: every figure from its definition."""
+"""A report has the scores of `compute` with their intervals, says of how many queries each is, and rejects the rest."""
 
 import json
 import math
 import subprocess
 import sys
-from functools import partial
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,11 @@ def test_the_intervals_are_those_of_the_values_of_the_queries(ndcg: Metric) -> N
     report = ndcg.report(**inputs, confidence=0.9)
     greatest = np.array([1 if name.startswith("nDCG") else math.inf for name in by_query])
     expected = intervals(np.array(list(by_query.values())), greatest=greatest, confidence=0.9)
-    assert [score.low for score in report.scores.values()] == expected.low.tolist()
-    assert [score.high for score in report.scores.values()] == expected.high.tolist()
-    assert [score.standard_error for score in report.scores.values()] == expected.standard_error.tolist()
-    assert report.resampling.confidence == 0.9
-    for score in report.scores.values():
+    for at, score in enumerate(report.scores.values()):
+        found = (score.low, score.high, score.standard_error)
+        assert found == (expected.low[at], expected.high[at], expected.standard_error[at])
         assert score.low < score.value < score.high
+    assert report.resampling.confidence == 0.9
 
 
 def test_queries_without_any_value_have_no_report(ndcg: Metric) -> None:
@@ -72,10 +71,13 @@ def test_batches_that_were_added_are_reported_on(fresh_metric: MetricFactory, nd
     metric = fresh_metric()
     metric.add_batch(predictions=PREDICTIONS[:2], references=REFERENCES[:2])
     metric.add_batch(predictions=PREDICTIONS[2:], references=REFERENCES[2:])
-    with pytest.raises(ValueError, match="confidence must be"):
-        metric.report(confidence=95)
-    with pytest.raises(ValueError, match=r"^sample_weight must hold"):
-        metric.report(sample_weight=[1, 2])
+    for wrong, error in (
+        ({"confidence": 95}, "^confidence must be"),
+        ({"sample_weight": [1, 2]}, "^sample_weight must hold"),
+        ({"query_ids": [7, 7, 7, 7]}, "^query_ids without predictions and references"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            metric.report(**wrong)
     assert len(metric) == 4
     assert metric.report(k=[1, 2]) == ndcg.report(**SMALL, k=[1, 2])
     assert len(metric) == 0
@@ -83,31 +85,31 @@ def test_batches_that_were_added_are_reported_on(fresh_metric: MetricFactory, nd
         metric.report()
 
 
-SCRIPT = """
-import json
-import datasets
-import evaluate
-import numpy as np
-rng = np.random.default_rng(0)
-relevance = rng.integers(0, 3, (20_011, 10))
-systems = {name: np.round(relevance + rng.normal(0, 1, relevance.shape), 1) for name in "ab"}
-ndcg = evaluate.load("ndcg.py")
-report = ndcg.report(predictions=systems["a"], references=relevance, k=[5, 10])
-comparison = ndcg.compare(systems=systems, references=relevance, k=[5, 10])
-print(json.dumps([report.to_dict(), comparison.to_dict()]))
-"""
-
-
 def test_any_number_of_threads_gives_the_same_report() -> None:
-    def run(threads: int) -> str:
-        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-        environment = lean_environment(**dict.fromkeys(names, str(threads)))
-        command = [sys.executable, "-c", SCRIPT]
-        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
-
-    one = run(1)
-    assert json.loads(one)[0]["counts"]["queries"] == 20_011
-    assert one == run(3)
+    script = """
+        import json
+        import numpy as np
+        from ndcg import compare, report
+        rng = np.random.default_rng(0)
+        relevance = rng.integers(0, 3, (20_011, 10))
+        systems = {name: np.round(relevance + rng.normal(0, 1, relevance.shape), 1) for name in "ab"}
+        alone = report(predictions=systems["a"], references=relevance, k=[5, 10])
+        both = compare(systems=systems, references=relevance, k=[5, 10])
+        print(json.dumps([alone.to_dict(), both.to_dict()]))
+    """
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", dedent(script)],
+            cwd=ROOT,
+            env=lean_environment(OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads, MKL_NUM_THREADS=threads),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in "13"
+    ]
+    assert json.loads(printed[0])[0]["counts"]["queries"] == 20_011
+    assert printed[0] == printed[1]
 
 
 NOT_A_NUMBER = (math.nan, True, "0.95", None, np.float64("nan"), -1)
@@ -121,80 +123,78 @@ REJECTED = {
 }
 
 
+OF_COMPARE, OF_BOTH = ("compare", "compare_reports"), ("compare", "report")
+FUNCTIONS = {"confidence": (*OF_COMPARE, "report"), "margin": OF_COMPARE, "seed": OF_COMPARE}
+
+
 @pytest.mark.parametrize(("error", "value"), [(error, value) for error, values in REJECTED.items() for value in values])
 def test_a_value_that_makes_no_sense_is_rejected_by_every_function(ndcg: Metric, error: str, value: Any) -> None:
     option = error.split()[0]
-    inputs = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE}
-    report = ndcg.report(**inputs)
-    calls = [partial(ndcg.compare, systems=SYSTEMS, references=RELEVANCE)]
-    if option in ("confidence", "margin", "seed"):
-        calls.append(partial(ndcg.compare_reports, {"a": report, "b": report}))
-    if option not in ("margin", "seed"):
-        calls.append(partial(ndcg.report, **inputs))
-    for call in calls:
+    inputs: dict[str, Any] = {
+        "compare": {"systems": SYSTEMS, "references": RELEVANCE},
+        "report": {"predictions": SYSTEMS["bm25"], "references": RELEVANCE},
+    }
+    inputs["compare_reports"] = {"reports": dict.fromkeys("ab", ndcg.report(**inputs["report"]))}
+    for function in FUNCTIONS.get(option, OF_BOTH):
         with pytest.raises(ValueError, match=f"^{error}"):
-            call(**{option: value})
+            getattr(ndcg, function)(**inputs[function], **{option: value})
 
 
 @pytest.mark.parametrize(
-    ("queries", "options"),
+    ("references", "options", "queries"),
     [
-        ((PREDICTIONS[:1], REFERENCES[:1]), {}),
-        (([[1, 2], [1]], [[1, 0], [0]]), {"zero_division": math.nan}),
-        (([[1, 2], [1, 2]], [[1, 0], [0, 1]]), {"sample_weight": [1, 0]}),
+        ([[2, 0, 1]], {}, "1"),
+        ([[2, 0, 1], [0, 0]], {"zero_division": math.nan}, "1 of 2"),
+        ([[2, 0, 1], [0, 1]], {"sample_weight": [1, 0]}, "1 of 2"),
     ],
     ids=["alone", "the other has no value", "the other has no weight"],
 )
 def test_one_query_has_a_score_without_an_interval(
-    ndcg: Metric, queries: tuple[Any, Any], options: dict[str, Any]
+    ndcg: Metric, references: list[list[int]], options: dict[str, Any], queries: str
 ) -> None:
-    inputs = {"predictions": queries[0], "references": queries[1], **options}
-    report = ndcg.report(**inputs)
+    ranked = [[3, 3, 1], [1, 2]][: len(references)]
+    report = ndcg.report(predictions=ranked, references=references, **options)
     score = report.scores["nDCG"]
-    assert score.value == ndcg.compute(**inputs)["nDCG"]
-    assert (score.queries, score.left_out(len(queries[0]))) == (1, len(queries[0]) - 1)
+    assert score.value == ndcg.compute(predictions=ranked, references=references, **options)["nDCG"]
+    assert (score.queries, score.left_out(len(ranked))) == (1, len(ranked) - 1)
     assert all(map(math.isnan, (score.low, score.high, score.standard_error)))
     assert "A single query says nothing about others: its score has no interval." in report.notes
-    assert report.tables()[0][1][:4] == ["nDCG", score.cells("", queries=len(queries[0]))["queries"],
-                                         f"{score.value:.4f}", "–"]  # fmt: skip
+    assert report.tables()[0][1][:4] == ["nDCG", queries, f"{score.value:.4f}", "–"]
     assert ndcg.Report.from_dict(json.loads(json.dumps(report.to_dict()))).to_dict() == report.to_dict()
     with pytest.raises(ValueError, match=r"^a comparison needs at least two queries .* got 1; report gives the score"):
-        ndcg.compare(systems={"a": queries[0], "b": queries[0]}, references=queries[1], **options)
+        ndcg.compare(systems={"a": ranked, "b": ranked}, references=references, **options)
 
 
 LEFT_OUT: dict[str, Any] = {
     "predictions": {"q1": {"a": 2, "b": 1}, "q2": {"a": 1, "b": 2}, "q3": {"a": 1}},
     "references": {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}, "q3": {"a": 0}, "q4": {"a": 1}, "q5": {"a": 0}},
 }
+BY = {"q1": "de", "q2": "de", "q3": "en", "q4": "en", "q5": "en"}
+NOTHING_RELEVANT = "2 of 5 queries have no relevant documents and are excluded from the mean."
+NOT_IN_THE_RUN = "2 of 5 judged queries are missing from the run and excluded from the mean."
 
 
 @pytest.mark.parametrize(
     ("options", "counted", "notes"),
     [
         ({}, 5, []),
-        ({"zero_division": math.nan}, 3, ["2 of 5 queries have no relevant documents and are excluded from the mean."]),
-        ({"missing": "skip"}, 3, ["2 of 5 judged queries are missing from the run and excluded from the mean."]),
+        ({"zero_division": math.nan}, 3, [NOTHING_RELEVANT]),
+        ({"missing": "skip"}, 3, [NOT_IN_THE_RUN]),
         (
             {"missing": "skip", "zero_division": math.nan},
             2,
-            [
-                "2 of 5 judged queries are missing from the run and excluded from the mean.",
-                "1 of 5 queries has no relevant documents and is excluded from the mean.",
-            ],
+            [NOT_IN_THE_RUN, "1 of 5 queries has no relevant documents and is excluded from the mean."],
         ),
+        ({"convention": "pytrec_eval"}, 3, [NOT_IN_THE_RUN]),
         (
-            {"convention": "pytrec_eval"},
+            {"sample_weight": [1, 1, 1, 0, 0]},
             3,
-            ["2 of 5 judged queries are missing from the run and excluded from the mean."],
+            ["2 of 5 queries have a weight of 0 and are excluded from the mean."],
         ),
-        ({"sample_weight": [1, 1, 1, 0, 0]}, 3, ["2 of 5 queries have a weight of 0 and are excluded from the mean."]),
         (
             {"zero_division": math.nan, "ideal": "retrieved"},
             2,
-            [
-                "2 of 5 queries have no relevant documents and are excluded from the mean.",
-                "1 of 5 queries has an ideal DCG of 0 and is excluded from the mean.",
-            ],
+            [NOTHING_RELEVANT, "1 of 5 queries has an ideal DCG of 0 and is excluded from the mean."],
         ),
     ],
     ids=str,
@@ -202,28 +202,21 @@ LEFT_OUT: dict[str, Any] = {
 def test_a_mean_says_of_how_many_queries_it_is_and_notes_count_the_others(
     ndcg: Metric, options: dict[str, Any], counted: int, notes: list[str]
 ) -> None:
-    by = {"q1": "de", "q2": "de", "q3": "en", "q4": "en", "q5": "en"}
-    report = ndcg.report(**LEFT_OUT, by=by, **options)
-    values = ndcg.compute(**LEFT_OUT, use_aggregator=False, **{**options, "sample_weight": None})["nDCG"]
-    weight = options.get("sample_weight", [1] * 5)
-    assert sum(not math.isnan(value) and w > 0 for value, w in zip(values, weight, strict=True)) == counted
+    report = ndcg.report(**LEFT_OUT, by=BY, **options)
     score = report.scores["nDCG"]
     assert (score.queries, score.left_out(5)) == (counted, 5 - counted)
-    text = "5" if counted == 5 else f"{counted} of 5"
+    text = {5: "5"}.get(counted, f"{counted} of 5")
     assert [row[:2] for row in report.tables()[0]] == [["measure", "queries"], ["nDCG", text]]
-    in_slices = {value: each.scores["nDCG"].queries for value, each in report.slices.items()}
-    assert in_slices["de"] == 2
-    assert sum(in_slices.values()) == counted
+    of_slices = {name: part.scores["nDCG"].queries for name, part in report.slices.items()}
+    assert of_slices == {"de": 2, "en": counted - 2}
     assert [note for note in report.notes if "excluded from the mean" in note] == notes
     assert ndcg.Report.from_dict(report.to_dict()) == report
 
 
 def test_measures_over_different_queries_have_different_counts(ndcg: Metric) -> None:
-    by = {"q1": "de", "q2": "de", "q3": "en", "q4": "en", "q5": "en"}
-    how = {"measures": ["nDCG@2", "DCG@2"], "zero_division": math.nan}
-    report = ndcg.report(**LEFT_OUT, by=by, **how)
+    report = ndcg.report(**LEFT_OUT, by=BY, measures=["nDCG@2", "DCG@2"], zero_division=math.nan)
     assert {name: score.queries for name, score in report.scores.items()} == {"nDCG@2": 3, "DCG@2": 5}
-    assert "2 of 5 queries have no relevant documents and are excluded from the mean of nDCG@2." in report.notes
+    assert NOTHING_RELEVANT.replace("mean.", "mean of nDCG@2.") in report.notes
     slices = report.tables()[1]
     assert slices[0] == ["slice", "queries", "nDCG@2", "95% interval", "queries", "DCG@2", "95% interval"]
     assert [[row[0], row[1], row[4]] for row in slices[1:]] == [["de", "2", "2"], ["en", "1 of 3", "3"]]
@@ -232,27 +225,13 @@ def test_measures_over_different_queries_have_different_counts(ndcg: Metric) -> 
 def test_a_comparison_has_the_number_of_values_next_to_each_mean(ndcg: Metric) -> None:
     run = LEFT_OUT["predictions"]
     systems = {"a": {**run, "q4": {"a": 1}}, "b": {query: run[query] for query in ("q1", "q2")}}
-    by = {"q1": "de", "q2": "de", "q3": "de", "q4": "en", "q5": "en"}
-    found = ndcg.compare(systems=systems, references=LEFT_OUT["references"], missing="skip", by=by)
+    found = ndcg.compare(systems=systems, references=LEFT_OUT["references"], missing="skip", by={**BY, "q3": "de"})
     assert [score["nDCG"].queries for score in found.scores.values()] == [2, 2]
-    assert [row[:3] for row in found.tables()[0][1:]] == [
-        ["a  a", "2 of 5", f"{found.scores['a']['nDCG'].value:.4f}"],
-        ["b  b", "2 of 5", f"{found.scores['b']['nDCG'].value:.4f}"],
-    ]
+    assert [row[:2] for row in found.tables()[0][1:]] == [["a  a", "2 of 5"], ["b  b", "2 of 5"]]
     assert found.tables()[3][1][:2] == ["de", "2 of 3"]
     assert found.pairs[0].queries == 2
     assert "3 of 5 judged queries are missing from a run and excluded from the mean." in found.notes
     assert ndcg.Comparison.from_dict(json.loads(json.dumps(found.to_dict()))).to_dict() == found.to_dict()
-
-
-def test_query_ids_without_rankings_are_rejected(fresh_metric: MetricFactory) -> None:
-    metric = fresh_metric()
-    metric.add_batch(predictions=[[1, 2], [2, 1]], references=[[1, 0], [1, 0]])
-    for method in (metric.report, metric.compute):
-        with pytest.raises(ValueError, match=r"^query_ids without predictions and references"):
-            method(query_ids=[7, 7])
-    assert len(metric) == 2
-    metric.compute()
 
 
 def test_the_lowest_queries_come_first_without_those_that_no_ranking_could_improve(ndcg: Metric) -> None:
