@@ -10987,10 +10987,9 @@ class Reported(NamedTuple):
 
     def as_given(self) -> "Reported":
         """Return the scores before they were read as percentages, since a DCG may be above 1."""
-        scores = (
-            (cutoff, round(self.scale * score, 12), self.scale * precision) for cutoff, score, precision in self.scores
-        )
-        return self._replace(percent=self.percent and self.scale == 1, scale=1, scores=tuple(scores))
+        scale = self.scale
+        scores = ((cutoff, round(scale * score, 12), scale * precision) for cutoff, score, precision in self.scores)
+        return self._replace(percent=self.percent and scale == 1, scale=1, scores=tuple(scores))
 
     def evidence(self, rankings: Rankings) -> list[Evidence]:
         """Return the evidence that a combination of options must match.
