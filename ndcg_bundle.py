@@ -10019,6 +10019,8 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
 # ndcg/show/drawing.py: Draw results with Matplotlib: values with their intervals, in panels side by side.
 
 IN_A_ROW = 4  # panels
+SYMBOLS = "os^vD<>pPX*h"  # of dots, since the ten colors repeat, and some readers do not see all of them
+LINES = ("-", "--", ":", "-.")
 
 
 class Mark(NamedTuple):
@@ -10081,13 +10083,13 @@ def figure_of(
     return figure, axes[:panels]
 
 
-def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
+def draw_mark(axes: Any, mark: Mark, at: float, color: str, symbol: str = "o", *, upright: bool = False) -> None:
     """Draw a value with its interval at a height, or upright, at a position of the other axis."""
     line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
     if upright:
         line, dot = line[::-1], dot[::-1]
-    axes.plot(*line, color=color, linewidth=2, label=label)
-    axes.plot(*dot, "o", color=color, markerfacecolor=color if mark.filled else "white")
+    axes.plot(*line, color=color, linewidth=2)
+    axes.plot(*dot, symbol, color=color, markerfacecolor=color if mark.filled else axes.get_facecolor())
 
 
 def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()) -> None:
@@ -10095,14 +10097,16 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
 
     Args:
         axes: the axes to draw into.
-        rows: the name of each row with its values, which are drawn close together in different colors.
+        rows: the name of each row with its values, which are drawn close together with different colors and symbols.
         labels: the names of the values of a row in a legend.
     """
     for at, (_, marks) in enumerate(rows):
         for number, mark in enumerate(marks):
-            height = at + (number + 0.5) / len(marks) / 2 - 0.25
-            label = labels[number].replace("$", r"\$") if labels and at == 0 else None
-            draw_mark(axes, mark, height, f"C{number}", label=label)
+            height = at + ((number + 0.5) / len(marks) - 0.5) * 0.75
+            draw_mark(axes, mark, height, f"C{number}", SYMBOLS[number % len(SYMBOLS)])
+    for number, label in enumerate(labels):  # which the first row may lack
+        symbol = SYMBOLS[number % len(SYMBOLS)]
+        axes.plot([], [], color=f"C{number}", marker=symbol, linewidth=2, label=label.replace("$", r"\$"))
     name_rows(axes, [name for name, _ in rows])
 
 
@@ -11373,7 +11377,8 @@ class Explanation(Readable):
         known = self._sorted()
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for at, (name, number) in enumerate(known):
-            axes.plot(number, at, "o", color="C0", markerfacecolor="C0" if name in self.matches else "white")
+            inside = "C0" if name in self.matches else axes.get_facecolor()
+            axes.plot(number, at, "o", color="C0", markerfacecolor=inside)
         axes.set_yticks(range(len(known)), [name for name, _ in known])
         axes.grid(axis="x", alpha=0.3)
         axes.set_xlabel(self.measure)
@@ -13579,9 +13584,10 @@ class Report(Readable):
         axes.set_title(f"Mean of {_count_range(self.scores[name] for name in names)} queries")
 
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
-        for name in names:
+        for at, name in enumerate(names):
             values = self.queries[name].drop_null().sort().to_numpy()
-            axes.plot([100 * (each + 0.5) / len(values) for each in range(len(values))], values, label=name)
+            shares = [100 * (each + 0.5) / len(values) for each in range(len(values))]
+            axes.plot(shares, values, linestyle=LINES[at % len(LINES)], label=name)
         axes.set_xlabel("% of the queries, lowest first")
         axes.set_ylabel("value of a query")
         legend_above(axes)
@@ -16461,8 +16467,8 @@ def plot_means(
         seen, tested = (pair, testing.tested) if pair.system == system else (pair.turned(), -testing.tested)
         draw_mark(axes, Mark(value, mean + seen.low_holm, mean + seen.high_holm, _is_significant(pair)), at, "C1")
         p = p_text(pair.p_holm)
-        difference = number_text(seen.difference, sign="+")
-        figures[system] = f"{number_text(value)}  {difference}  p {'' if p.startswith('<') else '= '}{p}"
+        p = f"< {p[1:]}" if p.startswith("<") else f"= {p}"
+        figures[system] = f"{number_text(value)}  {number_text(seen.difference, sign='+')}  p {p}"
         if testing.margin:
             axes.plot([mean + tested] * 2, [at - 0.5, at + 0.5], color="gray", linestyle="dashed", linewidth=1)
     name_rows(axes, list(scores))

@@ -221,7 +221,8 @@ class Explanation(Readable):
         known = self._sorted()
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for at, (name, number) in enumerate(known):
-            axes.plot(number, at, "o", color="C0", markerfacecolor="C0" if name in self.matches else "white")
+            inside = "C0" if name in self.matches else axes.get_facecolor()
+            axes.plot(number, at, "o", color="C0", markerfacecolor=inside)
         axes.set_yticks(range(len(known)), [name for name, _ in known])
         axes.grid(axis="x", alpha=0.3)
         axes.set_xlabel(self.measure)

@@ -565,7 +565,7 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
     names = [label.get_text() for label in axes.get_yticklabels()]
     shown = {name: dot.get_xdata()[0] for name, dot in zip(names, dots, strict=True)}
     assert shown == found.scores
-    filled = {name for name, dot in zip(names, dots, strict=True) if dot.get_markerfacecolor() != "white"}
+    filled = {name for name, dot in zip(names, dots, strict=True) if dot.get_markerfacecolor() == dot.get_color()}
     assert filled == set(found.matches) == {"lightgbm", "xgboost", "allrank"}
     (line,) = (line for line in axes.lines if line.get_marker() != "o")
     assert list(line.get_xdata()) == [0.9865] * 2
