@@ -2150,6 +2150,8 @@ def _plain(table: Table) -> str:
 def _records(table: Table) -> str:
     """Return each row of a table as its name and, below it, a line with the heading and value of each cell.
 
+    A row without a name continues the one above.
+
     >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
     run: bm25
      queries  60
@@ -2159,7 +2161,7 @@ def _records(table: Table) -> str:
     width = max(map(len, headings), default=0)
     lines = []
     for first, *cells in rows:
-        lines.append(f"{name}: {first}")
+        lines += [f"{name}: {first}"] if first else []
         lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
     return "\n".join(lines)
 
@@ -11335,7 +11337,7 @@ class Explanation(Readable):
     def _certainty(self) -> Iterator[str]:
         """Yield how many combinations match, and how certain that makes the result."""
         count = len(self.combinations)
-        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
+        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:,.1f} would"
         yield f"{count:,} of {self.tried:,} combinations of options give it{chance}."
         if count > 1 and self.distinct == 1:
             yield "These give the same value for every query, so the queries do not distinguish them."
@@ -16550,7 +16552,7 @@ ONE_SIDED = (
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
 INDEPENDENT = (
-    "The systems have different queries, which count as independent samples: the difficulty of the queries does not "
+    "The queries of the systems count as independent samples: the difficulty of the queries does not "
     "cancel out, so it takes more queries to find a difference than with the same queries."
 )
 
@@ -17292,10 +17294,12 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
     (first, signature), *others = ((name, report.signature) for name, report in reports.items())
     one = _choices(signature)
     names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
+    omitted = {option.said_as: str(option.unsaid[0]) for option in OPTIONS.values() if option.unsaid}
     for name, each in others:
         other = _choices(each)
         if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
-            sides = (f"{names.get(key, key)} ({one.get(key)} and {other.get(key)})" for key in differing)
+            values = ([side.get(key, omitted.get(key, "not given")) for side in (one, other)] for key in differing)
+            sides = (f"{names.get(key, key)} ({a} and {b})" for key, (a, b) in zip(differing, values, strict=True))
             problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
             raise ValueError(f"reports: {problem}; score both with the same options")
     return signature

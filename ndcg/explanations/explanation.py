@@ -179,7 +179,7 @@ class Explanation(Readable):
     def _certainty(self) -> Iterator[str]:
         """Yield how many combinations match, and how certain that makes the result."""
         count = len(self.combinations)
-        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
+        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:,.1f} would"
         yield f"{count:,} of {self.tried:,} combinations of options give it{chance}."
         if count > 1 and self.distinct == 1:
             yield "These give the same value for every query, so the queries do not distinguish them."

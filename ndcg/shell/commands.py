@@ -67,11 +67,12 @@ def in_words_of_the_shell(problem: str) -> str:
     problem = re.sub(r"^systems\['(.*?)'\]: ", r"\1: ", problem)
     problem = re.sub(r"^references: (.*?: (?:line|row|query) \S+: query )", r"\1", problem)  # the file is named
     problem = problem.replace("report gives", "ndcg score gives")
+    problem = problem.replace("with paired=True", "without --unpaired").replace("paired=False", "--unpaired")
     problem = re.sub(r"^k must be .*; got", "-k must be a positive integer, all, or several with commas; got", problem)
     problem = problem.replace('"keep" as it is', 'negative_relevance="keep" as it is')
     problem = re.sub(r"choose k=(\d+)$", r"choose -m nDCG@\1 or -k \1", problem)
     problem = re.sub(r"choose k=None$", "choose -m nDCG or -k all", problem)
-    return in_words_of(FLAGS, problem, "{} {}")
+    return in_words_of(FLAGS, problem, "{} {}").replace("--judged-only True", "--judged-only")
 
 
 def _score(args: argparse.Namespace) -> Listing:
@@ -207,7 +208,8 @@ def _explain(args: argparse.Namespace) -> Listing:
         }
         for name, number in explanation.scores.items()
     ]
-    return Listing(explanation.tables(), explanation.remarks(), explanation.signature, rows, explanation.to_dict())
+    sentences = [re.sub(r"\(convention=.*; in the shell ", "(", each) for each in explanation.remarks()]
+    return Listing(explanation.tables(), sentences, explanation.signature, rows, explanation.to_dict())
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], Listing]] = {

@@ -49,7 +49,7 @@ ONE_SIDED = (
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
 INDEPENDENT = (
-    "The systems have different queries, which count as independent samples: the difficulty of the queries does not "
+    "The queries of the systems count as independent samples: the difficulty of the queries does not "
     "cancel out, so it takes more queries to find a difference than with the same queries."
 )
 
