@@ -10113,11 +10113,12 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
 
 
 def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
-    """Label the rows, the first on top; a dollar sign is not math."""
+    """Label the rows, the first on top, and values sparsely; a dollar sign is not math."""
     heights = range(len(names)) if heights is None else heights
     axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():
         tick.set_parse_math(False)
+    axes.locator_params(axis="x", nbins=5)  # more overlap in a narrow panel
     axes.set_ylim(max(heights) + 0.6, min(heights) - 0.6)
 
 
@@ -13015,6 +13016,9 @@ def system_names(systems: Any, baseline: Any, argument: str = "systems", content
 
 # ndcg/statistics/notes.py: Notes: sentences that help the reader of a report or a comparison to interpret its figures.
 
+NAMED_SLICES = 5  # slices in a sentence
+
+
 def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
     """Return notes on cutoffs without effect, only relevant documents, and few queries."""
     few = _few_queries(systems, options)
@@ -13211,24 +13215,27 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     return sentences
 
 
-def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slices: int) -> list[str]:
+def notes_on_slices(
+    pairs: Sequence[Pair], testing: Testing, compared: Collection[Value], slices: Sequence[Value]
+) -> list[str]:
     """Return notes on the correction of p-values in slices, and on slices that are not compared.
 
     Args:
         pairs: the pairs of all queries.
         testing: the hypotheses of the tests.
-        compared: the number of slices that are compared.
-        slices: the number of slices.
+        compared: the slices that are compared.
+        slices: all slices.
     """
     sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
         measures = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
-        family = f"{together * compared:,} pairs: {together:,} of {measures} in each"
-        sentences.append(f"In slices, p-values are corrected by Holm for {family} of {compared:,} slices.")
-    if left := slices - compared:
-        few = "fewer than two of their queries have a value"
-        sentences.append(f"{left:,} of {slices:,} slices are not compared, since {few}.")
+        family = f"{together * len(compared):,} pairs: {together:,} of {measures} in each"
+        sentences.append(f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices.")
+    if left := [slice_name(value) for value in slices if value not in compared]:
+        few = f"fewer than two of their queries have a value: {', '.join(left[:NAMED_SLICES])}"
+        more = f" and {len(left) - NAMED_SLICES:,} more" if len(left) > NAMED_SLICES else ""
+        sentences.append(f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}.")
     return sentences
 
 
@@ -17083,9 +17090,8 @@ def comparison_of(
     results = results_of(columns, slices, contest)
     of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
     if slices is not None:
-        compared, several = results["slices"], len(slices.values)
-        of_slices = notes_on_slices(results["pairs"], contest.testing, len(compared), several)
-        of_tests = [*of_tests, *small_slices(compared), *of_slices]
+        of_slices = notes_on_slices(results["pairs"], contest.testing, results["slices"], slices.values)
+        of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]
         columns = {name: with_slices(each, slices) for name, each in columns.items()}
     return Comparison(
         signature=signature,

@@ -101,11 +101,12 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
 
 
 def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
-    """Label the rows, the first on top; a dollar sign is not math."""
+    """Label the rows, the first on top, and values sparsely; a dollar sign is not math."""
     heights = range(len(names)) if heights is None else heights
     axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():
         tick.set_parse_math(False)
+    axes.locator_params(axis="x", nbins=5)  # more overlap in a narrow panel
     axes.set_ylim(max(heights) + 0.6, min(heights) - 0.6)
 
 
