@@ -197,19 +197,14 @@ def _explain(args: argparse.Namespace) -> Listing:
     if others:
         raise ValueError("-k must be one cutoff, since a score has one")
     got = None if args.got is None else path_of(args.got)
-    explanation = explain(predictions=run, k=k, got=got, between=args.between, **options)
-    save_plot(explanation.plot, args.plot)
+    found = explain(predictions=run, k=k, got=got, between=args.between, **options)
+    save_plot(found.plot, args.plot)
     rows = [
-        {
-            "convention": name,
-            "score": number,
-            "matches": name in explanation.matches,
-            "error": explanation.errors.get(name),
-        }
-        for name, number in explanation.scores.items()
+        {"convention": name, "score": score, "matches": name in found.matches, "error": found.errors.get(name)}
+        for name, score in found.scores.items()
     ]
-    sentences = [re.sub(r"\(convention=.*; in the shell ", "(", each) for each in explanation.remarks()]
-    return Listing(explanation.tables(), sentences, explanation.signature, rows, explanation.to_dict())
+    sentences = [re.sub(r"\(convention=.*; in the shell ", "(", each) for each in found.remarks()]
+    return Listing(found.tables(), sentences, found.signature, rows, found.to_dict())
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], Listing]] = {

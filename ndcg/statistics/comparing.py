@@ -132,11 +132,7 @@ def compare(
 
 
 def comparison_of(
-    columns: Mapping[str, PerQuery],
-    slices: Slices | None,
-    contest: Contest,
-    signature: str,
-    notes: Sequence[str] = (),
+    columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest, signature: str, notes: Sequence[str] = ()
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
     results = results_of(columns, slices, contest)

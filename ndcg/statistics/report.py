@@ -131,10 +131,7 @@ class Report(Readable):
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
-            "slices": [
-                {"slice": value, "queries": each.queries, "scores": without_nan(each.scores)}
-                for value, each in self.slices.items()
-            ],
+            "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
         }
 
     @classmethod
