@@ -2150,6 +2150,8 @@ def _plain(table: Table) -> str:
 def _records(table: Table) -> str:
     """Return each row of a table as its name and, below it, a line with the heading and value of each cell.
 
+    A row without a name continues the one above.
+
     >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
     run: bm25
      queries  60
@@ -2159,7 +2161,7 @@ def _records(table: Table) -> str:
     width = max(map(len, headings), default=0)
     lines = []
     for first, *cells in rows:
-        lines.append(f"{name}: {first}")
+        lines += [f"{name}: {first}"] if first else []
         lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
     return "\n".join(lines)
 
@@ -10177,6 +10179,8 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
 # ndcg/show/drawing.py: Draw results with Matplotlib: values with their intervals, in panels side by side.
 
 IN_A_ROW = 4  # panels
+SYMBOLS = "os^vD<>pPX*h"  # of dots, since the ten colors repeat, and some readers do not see all of them
+LINES = ("-", "--", ":", "-.")
 
 
 class Mark(NamedTuple):
@@ -10239,13 +10243,13 @@ def figure_of(
     return figure, axes[:panels]
 
 
-def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
+def draw_mark(axes: Any, mark: Mark, at: float, color: str, symbol: str = "o", *, upright: bool = False) -> None:
     """Draw a value with its interval at a height, or upright, at a position of the other axis."""
     line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
     if upright:
         line, dot = line[::-1], dot[::-1]
-    axes.plot(*line, color=color, linewidth=2, label=label)
-    axes.plot(*dot, "o", color=color, markerfacecolor=color if mark.filled else "white")
+    axes.plot(*line, color=color, linewidth=2)
+    axes.plot(*dot, symbol, color=color, markerfacecolor=color if mark.filled else axes.get_facecolor())
 
 
 def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()) -> None:
@@ -10253,23 +10257,26 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
 
     Args:
         axes: the axes to draw into.
-        rows: the name of each row with its values, which are drawn close together in different colors.
+        rows: the name of each row with its values, which are drawn close together with different colors and symbols.
         labels: the names of the values of a row in a legend.
     """
     for at, (_, marks) in enumerate(rows):
         for number, mark in enumerate(marks):
-            height = at + (number + 0.5) / len(marks) / 2 - 0.25
-            label = labels[number].replace("$", r"\$") if labels and at == 0 else None
-            draw_mark(axes, mark, height, f"C{number}", label=label)
+            height = at + ((number + 0.5) / len(marks) - 0.5) * 0.75
+            draw_mark(axes, mark, height, f"C{number}", SYMBOLS[number % len(SYMBOLS)])
+    for number, label in enumerate(labels):  # which the first row may lack
+        symbol = SYMBOLS[number % len(SYMBOLS)]
+        axes.plot([], [], color=f"C{number}", marker=symbol, linewidth=2, label=label.replace("$", r"\$"))
     name_rows(axes, [name for name, _ in rows])
 
 
 def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
-    """Label the rows, the first on top; a dollar sign is not math."""
+    """Label the rows, the first on top, and values sparsely; a dollar sign is not math."""
     heights = range(len(names)) if heights is None else heights
     axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():
         tick.set_parse_math(False)
+    axes.locator_params(axis="x", nbins=5)  # more overlap in a narrow panel
     axes.set_ylim(max(heights) + 0.6, min(heights) - 0.6)
 
 
@@ -11081,8 +11088,6 @@ class Reported(NamedTuple):
     """Scores that somebody reported.
 
     Attributes:
-        words: the scores as text, as they were reported.
-        score: the score, or the first of several; nan for the values of queries.
         percent: whether the score was given in percent.
         scale: 100 if the score was read in percent although it has no percent sign; else 1.
         scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
@@ -11090,8 +11095,6 @@ class Reported(NamedTuple):
         k: the cutoff.
     """
 
-    words: str
-    score: float
     percent: bool
     scale: int
     scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
@@ -11116,10 +11119,10 @@ class Reported(NamedTuple):
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
-            return cls("these values of queries", math.nan, False, 1, (), got, k)
+            return cls(False, 1, (), got, k)
         score, precision, percent = _number_and_precision(got)
         scale = 100 if percent and not _has_sign(got) else 1
-        return cls(f"{score:g}", score, percent, scale, (((), score, precision),), None, k)
+        return cls(percent, scale, (((), score, precision),), None, k)
 
     @classmethod
     def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
@@ -11131,16 +11134,27 @@ class Reported(NamedTuple):
             _, at, cutoff = name.partition("@")
             scores.append(((int(cutoff) if at else None,), score, precision))
             percents.append(percent)
-        words = " and ".join(f"{name} {score:g}" for name, (_, score, _) in zip(got, scores, strict=True))
         scale = 100 if all(percents) and not any(map(_has_sign, got.values())) else 1
-        return cls(words, scores[0][1], any(percents), scale, tuple(scores), None, scores[0][0][0])
+        return cls(any(percents), scale, tuple(scores), None, scores[0][0][0])
 
-    def as_given(self) -> list[Evidence]:
-        """Return the original scores if they were read as percentages, since a DCG may be above 1."""
-        return [
-            Evidence(np.array([self.scale * score]), self.scale * precision, cutoff)
-            for cutoff, score, precision in self.scores
-        ]
+    @property
+    def words(self) -> str:
+        """The scores as text."""
+        if self.values is not None:
+            return "these values of queries"
+        names = [f"{result_name('nDCG', *cutoff)} " if cutoff else "" for cutoff, _, _ in self.scores]
+        return " and ".join(f"{name}{score:g}" for name, (_, score, _) in zip(names, self.scores, strict=True))
+
+    @property
+    def score(self) -> float:
+        """The score, or the first of several; nan for the values of queries."""
+        return self.scores[0][1] if self.scores else math.nan
+
+    def as_given(self) -> "Reported":
+        """Return the scores before they were read as percentages, since a DCG may be above 1."""
+        scale = self.scale
+        scores = ((cutoff, round(scale * score, 12), scale * precision) for cutoff, score, precision in self.scores)
+        return self._replace(percent=self.percent and scale == 1, scale=1, scores=tuple(scores))
 
     def evidence(self, rankings: Rankings) -> list[Evidence]:
         """Return the evidence that a combination of options must match.
@@ -11250,20 +11264,109 @@ def _number_and_precision(got: Any) -> tuple[float, float, bool]:
     return float(number / 100 if percent else number), max(0.5 * unit * (1 + PRECISION), PRECISION), percent
 
 
+# ndcg/explanations/slip_search.py: Search for known slips that give reported scores, each on the nDCG of a few libraries.
+
+MOST_DOCUMENTS = 100_000  # the most documents for which slips are tried, since these are plain Python
+SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
+
+
+class FoundSlip(NamedTuple):
+    """A slip that gives the reported scores.
+
+    Attributes:
+        slip: the slip.
+        convention: the convention that it is made on.
+        changed: `zero_division`, if it differs from the convention's.
+        as_given: whether the slip gives the scores only if they are not read as percentages.
+        score: returns the score with the slip under some options, at the first cutoff.
+    """
+
+    slip: Slip
+    convention: str
+    changed: dict[str, Any]
+    as_given: bool
+    score: Callable[[Options], float]
+
+    def __str__(self) -> str:
+        return str(Combination(self.convention, self.changed, math.nan))
+
+
+class SlipSearch:
+    """The rankings as queries that slips can change, and the reported scores.
+
+    Args:
+        searched: the rankings, the known options and the reported scores.
+        inputs: the rankings as the caller passed them.
+        as_given: the scores before they were read as percentages.
+    """
+
+    def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
+        self.searched, self.as_given = searched, searched._replace(evidence=as_given)
+        # rankings are in descending order in any case, but ids have the scores of the input
+        self.given = {name: value for name, value in searched.given.items() if name != "score_order"}
+        options = Options.parse(k=searched.k, **searched.given)
+        descending = options.score_order == "descending"
+        rankings = searched.read(options)
+        by_ids = descending and have_ids(inputs) and searched.given.get("ignore_index") is None
+        self.is_small = len(rankings.relevance) <= MOST_DOCUMENTS
+        cutoffs = (searched.named_cutoffs or [searched.k]) if self.is_small else []
+        self.queries = [
+            Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k)) for k in cutoffs
+        ]
+
+    def found(self) -> Iterator[FoundSlip]:
+        """Yield the slips that give the reported scores, except those that equal an option of `compute`."""
+        slips = [slip for slip in SLIPS if not slip.is_option and self.is_small]
+        with progress(len(slips), "Trying", " slips") as bar:
+            for slip in slips:
+                for convention, changed, values in self._values(slip):
+                    gives = self.searched.has_evidence(values)
+                    if gives or self.as_given.has_evidence(values):
+                        yield FoundSlip(slip, convention, changed, not gives, partial(self.score, slip))
+                        break
+                bar.update(1)
+
+    def score(self, slip: Slip, options: Options) -> float:
+        """Return the score with a slip, under some options, at the first cutoff."""
+        chosen = {name: getattr(options, name) for name in CHOICES}
+        return mean("nDCG", slip.scores(self.queries[0], {**self.given, **chosen}), self.searched.weight)
+
+    def _values(self, slip: Slip) -> Iterator[tuple[str, dict[str, Any], NDArray[np.float64]]]:
+        """Yield the values of queries at each cutoff, under each convention and number for empty queries."""
+        for convention in SLIPS_TRIED_ON:
+
+            def scores(zero_division: float, convention: str = convention) -> NDArray[np.float64]:
+                options = {"convention": convention, "zero_division": zero_division, **self.given}
+                return np.array([slip.scores(each, options) for each in self.queries])
+
+            try:
+                values = scores(math.nan)
+            except ValueError:  # these rankings have no score under the convention
+                continue
+            empty = np.isnan(values)
+            if "zero_division" in self.given or not empty.any():
+                yield convention, {}, values
+                continue
+            usual, missing = (self.given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
+            if missing == "skip":
+                empty &= ~np.isnan(scores(0.0))
+            for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
+                changed = {} if zero == usual else {"zero_division": zero}
+                yield convention, changed, np.where(empty, zero, values)
+
+
 # ndcg/explanations/explanation.py: Find the convention that gives a score: score the rankings under all of them, and explain their differences.
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_COMBINATIONS = 5
-MOST_DOCUMENTS = 100_000  # the most documents for which slips are tried, since these are plain Python
 LIKELY = 0.1  # with this many matches expected by chance, a single match proves little
-SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
 class Choice(NamedTuple):
     """A choice in which two conventions differ.
 
     Attributes:
-        name: the name of the option.
+        name: the name of the option; "slip" for a slip.
         before: its value in the first convention.
         after: its value in the second convention.
         effect: its share of the difference between their scores.
@@ -11280,8 +11383,9 @@ class Explanation(Readable):
     """The score of rankings under every convention, and why two of these scores differ.
 
     Attributes:
-        signature: the signature of the first convention or combination that matches, else of the second in `between`.
-            Without a reported score, the signature of the first convention that has a score; empty if nothing matches.
+        signature: the signature of the first convention or combination that matches, else of the second in `between`
+            if it was given. Without a reported score, the signature of the first convention that has a score; empty if
+            nothing matches, or only a slip does.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the score under each convention, by its name; None if it has none.
         errors: why a convention has no score, by its name.
@@ -11301,8 +11405,9 @@ class Explanation(Readable):
         nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
         disagreeing: the queries with another value under the nearest combination.
         in_common: the common trait of these queries, in words.
-        between: the two conventions with the difference that `choices` explain.
-        choices: the options in which they differ, with their effects, which add up to the difference.
+        between: the two conventions with the difference that `choices` explain; the second "with a slip" if no
+            convention gives the reported scores and a slip does.
+        choices: the options in which they differ, and the slip, with their effects, which add up to the difference.
         notes: sentences with further facts for the reader.
     """
 
@@ -11331,7 +11436,7 @@ class Explanation(Readable):
         scores = [["convention", self.measure]]
         if self.got is not None:
             scores[0] += ["difference from yours", ""]
-        for name, score in self._sorted():
+        for name, score in self._nearest_first():
             cells = [name, number_text(score)]
             if self.got is not None:
                 cells += [number_text(score - self.got, sign="+"), "match" if name in self.matches else ""]
@@ -11364,16 +11469,17 @@ class Explanation(Readable):
             are = "are" if " and " in self.reported or self.reported.endswith("queries") else "is"
             yield f"{self.reported.replace('these', 'These')} {are} the {self.measure} of {_enumerated(self.matches)}."
             return
-        name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
-        yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
         few = [each for each in self.combinations if len(each.changed) <= 1]
         ways = [_way_text(each) for each in few]
-        ways += [f"{name}{',' * (',' in name)} with a slip gives it: {slip}." for slip, name in self.slips]
+        ways += [(_with_a_slip(name), f": {slip}") for slip, name in self.slips]
         ways += [_way_text(each) for each in self.combinations[len(few) :]]
-        yield from ways[:SHOWN_COMBINATIONS]
+        for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
+            yield f"{way} gives {'it' if at else self.reported}{details}."
         if self.combinations:
             yield from self._certainty()
         if not ways:
+            name, number = self._nearest_first()[0]
+            yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
             none = f"None of {self.tried:,} combinations of options gives it"
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
         for option, error in self.without_score.items():
@@ -11390,7 +11496,7 @@ class Explanation(Readable):
     def _certainty(self) -> Iterator[str]:
         """Yield how many combinations match, and how certain that makes the result."""
         count = len(self.combinations)
-        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
+        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:,.1f} would"
         yield f"{count:,} of {self.tried:,} combinations of options give it{chance}."
         if count > 1 and self.distinct == 1:
             yield "These give the same value for every query, so the queries do not distinguish them."
@@ -11403,6 +11509,13 @@ class Explanation(Readable):
         """Return the conventions that have a score, with their scores, the lowest first."""
         known = [(name, score) for name, score in self.scores.items() if score is not None]
         return sorted(known, key=lambda item: item[1])
+
+    def _nearest_first(self) -> list[tuple[str, float]]:
+        """Return the conventions that match first, then by their distance from the reported score, if there is one."""
+        got = self.got
+        if got is None:
+            return self._sorted()
+        return sorted(self._sorted(), key=lambda each: (each[0] not in self.matches, abs(each[1] - got)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
@@ -11425,7 +11538,8 @@ class Explanation(Readable):
         known = self._sorted()
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for at, (name, number) in enumerate(known):
-            axes.plot(number, at, "o", color="C0", markerfacecolor="C0" if name in self.matches else "white")
+            inside = "C0" if name in self.matches else axes.get_facecolor()
+            axes.plot(number, at, "o", color="C0", markerfacecolor=inside)
         axes.set_yticks(range(len(known)), [name for name, _ in known])
         axes.grid(axis="x", alpha=0.3)
         axes.set_xlabel(self.measure)
@@ -11435,8 +11549,13 @@ class Explanation(Readable):
         return figure
 
 
-def _way_text(combination: Combination) -> str:
-    return f"{combination} gives it ({combination.call}; in the shell {combination.flags})."
+def _way_text(combination: Combination) -> tuple[str, str]:
+    """Return a combination in words, and how to set its options."""
+    return str(combination), f" ({combination.call}; in the shell {combination.flags})"
+
+
+def _with_a_slip(convention: str) -> str:
+    return f"{convention}{',' * (',' in convention)} with a slip"
 
 
 def explain(
@@ -11464,7 +11583,7 @@ def explain(
             trec_eval -q or ndcg score -q.
         k: the cutoff; by default that of `got` if it has one, else the whole list.
         between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
-            has a score) and the one that gives the reported score.
+            has a score) and the one that gives the reported score, or else the first slip that does.
         sample_weight: one weight per query for the mean.
         query_ids: the query id of each row, for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
@@ -11510,15 +11629,19 @@ def explain(
     notes = (f"{unmatched[0].upper()}{unmatched[1:]}.",) if unmatched else ()
     measure = result_name("nDCG", scorer.cutoff)
     explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
+    slip = None
     if reported is not None:
-        explanation = _with_matches(explanation, scorer, reported)
+        explanation, slip = _with_matches(explanation, scorer, reported)
     if pair is None and explanation.matches:  # the match that differs in the fewest choices
-        pair = (first, min(explanation.matches, key=lambda name: len(scorer.differing(first, name))))
+        start = scorer.options_of(first)
+        pair = (first, min(explanation.matches, key=lambda name: len(_differing(start, scorer.options_of(name)))))
+    if pair is None and slip is not None:
+        return _with_slip(explanation, scorer, first, slip)
     if pair is None or pair[0] == pair[1]:
         return explanation
     signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
     try:
-        choices = scorer.choices(*pair)
+        choices = scorer.choices(scorer.options_of(pair[0]), scorer.options_of(pair[1]))
     except ValueError as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
         if between is None:
             return explanation
@@ -11570,23 +11693,17 @@ class _Scorer:
             self.scores[key] = mean("nDCG", values, self.weight)
         return self.scores[key]
 
-    def differing(self, one: str, other: str) -> list[str]:
-        """Return the names of the choices in which two conventions differ."""
-        before, after = self.options_of(one), self.options_of(other)
-        return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
-
-    def choices(self, one: str, other: str) -> tuple[Choice, ...]:
-        """Return the choices in which two conventions differ, with their effects."""
-        before, after = self.options_of(one), self.options_of(other)
-        names = self.differing(one, other)
+    def choices(self, before: Options, after: Options, slip: FoundSlip | None = None) -> tuple[Choice, ...]:
+        """Return the choices in which two conventions differ, the slip among them, with their effects."""
+        values = {name: (getattr(before, name), getattr(after, name)) for name in _differing(before, after)}
+        if slip is not None:
+            values["slip"] = ("none", slip.slip.name)
 
         def score(changed: Sequence[str]) -> float:
-            return self.score(replace(before, **{name: getattr(after, name) for name in changed}))
+            options = replace(before, **{name: values[name][1] for name in changed if name != "slip"})
+            return slip.score(options) if slip is not None and "slip" in changed else self.score(options)
 
-        return tuple(
-            Choice(name, getattr(before, name), getattr(after, name), _shapley_value(name, names, score))
-            for name in names
-        )
+        return tuple(Choice(name, *both, _shapley_value(name, list(values), score)) for name, both in values.items())
 
     def read(self, options: Options) -> Rankings:
         """Return the rankings as some options read them; each reading is done once."""
@@ -11594,6 +11711,11 @@ class _Scorer:
         if key not in self.rankings:
             self.rankings[key] = read(**self.inputs.rankings, **options.reading)
         return self.rankings[key]
+
+
+def _differing(before: Options, after: Options) -> list[str]:
+    """Return the names of the choices in which two conventions differ."""
+    return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
 
 
 def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]) -> float:
@@ -11606,8 +11728,22 @@ def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[st
     )
 
 
-def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
-    """Return an explanation with the conventions that give the reported scores, else with combinations and slips."""
+def _with_slip(explanation: Explanation, scorer: _Scorer, first: str, slip: FoundSlip) -> Explanation:
+    """Return an explanation with the difference between a convention and a slip, if all mixtures have a score."""
+    try:
+        choices = scorer.choices(scorer.options_of(first), scorer.options_of(slip.convention, **slip.changed), slip)
+    except ValueError:  # raised by a mixture of their options
+        return explanation
+    return replace(explanation, between=(first, _with_a_slip(str(slip))), choices=choices)
+
+
+def _with_matches(
+    explanation: Explanation, scorer: _Scorer, reported: Reported
+) -> tuple[Explanation, FoundSlip | None]:
+    """Return an explanation with the conventions that give the reported scores, else with combinations and slips.
+
+    Also return the first of these slips.
+    """
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
     given = {name: value for name, value in scorer.options.items() if value is not None}
@@ -11620,8 +11756,13 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
         score = mean("nDCG", evidence[0].scores, scorer.weight)
     explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
-        return replace(explanation, signature=scorer.signature(matches[0]))
+        return replace(explanation, signature=scorer.signature(matches[0])), None
     result = search(searched)
+    as_given = reported.as_given()
+    slips = list(SlipSearch(searched, scorer.inputs, as_given.evidence(rankings)).found())
+    slip = slips[0] if slips else None
+    if not result.combinations and slips and all(each.as_given for each in slips):
+        explanation = replace(explanation, got=as_given.score, percent=False, reported=as_given.words)
     explanation = replace(
         explanation,
         signature="",
@@ -11630,79 +11771,22 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
         tried=result.tried,
         without_score=result.without_score,
         by_chance=result.by_chance,
-        slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
+        slips=tuple((each.slip.name, str(each)) for each in slips),
     )
     if result.combinations:
         signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
-        return replace(explanation, signature=signature)
-    if explanation.slips or result.nearest is None or result.agreeing is None:
-        return explanation
+        return replace(explanation, signature=signature), slip
+    if slip is not None or result.nearest is None or result.agreeing is None:
+        return explanation, slip
     ids, differing = rankings.names(), ~result.agreeing
     properties = properties_of(rankings, result.nearest.options["k"])
-    return replace(
+    explanation = replace(
         explanation,
         nearest=result.nearest,
         disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
         in_common=tuple(in_common(properties, differing, "queries", str(result.nearest))),
     )
-
-
-def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
-    """Yield the slips that give the reported scores, each with a convention.
-
-    Slips that equal an option of `compute` are covered by the combinations of options.
-
-    Args:
-        searched: the rankings, the known options and the reported scores.
-        inputs: the rankings as the caller passed them.
-        as_given: the scores before they were read as percentages.
-    """
-    other = searched._replace(evidence=as_given or searched.evidence)
-    options = Options.parse(k=searched.k, **searched.given)
-    rankings = searched.read(options)
-    if len(rankings.relevance) > MOST_DOCUMENTS:
-        return
-    descending = options.score_order == "descending"  # rankings are in any case, ids have the scores of the input
-    by_ids = descending and have_ids(inputs) and searched.given.get("ignore_index") is None
-    given = {name: value for name, value in searched.given.items() if name != "score_order"}
-    queries = [
-        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
-        for k in searched.named_cutoffs or [searched.k]
-    ]
-    slips = [slip for slip in SLIPS if not slip.is_option]
-    with progress(len(slips), "Trying", " slips") as bar:
-        for slip in slips:
-            for name, values in _with_slip(slip, queries, given):
-                if searched.has_evidence(values) or other.has_evidence(values):
-                    yield slip.name, name
-                    break
-            bar.update(1)
-
-
-def _with_slip(
-    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any]
-) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Yield the values of queries at each cutoff, with a slip, under each convention and number for empty queries."""
-    for convention in SLIPS_TRIED_ON:
-
-        def scores(zero_division: float, convention: str = convention) -> NDArray[np.float64]:
-            options = {"convention": convention, "zero_division": zero_division, **given}
-            return np.array([slip.scores(each, options) for each in queries])
-
-        try:
-            values = scores(math.nan)
-        except ValueError:  # these rankings have no score under the convention
-            continue
-        empty = np.isnan(values)
-        if "zero_division" in given or not empty.any():
-            yield convention, values
-            continue
-        usual, missing = (given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
-        if missing == "skip":
-            empty &= ~np.isnan(scores(0.0))
-        for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
-            name = convention if zero == usual else f"{convention}, but zero_division={zero}"
-            yield name, np.where(empty, zero, values)
+    return explanation, None
 
 
 def _combination_in_json(combination: Combination) -> dict[str, Any]:
@@ -12486,10 +12570,7 @@ class Resampling(NamedTuple):
         Raises:
             ValueError: a value is not allowed; names the option, the value and the allowed values.
         """
-        return cls(
-            between_0_and_1("confidence", confidence, 0.95),
-            whole("seed", seed, 0),
-        )
+        return cls(between_0_and_1("confidence", confidence, 0.95), whole("seed", seed, 0))
 
     @property
     def level(self) -> str:
@@ -12531,7 +12612,8 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns[f"random order {name}"] = by_chance[measure][row]
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
-    columns["all relevant"] = _all_relevant(columns)
+    is_judged = columns["retrieved and judged"] == columns["retrieved"]
+    columns["all relevant"] = is_judged & (columns["relevant"] == columns["judged"]) & (columns["retrieved"] > 0)
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
@@ -12554,12 +12636,6 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
     how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
     return np.asarray(score_queries(**arrays, **how)["CG"])
-
-
-def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
-    """Return a mask of queries that have documents, all of which are relevant."""
-    is_judged = counts["retrieved and judged"] == counts["retrieved"]
-    return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
@@ -13090,6 +13166,9 @@ def system_names(systems: Any, baseline: Any, argument: str = "systems", content
 
 # ndcg/statistics/notes.py: Notes: sentences that help the reader of a report or a comparison to interpret its figures.
 
+NAMED_SLICES = 5  # slices in a sentence
+
+
 def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
     """Return notes on cutoffs without effect, only relevant documents, and few queries."""
     few = _few_queries(systems, options)
@@ -13286,24 +13365,27 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     return sentences
 
 
-def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slices: int) -> list[str]:
+def notes_on_slices(
+    pairs: Sequence[Pair], testing: Testing, compared: Collection[Value], slices: Sequence[Value]
+) -> list[str]:
     """Return notes on the correction of p-values in slices, and on slices that are not compared.
 
     Args:
         pairs: the pairs of all queries.
         testing: the hypotheses of the tests.
-        compared: the number of slices that are compared.
-        slices: the number of slices.
+        compared: the slices that are compared.
+        slices: all slices.
     """
     sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
         measures = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
-        family = f"{together * compared:,} pairs: {together:,} of {measures} in each"
-        sentences.append(f"In slices, p-values are corrected by Holm for {family} of {compared:,} slices.")
-    if left := slices - compared:
-        few = "fewer than two of their queries have a value"
-        sentences.append(f"{left:,} of {slices:,} slices are not compared, since {few}.")
+        family = f"{together * len(compared):,} pairs: {together:,} of {measures} in each"
+        sentences.append(f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices.")
+    if left := [slice_name(value) for value in slices if value not in compared]:
+        few = f"fewer than two of their queries have a value: {', '.join(left[:NAMED_SLICES])}"
+        more = f" and {len(left) - NAMED_SLICES:,} more" if len(left) > NAMED_SLICES else ""
+        sentences.append(f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}.")
     return sentences
 
 
@@ -13512,10 +13594,7 @@ class Report(Readable):
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
-            "slices": [
-                {"slice": value, "queries": each.queries, "scores": without_nan(each.scores)}
-                for value, each in self.slices.items()
-            ],
+            "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
         }
 
     @classmethod
@@ -13661,9 +13740,10 @@ class Report(Readable):
         axes.set_title(f"Mean of {_count_range(self.scores[name] for name in names)} queries")
 
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
-        for name in names:
+        for at, name in enumerate(names):
             values = self.queries[name].drop_null().sort().to_numpy()
-            axes.plot([100 * (each + 0.5) / len(values) for each in range(len(values))], values, label=name)
+            shares = [100 * (each + 0.5) / len(values) for each in range(len(values))]
+            axes.plot(shares, values, linestyle=LINES[at % len(LINES)], label=name)
         axes.set_xlabel("% of the queries, lowest first")
         axes.set_ylabel("value of a query")
         legend_above(axes)
@@ -16543,8 +16623,8 @@ def plot_means(
         seen, tested = (pair, testing.tested) if pair.system == system else (pair.turned(), -testing.tested)
         draw_mark(axes, Mark(value, mean + seen.low_holm, mean + seen.high_holm, _is_significant(pair)), at, "C1")
         p = p_text(pair.p_holm)
-        difference = number_text(seen.difference, sign="+")
-        figures[system] = f"{number_text(value)}  {difference}  p {'' if p.startswith('<') else '= '}{p}"
+        p = f"< {p[1:]}" if p.startswith("<") else f"= {p}"
+        figures[system] = f"{number_text(value)}  {number_text(seen.difference, sign='+')}  p {p}"
         if testing.margin:
             axes.plot([mean + tested] * 2, [at - 0.5, at + 0.5], color="gray", linestyle="dashed", linewidth=1)
     name_rows(axes, list(scores))
@@ -16626,7 +16706,7 @@ ONE_SIDED = (
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
 INDEPENDENT = (
-    "The systems have different queries, which count as independent samples: the difficulty of the queries does not "
+    "The queries of the systems count as independent samples: the difficulty of the queries does not "
     "cancel out, so it takes more queries to find a difference than with the same queries."
 )
 
@@ -16835,21 +16915,13 @@ class Comparison(Readable):
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
-            "pairs": [pair._asdict() for pair in self.pairs],
+            "pairs": without_nan(self.pairs),
             "baseline": self.baseline,
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
-            "slices": [
-                {
-                    "slice": value,
-                    "queries": each.queries,
-                    "scores": without_nan(each.scores),
-                    "pairs": [pair._asdict() for pair in each.pairs],
-                }
-                for value, each in self.slices.items()
-            ],
+            "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
         }
 
     @classmethod
@@ -17147,19 +17219,14 @@ def compare(
 
 
 def comparison_of(
-    columns: Mapping[str, PerQuery],
-    slices: Slices | None,
-    contest: Contest,
-    signature: str,
-    notes: Sequence[str] = (),
+    columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest, signature: str, notes: Sequence[str] = ()
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
     results = results_of(columns, slices, contest)
     of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
     if slices is not None:
-        compared, several = results["slices"], len(slices.values)
-        of_slices = notes_on_slices(results["pairs"], contest.testing, len(compared), several)
-        of_tests = [*of_tests, *small_slices(compared), *of_slices]
+        of_slices = notes_on_slices(results["pairs"], contest.testing, results["slices"], slices.values)
+        of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]
         columns = {name: with_slices(each, slices) for name, each in columns.items()}
     return Comparison(
         signature=signature,
@@ -17368,10 +17435,12 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
     (first, signature), *others = ((name, report.signature) for name, report in reports.items())
     one = _choices(signature)
     names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
+    omitted = {option.said_as: str(option.unsaid[0]) for option in OPTIONS.values() if option.unsaid}
     for name, each in others:
         other = _choices(each)
         if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
-            sides = (f"{names.get(key, key)} ({one.get(key)} and {other.get(key)})" for key in differing)
+            values = ([side.get(key, omitted.get(key, "not given")) for side in (one, other)] for key in differing)
+            sides = (f"{names.get(key, key)} ({a} and {b})" for key, (a, b) in zip(differing, values, strict=True))
             problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
             raise ValueError(f"reports: {problem}; score both with the same options")
     return signature

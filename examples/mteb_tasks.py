@@ -14,14 +14,7 @@ import evaluate
 import numpy as np
 
 MEASURE, KEY = "nDCG@10", "ndcg_at_10"
-LANGUAGES = {
-    "NFCorpus": "eng",
-    "SciFact": "eng",
-    "ArguAna": "eng",
-    "SCIDOCS": "eng",
-    "GermanQuAD": "deu",
-    "GerDaLIR": "deu",
-}
+LANGUAGES = {"NFCorpus": "eng", "SciFact": "eng", "ArguAna": "eng", "GermanQuAD": "deu", "GerDaLIR": "deu"}
 
 
 def read_results(folder: Path) -> dict[str, dict[str, tuple[str, float]]]:

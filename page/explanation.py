@@ -108,8 +108,7 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
 
 def _explained(name: str, explanation: Any) -> str:
     """Return an explanation as HTML: in sentences, then the score under each convention, and why two of them differ."""
-    (header, *scores), *why = explanation.tables()
-    scores.sort(key=lambda row: row[-1] != "match")
+    scores, *why = explanation.tables()
     title, *remarks = explanation.remarks() if explanation.got is not None else [_question(explanation)]
     unknown = explanation.got is not None and not explanation.matches
     return "".join(
@@ -117,7 +116,7 @@ def _explained(name: str, explanation: Any) -> str:
             f"<h3>{escape(f'{name}: {title}' if name else title)}</h3>",
             f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in remarks)}</ul>" if remarks else "",
             f"<p>See all {_slips_link()}, with rankings that show them.</p>" if unknown else "",
-            text_table(f"{explanation.measure} under each convention", [header, *scores]),
+            text_table(f"{explanation.measure} under each convention", scores),
             *(text_table("Why {1} differs from {0}".format(*explanation.between), each) for each in why),
         ]
     )

@@ -37,28 +37,19 @@ from ..show.tables import Readable, number_text
 from .combination import Combination
 from .properties import in_common, properties_of
 from .reported import Reported
-from .search import (
-    AVERAGING,
-    Evidence,
-    Searched,
-    conventions_with,
-    search,
-)
-from .slip_terms import Queries, Slip, have_ids, queries_by_ids, queries_of
-from .slips import SLIPS
+from .search import Searched, conventions_with, search
+from .slip_search import FoundSlip, SlipSearch
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_COMBINATIONS = 5
-MOST_DOCUMENTS = 100_000  # the most documents for which slips are tried, since these are plain Python
 LIKELY = 0.1  # with this many matches expected by chance, a single match proves little
-SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
 class Choice(NamedTuple):
     """A choice in which two conventions differ.
 
     Attributes:
-        name: the name of the option.
+        name: the name of the option; "slip" for a slip.
         before: its value in the first convention.
         after: its value in the second convention.
         effect: its share of the difference between their scores.
@@ -75,8 +66,9 @@ class Explanation(Readable):
     """The score of rankings under every convention, and why two of these scores differ.
 
     Attributes:
-        signature: the signature of the first convention or combination that matches, else of the second in `between`.
-            Without a reported score, the signature of the first convention that has a score; empty if nothing matches.
+        signature: the signature of the first convention or combination that matches, else of the second in `between`
+            if it was given. Without a reported score, the signature of the first convention that has a score; empty if
+            nothing matches, or only a slip does.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the score under each convention, by its name; None if it has none.
         errors: why a convention has no score, by its name.
@@ -96,8 +88,9 @@ class Explanation(Readable):
         nearest: the combination that gives most of the reported values of queries, if nothing gives all of them.
         disagreeing: the queries with another value under the nearest combination.
         in_common: the common trait of these queries, in words.
-        between: the two conventions with the difference that `choices` explain.
-        choices: the options in which they differ, with their effects, which add up to the difference.
+        between: the two conventions with the difference that `choices` explain; the second "with a slip" if no
+            convention gives the reported scores and a slip does.
+        choices: the options in which they differ, and the slip, with their effects, which add up to the difference.
         notes: sentences with further facts for the reader.
     """
 
@@ -126,7 +119,7 @@ class Explanation(Readable):
         scores = [["convention", self.measure]]
         if self.got is not None:
             scores[0] += ["difference from yours", ""]
-        for name, score in self._sorted():
+        for name, score in self._nearest_first():
             cells = [name, number_text(score)]
             if self.got is not None:
                 cells += [number_text(score - self.got, sign="+"), "match" if name in self.matches else ""]
@@ -159,16 +152,17 @@ class Explanation(Readable):
             are = "are" if " and " in self.reported or self.reported.endswith("queries") else "is"
             yield f"{self.reported.replace('these', 'These')} {are} the {self.measure} of {_enumerated(self.matches)}."
             return
-        name, number = min(self._sorted(), key=lambda each: abs(each[1] - float(self.got or 0)))
-        yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
         few = [each for each in self.combinations if len(each.changed) <= 1]
         ways = [_way_text(each) for each in few]
-        ways += [f"{name}{',' * (',' in name)} with a slip gives it: {slip}." for slip, name in self.slips]
+        ways += [(_with_a_slip(name), f": {slip}") for slip, name in self.slips]
         ways += [_way_text(each) for each in self.combinations[len(few) :]]
-        yield from ways[:SHOWN_COMBINATIONS]
+        for at, (way, details) in enumerate(ways[:SHOWN_COMBINATIONS]):
+            yield f"{way} gives {'it' if at else self.reported}{details}."
         if self.combinations:
             yield from self._certainty()
         if not ways:
+            name, number = self._nearest_first()[0]
+            yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
             none = f"None of {self.tried:,} combinations of options gives it"
             yield f"{none}. Were other queries or documents scored, weighted or excluded?"
         for option, error in self.without_score.items():
@@ -185,7 +179,7 @@ class Explanation(Readable):
     def _certainty(self) -> Iterator[str]:
         """Yield how many combinations match, and how certain that makes the result."""
         count = len(self.combinations)
-        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:.1f} would"
+        chance = "" if math.isnan(self.by_chance) else f"; by chance, about {self.by_chance:,.1f} would"
         yield f"{count:,} of {self.tried:,} combinations of options give it{chance}."
         if count > 1 and self.distinct == 1:
             yield "These give the same value for every query, so the queries do not distinguish them."
@@ -198,6 +192,13 @@ class Explanation(Readable):
         """Return the conventions that have a score, with their scores, the lowest first."""
         known = [(name, score) for name, score in self.scores.items() if score is not None]
         return sorted(known, key=lambda item: item[1])
+
+    def _nearest_first(self) -> list[tuple[str, float]]:
+        """Return the conventions that match first, then by their distance from the reported score, if there is one."""
+        got = self.got
+        if got is None:
+            return self._sorted()
+        return sorted(self._sorted(), key=lambda each: (each[0] not in self.matches, abs(each[1] - got)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation in JSON types; a choice that JSON has no type for, such as nan, becomes a string."""
@@ -220,7 +221,8 @@ class Explanation(Readable):
         known = self._sorted()
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for at, (name, number) in enumerate(known):
-            axes.plot(number, at, "o", color="C0", markerfacecolor="C0" if name in self.matches else "white")
+            inside = "C0" if name in self.matches else axes.get_facecolor()
+            axes.plot(number, at, "o", color="C0", markerfacecolor=inside)
         axes.set_yticks(range(len(known)), [name for name, _ in known])
         axes.grid(axis="x", alpha=0.3)
         axes.set_xlabel(self.measure)
@@ -230,8 +232,13 @@ class Explanation(Readable):
         return figure
 
 
-def _way_text(combination: Combination) -> str:
-    return f"{combination} gives it ({combination.call}; in the shell {combination.flags})."
+def _way_text(combination: Combination) -> tuple[str, str]:
+    """Return a combination in words, and how to set its options."""
+    return str(combination), f" ({combination.call}; in the shell {combination.flags})"
+
+
+def _with_a_slip(convention: str) -> str:
+    return f"{convention}{',' * (',' in convention)} with a slip"
 
 
 def explain(
@@ -259,7 +266,7 @@ def explain(
             trec_eval -q or ndcg score -q.
         k: the cutoff; by default that of `got` if it has one, else the whole list.
         between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
-            has a score) and the one that gives the reported score.
+            has a score) and the one that gives the reported score, or else the first slip that does.
         sample_weight: one weight per query for the mean.
         query_ids: the query id of each row, for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
@@ -305,15 +312,19 @@ def explain(
     notes = (f"{unmatched[0].upper()}{unmatched[1:]}.",) if unmatched else ()
     measure = result_name("nDCG", scorer.cutoff)
     explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
+    slip = None
     if reported is not None:
-        explanation = _with_matches(explanation, scorer, reported)
+        explanation, slip = _with_matches(explanation, scorer, reported)
     if pair is None and explanation.matches:  # the match that differs in the fewest choices
-        pair = (first, min(explanation.matches, key=lambda name: len(scorer.differing(first, name))))
+        start = scorer.options_of(first)
+        pair = (first, min(explanation.matches, key=lambda name: len(_differing(start, scorer.options_of(name)))))
+    if pair is None and slip is not None:
+        return _with_slip(explanation, scorer, first, slip)
     if pair is None or pair[0] == pair[1]:
         return explanation
     signature = explanation.signature if explanation.matches else scorer.signature(pair[1])
     try:
-        choices = scorer.choices(*pair)
+        choices = scorer.choices(scorer.options_of(pair[0]), scorer.options_of(pair[1]))
     except ValueError as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
         if between is None:
             return explanation
@@ -365,23 +376,17 @@ class _Scorer:
             self.scores[key] = mean("nDCG", values, self.weight)
         return self.scores[key]
 
-    def differing(self, one: str, other: str) -> list[str]:
-        """Return the names of the choices in which two conventions differ."""
-        before, after = self.options_of(one), self.options_of(other)
-        return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
-
-    def choices(self, one: str, other: str) -> tuple[Choice, ...]:
-        """Return the choices in which two conventions differ, with their effects."""
-        before, after = self.options_of(one), self.options_of(other)
-        names = self.differing(one, other)
+    def choices(self, before: Options, after: Options, slip: FoundSlip | None = None) -> tuple[Choice, ...]:
+        """Return the choices in which two conventions differ, the slip among them, with their effects."""
+        values = {name: (getattr(before, name), getattr(after, name)) for name in _differing(before, after)}
+        if slip is not None:
+            values["slip"] = ("none", slip.slip.name)
 
         def score(changed: Sequence[str]) -> float:
-            return self.score(replace(before, **{name: getattr(after, name) for name in changed}))
+            options = replace(before, **{name: values[name][1] for name in changed if name != "slip"})
+            return slip.score(options) if slip is not None and "slip" in changed else self.score(options)
 
-        return tuple(
-            Choice(name, getattr(before, name), getattr(after, name), _shapley_value(name, names, score))
-            for name in names
-        )
+        return tuple(Choice(name, *both, _shapley_value(name, list(values), score)) for name, both in values.items())
 
     def read(self, options: Options) -> Rankings:
         """Return the rankings as some options read them; each reading is done once."""
@@ -389,6 +394,11 @@ class _Scorer:
         if key not in self.rankings:
             self.rankings[key] = read(**self.inputs.rankings, **options.reading)
         return self.rankings[key]
+
+
+def _differing(before: Options, after: Options) -> list[str]:
+    """Return the names of the choices in which two conventions differ."""
+    return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
 
 
 def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]) -> float:
@@ -401,8 +411,22 @@ def _shapley_value(name: str, names: Sequence[str], score: Callable[[Sequence[st
     )
 
 
-def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported) -> Explanation:
-    """Return an explanation with the conventions that give the reported scores, else with combinations and slips."""
+def _with_slip(explanation: Explanation, scorer: _Scorer, first: str, slip: FoundSlip) -> Explanation:
+    """Return an explanation with the difference between a convention and a slip, if all mixtures have a score."""
+    try:
+        choices = scorer.choices(scorer.options_of(first), scorer.options_of(slip.convention, **slip.changed), slip)
+    except ValueError:  # raised by a mixture of their options
+        return explanation
+    return replace(explanation, between=(first, _with_a_slip(str(slip))), choices=choices)
+
+
+def _with_matches(
+    explanation: Explanation, scorer: _Scorer, reported: Reported
+) -> tuple[Explanation, FoundSlip | None]:
+    """Return an explanation with the conventions that give the reported scores, else with combinations and slips.
+
+    Also return the first of these slips.
+    """
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
     given = {name: value for name, value in scorer.options.items() if value is not None}
@@ -415,8 +439,13 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
         score = mean("nDCG", evidence[0].scores, scorer.weight)
     explanation = replace(explanation, got=score, percent=reported.percent, reported=reported.words, matches=matches)
     if matches:
-        return replace(explanation, signature=scorer.signature(matches[0]))
+        return replace(explanation, signature=scorer.signature(matches[0])), None
     result = search(searched)
+    as_given = reported.as_given()
+    slips = list(SlipSearch(searched, scorer.inputs, as_given.evidence(rankings)).found())
+    slip = slips[0] if slips else None
+    if not result.combinations and slips and all(each.as_given for each in slips):
+        explanation = replace(explanation, got=as_given.score, percent=False, reported=as_given.words)
     explanation = replace(
         explanation,
         signature="",
@@ -425,79 +454,22 @@ def _with_matches(explanation: Explanation, scorer: _Scorer, reported: Reported)
         tried=result.tried,
         without_score=result.without_score,
         by_chance=result.by_chance,
-        slips=tuple(_slips_with(searched, scorer.inputs, reported.as_given())),
+        slips=tuple((each.slip.name, str(each)) for each in slips),
     )
     if result.combinations:
         signature = Options.parse(**result.combinations[0].options).signature(**scorer.given)
-        return replace(explanation, signature=signature)
-    if explanation.slips or result.nearest is None or result.agreeing is None:
-        return explanation
+        return replace(explanation, signature=signature), slip
+    if slip is not None or result.nearest is None or result.agreeing is None:
+        return explanation, slip
     ids, differing = rankings.names(), ~result.agreeing
     properties = properties_of(rankings, result.nearest.options["k"])
-    return replace(
+    explanation = replace(
         explanation,
         nearest=result.nearest,
         disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
         in_common=tuple(in_common(properties, differing, "queries", str(result.nearest))),
     )
-
-
-def _slips_with(searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> Iterator[tuple[str, str]]:
-    """Yield the slips that give the reported scores, each with a convention.
-
-    Slips that equal an option of `compute` are covered by the combinations of options.
-
-    Args:
-        searched: the rankings, the known options and the reported scores.
-        inputs: the rankings as the caller passed them.
-        as_given: the scores before they were read as percentages.
-    """
-    other = searched._replace(evidence=as_given or searched.evidence)
-    options = Options.parse(k=searched.k, **searched.given)
-    rankings = searched.read(options)
-    if len(rankings.relevance) > MOST_DOCUMENTS:
-        return
-    descending = options.score_order == "descending"  # rankings are in any case, ids have the scores of the input
-    by_ids = descending and have_ids(inputs) and searched.given.get("ignore_index") is None
-    given = {name: value for name, value in searched.given.items() if name != "score_order"}
-    queries = [
-        Queries(queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k))
-        for k in searched.named_cutoffs or [searched.k]
-    ]
-    slips = [slip for slip in SLIPS if not slip.is_option]
-    with progress(len(slips), "Trying", " slips") as bar:
-        for slip in slips:
-            for name, values in _with_slip(slip, queries, given):
-                if searched.has_evidence(values) or other.has_evidence(values):
-                    yield slip.name, name
-                    break
-            bar.update(1)
-
-
-def _with_slip(
-    slip: Slip, queries: Sequence[Queries], given: Mapping[str, Any]
-) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Yield the values of queries at each cutoff, with a slip, under each convention and number for empty queries."""
-    for convention in SLIPS_TRIED_ON:
-
-        def scores(zero_division: float, convention: str = convention) -> NDArray[np.float64]:
-            options = {"convention": convention, "zero_division": zero_division, **given}
-            return np.array([slip.scores(each, options) for each in queries])
-
-        try:
-            values = scores(math.nan)
-        except ValueError:  # these rankings have no score under the convention
-            continue
-        empty = np.isnan(values)
-        if "zero_division" in given or not empty.any():
-            yield convention, values
-            continue
-        usual, missing = (given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING)
-        if missing == "skip":
-            empty &= ~np.isnan(scores(0.0))
-        for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
-            name = convention if zero == usual else f"{convention}, but zero_division={zero}"
-            yield name, np.where(empty, zero, values)
+    return explanation, None
 
 
 def _combination_in_json(combination: Combination) -> dict[str, Any]:

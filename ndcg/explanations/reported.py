@@ -11,7 +11,7 @@ import numpy as np
 
 from ..inputs.rankings import Rankings
 from ..measure.messages import shown
-from ..measure.options import is_real
+from ..measure.options import is_real, result_name
 from .reported_values import values_in_file, values_in_mapping, values_in_text
 from .search import Evidence
 
@@ -23,8 +23,6 @@ class Reported(NamedTuple):
     """Scores that somebody reported.
 
     Attributes:
-        words: the scores as text, as they were reported.
-        score: the score, or the first of several; nan for the values of queries.
         percent: whether the score was given in percent.
         scale: 100 if the score was read in percent although it has no percent sign; else 1.
         scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
@@ -32,8 +30,6 @@ class Reported(NamedTuple):
         k: the cutoff.
     """
 
-    words: str
-    score: float
     percent: bool
     scale: int
     scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
@@ -58,10 +54,10 @@ class Reported(NamedTuple):
         if isinstance(got, Mapping) and got and all(isinstance(name, str) and NAMED.fullmatch(name) for name in got):
             return cls._of_names(got, k)
         if isinstance(got, (Mapping, list, tuple)) or getattr(got, "ndim", 0) == 1:
-            return cls("these values of queries", math.nan, False, 1, (), got, k)
+            return cls(False, 1, (), got, k)
         score, precision, percent = _number_and_precision(got)
         scale = 100 if percent and not _has_sign(got) else 1
-        return cls(f"{score:g}", score, percent, scale, (((), score, precision),), None, k)
+        return cls(percent, scale, (((), score, precision),), None, k)
 
     @classmethod
     def _of_names(cls, got: Mapping[str, Any], k: Any) -> "Reported":
@@ -73,16 +69,27 @@ class Reported(NamedTuple):
             _, at, cutoff = name.partition("@")
             scores.append(((int(cutoff) if at else None,), score, precision))
             percents.append(percent)
-        words = " and ".join(f"{name} {score:g}" for name, (_, score, _) in zip(got, scores, strict=True))
         scale = 100 if all(percents) and not any(map(_has_sign, got.values())) else 1
-        return cls(words, scores[0][1], any(percents), scale, tuple(scores), None, scores[0][0][0])
+        return cls(any(percents), scale, tuple(scores), None, scores[0][0][0])
 
-    def as_given(self) -> list[Evidence]:
-        """Return the original scores if they were read as percentages, since a DCG may be above 1."""
-        return [
-            Evidence(np.array([self.scale * score]), self.scale * precision, cutoff)
-            for cutoff, score, precision in self.scores
-        ]
+    @property
+    def words(self) -> str:
+        """The scores as text."""
+        if self.values is not None:
+            return "these values of queries"
+        names = [f"{result_name('nDCG', *cutoff)} " if cutoff else "" for cutoff, _, _ in self.scores]
+        return " and ".join(f"{name}{score:g}" for name, (_, score, _) in zip(names, self.scores, strict=True))
+
+    @property
+    def score(self) -> float:
+        """The score, or the first of several; nan for the values of queries."""
+        return self.scores[0][1] if self.scores else math.nan
+
+    def as_given(self) -> "Reported":
+        """Return the scores before they were read as percentages, since a DCG may be above 1."""
+        scale = self.scale
+        scores = ((cutoff, round(scale * score, 12), scale * precision) for cutoff, score, precision in self.scores)
+        return self._replace(percent=self.percent and scale == 1, scale=1, scores=tuple(scores))
 
     def evidence(self, rankings: Rankings) -> list[Evidence]:
         """Return the evidence that a combination of options must match.

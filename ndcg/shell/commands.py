@@ -67,11 +67,12 @@ def in_words_of_the_shell(problem: str) -> str:
     problem = re.sub(r"^systems\['(.*?)'\]: ", r"\1: ", problem)
     problem = re.sub(r"^references: (.*?: (?:line|row|query) \S+: query )", r"\1", problem)  # the file is named
     problem = problem.replace("report gives", "ndcg score gives")
+    problem = problem.replace("with paired=True", "without --unpaired").replace("paired=False", "--unpaired")
     problem = re.sub(r"^k must be .*; got", "-k must be a positive integer, all, or several with commas; got", problem)
     problem = problem.replace('"keep" as it is', 'negative_relevance="keep" as it is')
     problem = re.sub(r"choose k=(\d+)$", r"choose -m nDCG@\1 or -k \1", problem)
     problem = re.sub(r"choose k=None$", "choose -m nDCG or -k all", problem)
-    return in_words_of(FLAGS, problem, "{} {}")
+    return in_words_of(FLAGS, problem, "{} {}").replace("--judged-only True", "--judged-only")
 
 
 def _score(args: argparse.Namespace) -> Listing:
@@ -196,18 +197,14 @@ def _explain(args: argparse.Namespace) -> Listing:
     if others:
         raise ValueError("-k must be one cutoff, since a score has one")
     got = None if args.got is None else path_of(args.got)
-    explanation = explain(predictions=run, k=k, got=got, between=args.between, **options)
-    save_plot(explanation.plot, args.plot)
+    found = explain(predictions=run, k=k, got=got, between=args.between, **options)
+    save_plot(found.plot, args.plot)
     rows = [
-        {
-            "convention": name,
-            "score": number,
-            "matches": name in explanation.matches,
-            "error": explanation.errors.get(name),
-        }
-        for name, number in explanation.scores.items()
+        {"convention": name, "score": score, "matches": name in found.matches, "error": found.errors.get(name)}
+        for name, score in found.scores.items()
     ]
-    return Listing(explanation.tables(), explanation.remarks(), explanation.signature, rows, explanation.to_dict())
+    sentences = [re.sub(r"\(convention=.*; in the shell ", "(", each) for each in found.remarks()]
+    return Listing(found.tables(), sentences, found.signature, rows, found.to_dict())
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], Listing]] = {

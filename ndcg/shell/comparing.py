@@ -27,7 +27,7 @@ def compare_runs(args: argparse.Namespace) -> Listing:
     of_runs = [(scores, comparison.counts[run]) for run, scores in comparison.scores.items()]
     worst = worst_of(args, FIRST)
     tables = [mean_table(names, of_runs, level, args.places), *_tables_of_pairs(comparison, level, args.places)]
-    rows = list(_rows_of_pairs(comparison)) if args.worst is None else _query_rows(comparison, worst)
+    rows = list(_rows_of_pairs(comparison)) if args.worst is None or worst == 0 else _query_rows(comparison, worst)
     return Listing(
         [*tables, *query_tables(comparison, worst, args.places)],
         comparison.remarks(),

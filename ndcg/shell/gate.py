@@ -47,11 +47,6 @@ class Criteria(NamedTuple):
             raise ValueError(f"--alpha must be from 0 to 1, such as 0.05; got {shown(args.alpha)}")
         return cls(in_units("max_drop", args.max_drop), 1.0 if args.any_drop else args.alpha)
 
-    @property
-    def need_a_test(self) -> bool:
-        """Whether a test is needed: at level 1 every drop is significant, at level 0 none is."""
-        return 0 < self.alpha < 1
-
     def __str__(self) -> str:
         drop = f"A regression is a drop of the mean by more than {self.max_drop:g}"
         if self.alpha == 1:
@@ -256,6 +251,7 @@ def _refuse_too_few_queries(comparison: Comparison, ranked: NDArray[np.bool_], c
     values = comparison.queries.slice(0, len(ranked))
     measures = comparison.measures
     fewest = min(int(np.count_nonzero(ranked & values[name].is_valid().to_numpy())) for name in measures)
-    if criteria.need_a_test and not can_be_significant(fewest, len(measures), criteria.alpha):
+    needs_test = 0 < criteria.alpha < 1  # at level 1 every drop is significant, at level 0 none is
+    if needs_test and not can_be_significant(fewest, len(measures), criteria.alpha):
         problem = f"with {fewest} ranked queries no drop can be significant at this level, so the gate could never fail"
         raise ValueError(f"{problem}; give more queries, fewer measures, a larger --alpha, or --any-drop")

@@ -9,6 +9,8 @@ from ..measure.messages import missing_library, shown
 from ..measure.options import is_real
 
 IN_A_ROW = 4  # panels
+SYMBOLS = "os^vD<>pPX*h"  # of dots, since the ten colors repeat, and some readers do not see all of them
+LINES = ("-", "--", ":", "-.")
 
 
 class Mark(NamedTuple):
@@ -71,13 +73,13 @@ def figure_of(
     return figure, axes[:panels]
 
 
-def draw_mark(axes: Any, mark: Mark, at: float, color: str, *, upright: bool = False, label: str | None = None) -> None:
+def draw_mark(axes: Any, mark: Mark, at: float, color: str, symbol: str = "o", *, upright: bool = False) -> None:
     """Draw a value with its interval at a height, or upright, at a position of the other axis."""
     line, dot = ([mark.low, mark.high], [at, at]), (mark.value, at)
     if upright:
         line, dot = line[::-1], dot[::-1]
-    axes.plot(*line, color=color, linewidth=2, label=label)
-    axes.plot(*dot, "o", color=color, markerfacecolor=color if mark.filled else "white")
+    axes.plot(*line, color=color, linewidth=2)
+    axes.plot(*dot, symbol, color=color, markerfacecolor=color if mark.filled else axes.get_facecolor())
 
 
 def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()) -> None:
@@ -85,23 +87,26 @@ def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Seq
 
     Args:
         axes: the axes to draw into.
-        rows: the name of each row with its values, which are drawn close together in different colors.
+        rows: the name of each row with its values, which are drawn close together with different colors and symbols.
         labels: the names of the values of a row in a legend.
     """
     for at, (_, marks) in enumerate(rows):
         for number, mark in enumerate(marks):
-            height = at + (number + 0.5) / len(marks) / 2 - 0.25
-            label = labels[number].replace("$", r"\$") if labels and at == 0 else None
-            draw_mark(axes, mark, height, f"C{number}", label=label)
+            height = at + ((number + 0.5) / len(marks) - 0.5) * 0.75
+            draw_mark(axes, mark, height, f"C{number}", SYMBOLS[number % len(SYMBOLS)])
+    for number, label in enumerate(labels):  # which the first row may lack
+        symbol = SYMBOLS[number % len(SYMBOLS)]
+        axes.plot([], [], color=f"C{number}", marker=symbol, linewidth=2, label=label.replace("$", r"\$"))
     name_rows(axes, [name for name, _ in rows])
 
 
 def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
-    """Label the rows, the first on top; a dollar sign is not math."""
+    """Label the rows, the first on top, and values sparsely; a dollar sign is not math."""
     heights = range(len(names)) if heights is None else heights
     axes.set_yticks(heights, names)
     for tick in axes.get_yticklabels():
         tick.set_parse_math(False)
+    axes.locator_params(axis="x", nbins=5)  # more overlap in a narrow panel
     axes.set_ylim(max(heights) + 0.6, min(heights) - 0.6)
 
 

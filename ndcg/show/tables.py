@@ -82,6 +82,8 @@ def _plain(table: Table) -> str:
 def _records(table: Table) -> str:
     """Return each row of a table as its name and, below it, a line with the heading and value of each cell.
 
+    A row without a name continues the one above.
+
     >>> print(_records([["run", "queries", "nDCG"], ["bm25", "60", "0.5"]]))
     run: bm25
      queries  60
@@ -91,7 +93,7 @@ def _records(table: Table) -> str:
     width = max(map(len, headings), default=0)
     lines = []
     for first, *cells in rows:
-        lines.append(f"{name}: {first}")
+        lines += [f"{name}: {first}"] if first else []
         lines += [f" {heading.ljust(width)}  {cell}" for heading, cell in zip(headings, cells, strict=True) if cell]
     return "\n".join(lines)
 

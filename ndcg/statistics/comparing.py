@@ -132,19 +132,14 @@ def compare(
 
 
 def comparison_of(
-    columns: Mapping[str, PerQuery],
-    slices: Slices | None,
-    contest: Contest,
-    signature: str,
-    notes: Sequence[str] = (),
+    columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest, signature: str, notes: Sequence[str] = ()
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
     results = results_of(columns, slices, contest)
     of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
     if slices is not None:
-        compared, several = results["slices"], len(slices.values)
-        of_slices = notes_on_slices(results["pairs"], contest.testing, len(compared), several)
-        of_tests = [*of_tests, *small_slices(compared), *of_slices]
+        of_slices = notes_on_slices(results["pairs"], contest.testing, results["slices"], slices.values)
+        of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]
         columns = {name: with_slices(each, slices) for name, each in columns.items()}
     return Comparison(
         signature=signature,

@@ -125,10 +125,12 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
     (first, signature), *others = ((name, report.signature) for name, report in reports.items())
     one = _choices(signature)
     names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
+    omitted = {option.said_as: str(option.unsaid[0]) for option in OPTIONS.values() if option.unsaid}
     for name, each in others:
         other = _choices(each)
         if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
-            sides = (f"{names.get(key, key)} ({one.get(key)} and {other.get(key)})" for key in differing)
+            values = ([side.get(key, omitted.get(key, "not given")) for side in (one, other)] for key in differing)
+            sides = (f"{names.get(key, key)} ({a} and {b})" for key, (a, b) in zip(differing, values, strict=True))
             problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
             raise ValueError(f"reports: {problem}; score both with the same options")
     return signature

@@ -49,7 +49,7 @@ ONE_SIDED = (
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
 INDEPENDENT = (
-    "The systems have different queries, which count as independent samples: the difficulty of the queries does not "
+    "The queries of the systems count as independent samples: the difficulty of the queries does not "
     "cancel out, so it takes more queries to find a difference than with the same queries."
 )
 
@@ -258,21 +258,13 @@ class Comparison(Readable):
         return {
             "signature": self.signature,
             "scores": without_nan(self.scores),
-            "pairs": [pair._asdict() for pair in self.pairs],
+            "pairs": without_nan(self.pairs),
             "baseline": self.baseline,
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
-            "slices": [
-                {
-                    "slice": value,
-                    "queries": each.queries,
-                    "scores": without_nan(each.scores),
-                    "pairs": [pair._asdict() for pair in each.pairs],
-                }
-                for value, each in self.slices.items()
-            ],
+            "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
         }
 
     @classmethod

@@ -155,10 +155,7 @@ class Resampling(NamedTuple):
         Raises:
             ValueError: a value is not allowed; names the option, the value and the allowed values.
         """
-        return cls(
-            between_0_and_1("confidence", confidence, 0.95),
-            whole("seed", seed, 0),
-        )
+        return cls(between_0_and_1("confidence", confidence, 0.95), whole("seed", seed, 0))
 
     @property
     def level(self) -> str:
@@ -200,7 +197,8 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
         columns[f"random order {name}"] = by_chance[measure][row]
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
-    columns["all relevant"] = _all_relevant(columns)
+    is_judged = columns["retrieved and judged"] == columns["retrieved"]
+    columns["all relevant"] = is_judged & (columns["relevant"] == columns["judged"]) & (columns["retrieved"] > 0)
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
@@ -223,12 +221,6 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
     how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
     return np.asarray(score_queries(**arrays, **how)["CG"])
-
-
-def _all_relevant(counts: PerQuery) -> NDArray[np.bool_]:
-    """Return a mask of queries that have documents, all of which are relevant."""
-    is_judged = counts["retrieved and judged"] == counts["retrieved"]
-    return np.asarray(is_judged & (counts["relevant"] == counts["judged"]) & (counts["retrieved"] > 0))
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:

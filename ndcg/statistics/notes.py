@@ -1,18 +1,20 @@
 """Notes: sentences that help the reader of a report or a comparison to interpret its figures."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inputs.slices import Value
+from ..inputs.slices import Value, slice_name
 from ..measure.options import Options
 from ..show.tables import number_text
 from .measured import EXCLUDED, SHOWN, PerQuery, Score, Slice
 from .pairs import SIGNIFICANT, Pair, Testing
 from .significance import FEW, differences
+
+NAMED_SLICES = 5  # slices in a sentence
 
 
 def notes(systems: Sequence[PerQuery], options: Options) -> tuple[str, ...]:
@@ -211,22 +213,25 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     return sentences
 
 
-def notes_on_slices(pairs: Sequence[Pair], testing: Testing, compared: int, slices: int) -> list[str]:
+def notes_on_slices(
+    pairs: Sequence[Pair], testing: Testing, compared: Collection[Value], slices: Sequence[Value]
+) -> list[str]:
     """Return notes on the correction of p-values in slices, and on slices that are not compared.
 
     Args:
         pairs: the pairs of all queries.
         testing: the hypotheses of the tests.
-        compared: the number of slices that are compared.
-        slices: the number of slices.
+        compared: the slices that are compared.
+        slices: all slices.
     """
     sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
         measures = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
-        family = f"{together * compared:,} pairs: {together:,} of {measures} in each"
-        sentences.append(f"In slices, p-values are corrected by Holm for {family} of {compared:,} slices.")
-    if left := slices - compared:
-        few = "fewer than two of their queries have a value"
-        sentences.append(f"{left:,} of {slices:,} slices are not compared, since {few}.")
+        family = f"{together * len(compared):,} pairs: {together:,} of {measures} in each"
+        sentences.append(f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices.")
+    if left := [slice_name(value) for value in slices if value not in compared]:
+        few = f"fewer than two of their queries have a value: {', '.join(left[:NAMED_SLICES])}"
+        more = f" and {len(left) - NAMED_SLICES:,} more" if len(left) > NAMED_SLICES else ""
+        sentences.append(f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}.")
     return sentences

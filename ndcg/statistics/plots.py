@@ -46,8 +46,8 @@ def plot_means(
         seen, tested = (pair, testing.tested) if pair.system == system else (pair.turned(), -testing.tested)
         draw_mark(axes, Mark(value, mean + seen.low_holm, mean + seen.high_holm, _is_significant(pair)), at, "C1")
         p = p_text(pair.p_holm)
-        difference = number_text(seen.difference, sign="+")
-        figures[system] = f"{number_text(value)}  {difference}  p {'' if p.startswith('<') else '= '}{p}"
+        p = f"< {p[1:]}" if p.startswith("<") else f"= {p}"
+        figures[system] = f"{number_text(value)}  {number_text(seen.difference, sign='+')}  p {p}"
         if testing.margin:
             axes.plot([mean + tested] * 2, [at - 0.5, at + 0.5], color="gray", linestyle="dashed", linewidth=1)
     name_rows(axes, list(scores))

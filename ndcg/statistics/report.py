@@ -18,7 +18,7 @@ from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
 from ..scores.queries import Notify, from_frame, warn_unmatched
-from ..show.drawing import Mark, draw_mark, draw_rows, figure_of, legend_above
+from ..show.drawing import LINES, Mark, draw_mark, draw_rows, figure_of, legend_above
 from ..show.tables import Readable, Table, count_text
 from .measured import (
     COUNTS,
@@ -131,10 +131,7 @@ class Report(Readable):
             "queries": self.queries.to_pydict(),
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
-            "slices": [
-                {"slice": value, "queries": each.queries, "scores": without_nan(each.scores)}
-                for value, each in self.slices.items()
-            ],
+            "slices": [{"slice": value, **without_nan(each)} for value, each in self.slices.items()],
         }
 
     @classmethod
@@ -280,9 +277,10 @@ class Report(Readable):
         axes.set_title(f"Mean of {_count_range(self.scores[name] for name in names)} queries")
 
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
-        for name in names:
+        for at, name in enumerate(names):
             values = self.queries[name].drop_null().sort().to_numpy()
-            axes.plot([100 * (each + 0.5) / len(values) for each in range(len(values))], values, label=name)
+            shares = [100 * (each + 0.5) / len(values) for each in range(len(values))]
+            axes.plot(shares, values, linestyle=LINES[at % len(LINES)], label=name)
         axes.set_xlabel("% of the queries, lowest first")
         axes.set_ylabel("value of a query")
         legend_above(axes)

@@ -365,7 +365,15 @@ def test_a_slip_that_no_option_makes_is_found_in_values_and_in_a_mean(ndcg: eval
         if slip.name not in WITHOUT_EFFECT:
             assert "sklearn" not in found.matches
         if not same:
-            assert f"with a slip gives it: {slip.name}." in str(found)
+            assert f": {slip.name}." in str(found)
+        if found.slips and not found.matches:
+            (first, name), got_mean = found.slips[0], float(got) if isinstance(got, str) else values.mean()
+            comma = "," if "but" in name else ""
+            assert found.between == ("sklearn", f"{name}{comma} with a slip")
+            assert {each.name: each[1:3] for each in found.choices}["slip"] == ("none", first)
+            assert found.got == pytest.approx(got_mean)
+            effects = sum(each.effect for each in found.choices)
+            assert effects == pytest.approx(found.got - found.scores["sklearn"], abs=1e-6)
 
 
 def test_slips_on_a_convention_come_before_combinations_that_change_more(ndcg: evaluate.Metric) -> None:
@@ -376,7 +384,9 @@ def test_slips_on_a_convention_come_before_combinations_that_change_more(ndcg: e
     few = sum(len(each.changed) <= 1 for each in found.combinations)
     assert few < len(found.combinations)
     names = [name for name, _ in found.slips]
-    ways = [line for line in str(found).splitlines() if " gives it" in line]
+    ways = [line for line in found.remarks() if " gives " in line]
+    assert ways == found.remarks()[: len(ways)]
+    assert [" gives it" in way for way in ways] == [False] + [True] * (len(ways) - 1)
     assert ["with a slip" in way for way in ways] == [few <= at < few + len(names) for at in range(len(ways))]
     assert "no discount" in names
 
@@ -386,7 +396,44 @@ def test_a_mean_above_1_may_be_a_dcg(ndcg: evaluate.Metric) -> None:
     assert dcg > 1
     found = ndcg.explain(**SEARCHED, k=10, got=f"{dcg:.5f}", **KNOWN)
     assert ("DCG called nDCG", "sklearn") in found.slips
+    assert (found.got, found.percent) == (round(dcg, 5), False)
+    assert found.remarks() == [f"sklearn with a slip gives {dcg:g}: DCG called nDCG."]
     assert ("DCG called nDCG", "sklearn") not in ndcg.explain(**SEARCHED, k=10, got=f"{dcg:.5f}%", **KNOWN).slips
+
+
+@pytest.mark.parametrize("weight", [None, [1.0, 2.0, 0.5]])
+def test_a_slip_shares_the_difference_from_scikit_learn_with_the_options_of_its_convention(
+    ndcg: evaluate.Metric, weight: list[float] | None
+) -> None:
+    """The effects are the mean over all orders of changing the options and making the slip."""
+    inputs = {**CARD, "sample_weight": weight, "k": 3}
+    slip = slip_named("DCG one rank too deep")
+    queries = Queries(Query(dict(enumerate(s)), dict(enumerate(r)), 3) for s, r in zip(SCORES, RELEVANCE, strict=True))
+    lightgbm = {name: CONVENTIONS["lightgbm"].options[name] for name in CHOICES}
+    got = slip.scores(queries, lightgbm)
+    found = ndcg.explain(**inputs, got=got)
+    assert found.slips == ((slip.name, "lightgbm"),)
+    assert found.between == ("sklearn", "lightgbm with a slip")
+    names = ("gain", "ties", "zero_division", "slip")
+    assert tuple(each.name for each in found.choices) == names
+    assert found.choices[-1][:3] == ("slip", "none", slip.name)
+
+    @cache
+    def score_with(changed: frozenset[str]) -> float:
+        options = {**CONVENTIONS["sklearn"].options, **{name: lightgbm[name] for name in changed - {"slip"}}}
+        if "slip" in changed:
+            return float(np.average(slip.scores(queries, options), weights=weight))
+        return float(ndcg.compute(**inputs, **options)["nDCG@3"])
+
+    orders = list(permutations(names))
+    for each in found.choices:
+        befores = [frozenset(order[: order.index(each.name)]) for order in orders]
+        effect = np.mean([score_with(before | {each.name}) - score_with(before) for before in befores])
+        assert each.effect == pytest.approx(effect, abs=1e-12)
+    assert found.to_dict()["choices"][-1] == {**found.choices[-1]._asdict()}
+    assert f"slip | none | {slip.name} |" in found.to_markdown()
+    asked = ndcg.explain(**inputs, got=got, between=("sklearn", "lightgbm"))
+    assert "slip" not in [each.name for each in asked.choices]
 
 
 def test_a_score_that_no_combination_gives_is_called_unknown(ndcg: evaluate.Metric) -> None:
@@ -486,9 +533,12 @@ def test_it_is_shown_as_tables_and_in_words(ndcg: evaluate.Metric) -> None:
     text = str(found)
     lines = text.splitlines()
     assert lines[0].split() == ["convention", "nDCG", "difference", "from", "yours"]
-    assert [line.split() for line in lines if line.startswith(("lightgbm", "trec_eval"))] == [
-        ["trec_eval", "0.5306", "-0.4523"],
+    assert [line.split() for line in (*lines[1:5], lines[27])] == [  # the nearest first
         ["lightgbm", "0.9829", "+0.0000", "match"],
+        ["xgboost", "0.9829", "+0.0000", "match"],
+        ["allrank", "0.9829", "+0.0000", "match"],
+        ["sentence_transformers", "0.9874", "+0.0045"],
+        ["mteb", "0.5306", "-0.4523"],
     ]
     assert [line.split() for line in lines if line.startswith(("zero_division", "total"))] == [
         ["zero_division", "0", "1", "+0.3333"],
@@ -515,7 +565,7 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
     names = [label.get_text() for label in axes.get_yticklabels()]
     shown = {name: dot.get_xdata()[0] for name, dot in zip(names, dots, strict=True)}
     assert shown == found.scores
-    filled = {name for name, dot in zip(names, dots, strict=True) if dot.get_markerfacecolor() != "white"}
+    filled = {name for name, dot in zip(names, dots, strict=True) if dot.get_markerfacecolor() == dot.get_color()}
     assert filled == set(found.matches) == {"lightgbm", "xgboost", "allrank"}
     (line,) = (line for line in axes.lines if line.get_marker() != "o")
     assert list(line.get_xdata()) == [0.9865] * 2

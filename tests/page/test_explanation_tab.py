@@ -54,8 +54,8 @@ def test_the_conventions_that_have_the_number_are_named_and_marked(ndcg: evaluat
 def test_a_number_of_no_convention_is_that_of_one_with_a_choice_changed(ndcg: evaluate.Metric) -> None:
     number = ndcg.compute(**CARD_EXAMPLE, k=10, discount="reciprocal")["nDCG@10"]
     html = shown(CARD, f"{number:.6f}")
-    assert f"<h3>No convention gives {number:.6f}; the nearest is " in html
-    assert "<li>sklearn, but discount=reciprocal gives it (convention=&#x27;sklearn&#x27;, " in html
+    assert f"<h3>sklearn, but discount=reciprocal gives {number:.6g} (convention=&#x27;sklearn&#x27;, " in html
+    assert "nearest" not in html
     assert "combinations of options give it; by chance, about " in html
 
 
@@ -105,7 +105,9 @@ def test_a_slip_is_named_with_a_link_to_the_page_of_slips_in_a_space(
 ) -> None:
     dcg = ndcg.compute(**CARD_EXAMPLE, k=10, measures="DCG")["DCG@10"]
     html = shown(CARD, f"{dcg:.6f}")
-    assert "<li>sklearn with a slip gives it: DCG called nDCG.</li>" in html
+    assert f"<h3>sklearn with a slip gives {dcg:g}: DCG called nDCG.</h3>" in html
+    assert re.search(r"<td>slip</td>\s*<td>none</td>\s*<td>DCG called nDCG</td>", html)
+    assert "Why sklearn with a slip differs from sklearn" in html
     known = "<p>See all {}, with rankings that show them.</p>"
     assert known.format("known slips") in html
     right = ndcg.compute(**CARD_EXAMPLE, k=10)["nDCG@10"]

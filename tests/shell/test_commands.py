@@ -82,6 +82,7 @@ def test_compare_saves_and_prints_the_comparison(
     before, *_ = text.partition("queries that lost most")
     assert all(f"{one} – {other}" in before for one, other in pairs) is ("--pairs all" in command)
     assert ("independent samples" in text) is ("won–tied–lost" not in text) is ("--unpaired" in command)
+    assert ("without --unpaired" in text) is ("--unpaired" in command)
 
 
 def test_scores_of_several_runs_stand_side_by_side(call: Call, ndcg: Metric) -> None:
@@ -150,6 +151,7 @@ def test_reports_and_options_that_do_not_fit_are_rejected(call: Call, folder: Pa
     status, printed, said = call(command)
     assert (status, printed, said.count("\n")) == (2, "", 1)
     assert said.startswith(f"ndcg compare: {problem}")
+    assert ("; --unpaired compares the means" in said) == ("different queries: 1" in problem)
 
 
 LOW_QRELS = {"q1": {"a": 3, "b": 1, "c": 0, "z": 2}, "q2": {"a": 1}, "q3": {"a": 0}, "q4": {"a": 1, "b": 0}}
@@ -212,6 +214,8 @@ def test_compare_names_the_queries_that_lost_and_gained_most(
     (folder / "again.txt").write_text(trec(MAIN, "run"))
     for format_ in ("jsonl", "tsv"):
         assert call(f"compare qrels.txt main.txt again.txt --worst all -o {format_}") == (0, "", "")
+        pairs = call(f"compare qrels.txt main.txt worse.txt -o {format_}")
+        assert call(f"compare qrels.txt main.txt worse.txt --worst 0 -o {format_}") == pairs
 
 
 @pytest.mark.parametrize("worst", ["4", "all"])
@@ -319,6 +323,16 @@ def test_explain_names_the_convention_that_gives_a_score(call: Call, ndcg: Metri
     assert "lightgbm" in found.matches
     text = call(f"explain qrels.txt main.txt -k 5 --got {number}")[1]
     assert text.startswith("\n".join(str(found).splitlines()[:5]))
+
+
+def test_explain_names_options_as_arguments_of_the_shell(call: Call, ndcg: Metric) -> None:
+    inputs = {"predictions": MAIN, "references": QRELS}
+    number = ndcg.compute(**inputs, k=5, discount="reciprocal", judged_only=True)["nDCG@5"]
+    way = ndcg.explain(**inputs, k=5, got=f"{number:.6f}").combinations[0]
+    printed = call(f"explain qrels.txt main.txt -k 5 --got {number:.6f}")[1]
+    assert f" gives {number:.6g} ({way.flags}).\n" in printed
+    assert "convention=" not in printed
+    assert "True" not in printed
 
 
 def test_explain_takes_the_values_that_trec_eval_prints_from_files_and_pipes(call: Call, folder: Path) -> None:

@@ -120,3 +120,6 @@ def test_a_terminal_of_40_columns_gets_narrow_tables(call: Call, monkeypatch: py
     assert "measure: nDCG@5" in lines
     found = json.loads(call("compare qrels.txt main.txt worse.txt -k 5 -o jsonl")[1])
     assert f" difference from main  {found['difference']:+.4f}" in lines
+    lowest = call("score qrels.txt worse.txt -k 1 --worst 1")[1]
+    assert lowest.count("lowest queries of worse: ") == 1  # whose documents follow one another
+    assert lowest.count(" documents  ") > 1

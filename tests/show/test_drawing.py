@@ -43,7 +43,7 @@ def labels(axes: Any) -> list[str]:
 
 def marks(axes: Any) -> list[tuple[float, float, float, float, bool]]:
     """The marks of axes: height, lower end of the interval, dot, upper end, and whether it is filled."""
-    dots = [at for at, line in enumerate(axes.lines) if line.get_marker() == "o"]
+    dots = [at for at, line in enumerate(axes.lines) if line.get_marker() != "None" and len(line.get_xdata())]
     found = []
     for line, dot in ((axes.lines[at - 1], axes.lines[at]) for at in dots):
         filled, (low, high) = dot.get_markerfacecolor() == dot.get_color(), line.get_xdata()
@@ -176,12 +176,26 @@ def test_slices_show_how_systems_differ_from_the_best_and_those_without_an_inter
         for at, name in enumerate(others):
             (pair,) = (pair for pair in found.slices[slice_].pairs if {pair.system, pair.other} == {name, best})
             pair = pair if pair.system == name else pair.turned()
-            height = offset + [-0.125, 0.125][at]
+            height = offset + [-0.1875, 0.1875][at]
             expected.append((height, pair.low_holm, pair.difference, pair.high_holm, pair.p_holm < 0.05))
     assert marks(axes) == expected
     figure.draw_without_rendering()
     assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1
     assert axes.get_ylim()[0] > 2  # room for the last slice
+
+
+def test_twelve_systems_have_symbols_of_their_own_in_slices(ndcg: evaluate.Metric) -> None:
+    """The ten colors repeat, and some readers do not see all of them."""
+    systems = {f"s{at}": np.roll(RELEVANCE, at, axis=1) for at in range(13)}
+    by = ["rare"] + ["de"] * 29 + ["en"] * 30
+    axes = ndcg.compare(systems=systems, references=RELEVANCE, k=10, by=by, baseline="s12").plot().axes[1]
+    legend, names = axes.get_legend_handles_labels()
+    assert names == list(systems)[:12]
+    assert len({line.get_marker() for line in legend}) == 12
+    dots = [line for line in axes.lines if line.get_marker() != "None" and len(line.get_xdata())]
+    for row in (dots[:12], dots[12:]):
+        looks = [(line.get_marker(), line.get_color()) for line in row]
+        assert looks == [(line.get_marker(), line.get_color()) for line in legend]
 
 
 @pytest.mark.parametrize("queries", [7, 60])
@@ -220,7 +234,7 @@ def test_many_panels_are_in_rows_of_four(ndcg: evaluate.Metric) -> None:
 def test_the_slices_of_a_report_are_drawn_from_top_to_bottom(sliced: dict[str, Any]) -> None:
     axes = sliced["report"].plot().axes[2]
     assert axes.yaxis_inverted()
-    assert [height for height, *_ in marks(axes)] == [-0.125, 0.125, 0.875, 1.125]
+    assert [height for height, *_ in marks(axes)] == [-0.1875, 0.1875, 0.8125, 1.1875]
 
 
 def test_several_reports_are_drawn_side_by_side_with_their_slices(ndcg: evaluate.Metric) -> None:

@@ -175,7 +175,8 @@ def test_reports_that_cannot_be_compared_are_rejected(ndcg: Metric, tmp_path: Pa
         (report, ndcg.report(**inputs, k=10, gain="exponential"), rf"{made}gain \(linear and exponential\); score"),
         (report, ndcg.report(**inputs, k=5), rf"{made}measures \(nDCG@10 and nDCG@5\)"),
         (report, ndcg.report(**inputs, k=10, zero_division=1), rf"{made}zero_division \(0 and 1\)"),
-        (report, weighted, rf"{made}sample_weight \(None and given\)"),
+        (report, weighted, rf"{made}sample_weight \(not given and given\)"),
+        (report, ndcg.report(**inputs, k=10, ideal="retrieved"), rf"{made}ideal \(judged and retrieved\)"),
         (report, {**report.to_dict(), "signature": report.signature[:-1] + "9"}, rf"{made}the version \("),
         (
             report,
