@@ -1,4 +1,4 @@
-"""`meter`: batches of a loop, in one process and under torchrun, compared with the queries scored at once."""
+"""`meter` has the mean of the queries of all batches of a loop, in one process or in several, as if scored at once."""
 
 import json
 import math
@@ -6,7 +6,7 @@ import pickle
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -50,14 +50,13 @@ def rows_of(queries: Sequence[Query]) -> list[tuple[float, int, int]]:
     return [(*document, query) for query, each in enumerate(queries) for document in zip(*each, strict=True)]
 
 
+def lists_of(queries: Sequence[Query]) -> dict[str, Any]:
+    return dict(zip(("predictions", "references"), map(list, zip(*queries, strict=True)), strict=True))
+
+
 def exact_means(ndcg: Metric, queries: Sequence[Query], **options: Any) -> dict[str, float]:
     """The values of the queries one by one, added without any rounding, then divided."""
-    values = ndcg.compute(
-        predictions=[scores for scores, _ in queries],
-        references=[labels for _, labels in queries],
-        use_aggregator=False,
-        **options,
-    )
+    values = ndcg.compute(**lists_of(queries), use_aggregator=False, **options)
     valued = {name: [value for value in each if not math.isnan(value)] for name, each in values.items()}
     return {name: float(sum(map(Fraction, each))) / len(each) for name, each in valued.items()}
 
@@ -74,15 +73,13 @@ def test_the_mean_is_the_same_number_however_queries_are_split(
     ndcg: Metric, data: st.DataObject, options: dict[str, Any]
 ) -> None:
     queries = make_queries()
-    expected = exact_means(ndcg, queries, **options)
     order = data.draw(st.permutations(range(len(queries))))
     cuts = [0, *sorted(data.draw(st.sets(st.integers(1, len(queries) - 1)))), len(queries)]
     batches = ndcg.meter(**options)
     for start, end in pairwise(cuts):
         batches.update(*pad([queries[each] for each in order[start:end]]))
-    assert batches.compute() == expected
-    inputs = {"predictions": [query[0] for query in queries], "references": [query[1] for query in queries]}
-    assert expected == pytest.approx(ndcg.compute(**inputs, **options), rel=1e-15)
+    assert batches.compute() == exact_means(ndcg, queries, **options)
+    assert batches.compute() == pytest.approx(ndcg.compute(**lists_of(queries), **options), rel=1e-15)
 
 
 @given(st.lists(st.floats(-1e300, 1e300), max_size=50))
@@ -90,29 +87,34 @@ def test_the_parts_of_a_sum_add_up_exactly(numbers: list[float]) -> None:
     assert sum(map(Fraction, meter.exact_parts(numbers))) == sum(map(Fraction, numbers))
 
 
-@pytest.mark.parametrize("kind", ["array", "tensor", "integers", "half"])
-def test_a_mask_ignore_index_and_ragged_lists_are_the_same(ndcg: Metric, kind: str) -> None:
+def tensors(dtype: str) -> Callable[..., list[Any]]:
+    def make(scores: np.ndarray, *others: np.ndarray) -> list[Any]:
+        torch = pytest.importorskip("torch")
+        made = [torch.from_numpy(each) for each in (scores, *others)]
+        return [made[0].to(getattr(torch, dtype)).requires_grad_(), *made[1:]]
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda *arrays: arrays,
+        lambda scores, labels, mask: (scores, labels, mask.astype(np.int64)),
+        lambda scores, labels, mask: (np.where(mask, scores, math.nan), np.where(mask, labels, math.nan), mask),
+        tensors("float64"),
+        tensors("bfloat16"),
+    ],
+    ids=["arrays", "an integer mask", "nan in the padding", "tensors", "bfloat16"],
+)
+def test_a_mask_ignore_index_and_ragged_lists_are_the_same(ndcg: Metric, make: Callable[..., Any]) -> None:
     queries = make_queries()
     scores, labels, mask = pad(queries)
-    inputs: tuple[Any, Any, Any] = scores, labels, mask
-    if kind == "integers":
-        inputs = scores, labels, mask.astype(np.int64)
-    elif kind != "array":
-        import torch
-
-        tensors = [torch.from_numpy(each) for each in (scores, labels, mask)]
-        inputs = tensors[0].to(torch.bfloat16 if kind == "half" else None).requires_grad_(), *tensors[1:]
     padded, ragged, ignored = (ndcg.meter(k=5), ndcg.meter(k=5), ndcg.meter(k=5, ignore_index=-1))
-    padded.update(*inputs)
-    ragged.update([query[0] for query in queries], [query[1] for query in queries])
-    ignored.update(inputs[0], np.where(mask, labels, -1))
+    padded.update(*make(scores, labels, mask))
+    ragged.update(*lists_of(queries).values())
+    ignored.update(make(scores, labels, mask)[0], np.where(mask, labels, -1))
     assert padded.compute() == ragged.compute() == ignored.compute() == exact_means(ndcg, queries, k=5)
-
-
-def test_values_in_the_padding_may_be_infinite_or_nan(ndcg: Metric) -> None:
-    batches = ndcg.meter()
-    batches.update([[0.9, 0.1, math.nan]], [[1, 0, math.nan]], [[1, 1, 0]])
-    assert batches.compute() == {"nDCG": 1.0}
 
 
 def test_a_query_that_is_padding_throughout_is_empty_or_skipped(ndcg: Metric) -> None:
@@ -170,25 +172,21 @@ def test_a_function_that_cannot_be_compared_works_in_one_process_only(
     batches = ndcg.meter(gain=lambda labels: np.array([{5000.0: 1.0, 6000.0: 2.0}[label] for label in labels]))
     batches.update([[0.9, 0.1]], [[6000, 5000]])
     assert batches.compute() == {"nDCG": 1.0}
-    two = SimpleNamespace(
-        is_available=lambda: True, is_initialized=lambda: True, get_world_size=lambda: 2, all_gather_object=None
-    )
-    monkeypatch.setitem(sys.modules, "torch.distributed", two)
-    with pytest.raises(
-        ValueError, match=r"^gain .* has no value for any of the labels .*: such a function works in one process"
-    ):
+    answers = {"is_available": True, "is_initialized": True, "get_world_size": 2}
+    two = SimpleNamespace(**{name: lambda answer=answer: answer for name, answer in answers.items()})
+    monkeypatch.setitem(sys.modules, "torch.distributed", SimpleNamespace(**vars(two), all_gather_object=None))
+    problem = r"^gain .* has no value for any of the labels .*: such a function works in one process"
+    with pytest.raises(ValueError, match=problem):
         batches.compute()
 
 
 def test_only_sums_of_queries_are_kept(ndcg: Metric) -> None:
     queries = make_queries(200)
     batches = ndcg.meter(k=[1, 5, 10], measures=["nDCG", "DCG"])
-    held = []
     for _ in range(50):
         batches.update(*pad(queries))
-        held.append(sum(len(parts) for _, parts in batches._state.sums.values()))
+        assert sum(len(parts) for _, parts in batches._state.sums.values()) <= 6 * 3  # numbers for six results
     assert batches._state.rows == ()
-    assert max(held) <= 6 * 3  # numbers for six results
     assert len(pickle.dumps(batches._state)) < 1000
 
 
@@ -227,43 +225,39 @@ def test_a_query_without_a_score_in_any_batch_is_missing(ndcg: Metric) -> None:
 @given(data=st.data())
 def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(ndcg: Metric, data: st.DataObject) -> None:
     number = data.draw(st.integers(1, 16))
-    lists = {"min_size": number, "max_size": number}
-    scores = data.draw(st.lists(st.sampled_from([-math.inf, None, -0.5, 0.25, 0.5, 1.0]), **lists))
-    labels = data.draw(st.lists(st.sampled_from([None, -1, 0, 1, 3]), **lists))
-    ids = data.draw(st.lists(st.integers(0, 3), **lists))
-    options: dict[str, Any] = {
-        "k": data.draw(st.sampled_from([1, 3, [2, 5]])),
-        "measures": data.draw(st.sampled_from(["nDCG", ["nDCG", "DCG", "IDCG", "CG"]])),
-        "judged_only": data.draw(st.booleans()),
-        "ignore_index": data.draw(st.sampled_from([None, 0, -1])),
-        "zero_division": data.draw(st.sampled_from([0.0, 0.5, math.nan, "perfect_if_empty"])),
-        "discount": data.draw(st.sampled_from(["log", [1.0, 0.5, 0.25]])),
-    }
-    choices = {
+    kinds = st.sampled_from([-math.inf, None, -0.5, 0.25, 0.5, 1.0]), st.sampled_from([None, -1, 0, 1, 3])
+    columns = [data.draw(st.lists(each, min_size=number, max_size=number)) for each in (*kinds, st.integers(0, 3))]
+    choices: dict[str, list[Any]] = {
+        "k": [1, 3, [2, 5]],
+        "measures": ["nDCG", ["nDCG", "DCG", "IDCG", "CG"]],
+        "judged_only": [False, True],
+        "ignore_index": [None, 0, -1],
+        "zero_division": [0.0, 0.5, math.nan, "perfect_if_empty"],
+        "discount": ["log", [1.0, 0.5, 0.25]],
         "missing": ["empty", "skip", "raise"],
         "ideal": ["judged", "truncated", "retrieved", "full"],
         "ties": ["average", "first", "last", "best", "worst", "docid"],
         "negative_relevance": ["raise", "clip", "keep"],
         "gain": ["linear", "exponential", "binary"],
     }
-    options |= {name: data.draw(st.sampled_from(each)) for name, each in choices.items()}
+    options = {name: data.draw(st.sampled_from(each)) for name, each in choices.items()}
     cuts = sorted({0, number, *data.draw(st.sets(st.integers(0, number)))})
-    batches = ndcg.meter(**options)
+
+    def by_batches() -> dict[str, float]:
+        batches = ndcg.meter(**options)
+        for start, end in pairwise(cuts):
+            scores, labels, ids = (column[start:end] for column in columns)
+            batches.update(scores, labels, query_ids=ids)
+        return batches.compute()
+
     try:
-        expected = ndcg.compute(predictions=scores, references=labels, query_ids=ids, **options)
+        names = "predictions", "references", "query_ids"
+        expected = ndcg.compute(**dict(zip(names, columns, strict=True)), **options)
     except ValueError:
         with pytest.raises(ValueError, match=r"^\w+"):
-            _add_rows(batches, cuts, scores, labels, ids).compute()
+            by_batches()
     else:
-        found = _add_rows(batches, cuts, scores, labels, ids).compute()
-        assert found == pytest.approx(expected, rel=1e-15, abs=1e-15)
-
-
-def _add_rows(batches: meter.Meter, cuts: list[int], *columns: list[Any]) -> meter.Meter:
-    for start, end in pairwise(cuts):
-        scores, labels, ids = (column[start:end] for column in columns)
-        batches.update(scores, labels, query_ids=ids)
-    return batches
+        assert by_batches() == pytest.approx(expected, rel=1e-15, abs=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -298,35 +292,6 @@ def test_a_batch_that_is_rejected_adds_nothing(
     with pytest.raises(ValueError, match=error):
         batches.update(scores, labels, mask, query_ids)
     assert batches.compute() == expected
-
-
-def test_queries_without_a_value_are_not_averaged(ndcg: Metric) -> None:
-    batches = ndcg.meter(zero_division=math.nan)
-    batches.update([[0.9, 0.1]], [[0, 0]])
-    with pytest.raises(ValueError, match="nDCG: no query of positive weight has a value"):
-        batches.compute()
-
-
-@pytest.mark.peers
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # as they are imported
-def test_torchmetrics_and_ignite_find_the_same(ndcg: Metric) -> None:
-    import ignite.metrics
-    import torch
-    import torchmetrics.retrieval
-
-    random = torch.Generator().manual_seed(0)
-    of_torchmetrics = torchmetrics.retrieval.RetrievalNormalizedDCG(top_k=5)
-    of_ignite = ignite.metrics.rec_sys.NDCG(top_k=[5])
-    meters = [ndcg.meter(k=5, convention=each) for each in ("torchmetrics", "ignite")]
-    for batch in range(4):
-        scores = torch.rand((8, 12), generator=random)
-        labels = torch.randint(0, 4, (8, 12), generator=random) * (torch.rand((8, 1), generator=random) < 0.8)
-        of_torchmetrics.update(scores, labels, indexes=torch.arange(8)[:, None].expand(8, 12) + 8 * batch)
-        of_ignite.update((scores, labels))
-        for each in meters:
-            each.update(scores, labels)
-    found = [each.compute()["nDCG@5"] for each in meters]
-    assert found == pytest.approx([of_torchmetrics.compute().item(), *of_ignite.compute()], rel=1e-6)  # float32
 
 
 # --- Several processes -----------------------------------------------------------------------------------------------
@@ -406,8 +371,8 @@ dist.destroy_process_group()
 
 
 @pytest.mark.training
-@pytest.mark.parametrize("fate", ["dies", "does not call compute"])
-def test_without_a_process_there_is_an_error_and_no_number(processes: Processes, fate: str) -> None:
+@pytest.mark.parametrize(("fate", "seconds"), [("dies", 60), ("does not call compute", 3)])
+def test_without_a_process_there_is_an_error_and_no_number(processes: Processes, fate: str, seconds: float) -> None:
     pytest.importorskip("torch")
     script = """
 meter = ndcg.meter()
@@ -422,15 +387,10 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    first, second = in_two_processes(processes, script, seconds=60 if fate == "dies" else 3, fate=fate)
-    message = (
-        "the meters of 2 processes could not combine their states; each must call compute, and one may have died ("
-    )
-    assert first.output().startswith(message)
-    if fate == "dies":
-        assert second.await_death() == 0
-    else:
-        second.await_meeting()
+    first, second = in_two_processes(processes, script, seconds=seconds, fate=fate)
+    message = "the meters of 2 processes could not combine their states; each must call compute, and one may have died"
+    assert first.output().startswith(f"{message} (")
+    second.kill()
 
 
 @pytest.mark.training

@@ -1,4 +1,4 @@
-"""`trainer_metrics` in a `transformers.Trainer`: the score of the queries by hand, whole or batch by batch."""
+"""`trainer_metrics` gives a Trainer the score that `compute` has, whole or batch by batch, or an error."""
 
 import gc
 import json
@@ -21,8 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 pytestmark = pytest.mark.xdist_group("torch")  # which takes seconds to import
-Example = dict[str, np.ndarray]
-Rows = list[Example]
+Rows = list[dict[str, np.ndarray]]
 Options = dict[str, Any]
 Make = Callable[..., Any]
 
@@ -42,8 +41,7 @@ def make_queries(number: int = 13, seed: int = 0) -> Rows:
     for _ in range(number):
         documents = int(rng.integers(1, 31))
         features = rng.integers(-3, 4, (documents, 4)).astype(np.float32)
-        labels = rng.integers(0, 4, documents) * (rng.random() < 0.8)
-        queries.append({"features": features, "labels": labels})
+        queries.append({"features": features, "labels": rng.integers(0, 4, documents) * (rng.random() < 0.8)})
     return queries
 
 
@@ -62,25 +60,20 @@ def query_of(features: np.ndarray) -> np.ndarray:
     return features[:, 0].astype(int)
 
 
-def scored(example: Example, bf16: bool = False) -> Any:
-    """The scores of the model, which the Trainer's own tensors need not compute."""
-    scores = example["features"][..., -4:] @ np.float32([1.0, -1.0, 0.5, 2.0])
-    return sys.modules["torch"].as_tensor(scores).bfloat16().float().numpy() if bf16 else scores
-
-
-def by_hand(metric: Metric, queries: Rows, bf16: bool = False, **options: Any) -> dict[str, float]:
-    predictions, references = [scored(each, bf16) for each in queries], [each["labels"] for each in queries]
-    return metric.compute(predictions=predictions, references=references, **options)
-
-
 def columns(rows: Rows) -> dict[str, list[int]]:
     """The query and the label of each row."""
     ids, labels = [int(row["features"][0]) for row in rows], [int(row["labels"]) for row in rows]
     return {"query_ids": ids, "references": labels}
 
 
-def pairs_by_hand(metric: Metric, rows: Rows, bf16: bool = False, **options: Any) -> dict[str, float]:
-    return metric.compute(predictions=[float(scored(row, bf16)) for row in rows], **columns(rows), **options)
+def by_hand(metric: Metric, rows: Rows, bf16: bool = False, **options: Any) -> dict[str, float]:
+    """The score of queries or of pairs, by the weights of the model."""
+    scores = [row["features"][..., -4:] @ np.float32([1.0, -1.0, 0.5, 2.0]) for row in rows]
+    if bf16:
+        scores = [sys.modules["torch"].as_tensor(each).bfloat16().float().numpy() for each in scores]
+    are_pairs = rows[0]["features"].ndim == 1
+    sides = columns(rows) if are_pairs else {"references": [row["labels"] for row in rows]}
+    return metric.compute(predictions=[*map(float, scores)] if are_pairs else scores, **sides, **options)
 
 
 @pytest.fixture
@@ -90,20 +83,20 @@ def make_trainer(tmp_path: Path, torch: ModuleType) -> Make:
     from transformers import PrinterCallback, Trainer, TrainingArguments
 
     def make(compute_metrics: Any, outputs: str = "plain", eval_dataset: Any = None, **arguments: Any) -> Any:
-        shown = eval_dataset if isinstance(eval_dataset, dict) else {"": eval_dataset or make_queries()}
-        rows_are_documents = all(each[0]["features"].ndim == 1 for each in shown.values() if isinstance(each, list))
-        collator = pad_pairs if rows_are_documents else pad
+        data = eval_dataset or make_queries()
+        first = next(iter(data.values())) if isinstance(data, dict) else data
         others = {
-            "data_collator": arguments.pop("data_collator", collator),
-            "train_dataset": arguments.pop("train_dataset", make_queries(32, seed=1)),
-            "preprocess_logits_for_metrics": arguments.pop("preprocess_logits_for_metrics", None),
+            "data_collator": pad_pairs if np.ndim(first[0]["features"]) == 1 else pad,
+            "train_dataset": make_queries(32, seed=1),
+            "preprocess_logits_for_metrics": None,
         }
+        others |= {name: arguments.pop(name) for name in [*others] if name in arguments}
         fixed = {"disable_tqdm": True, "dataloader_pin_memory": False, "use_cpu": True}
         defaults = {"per_device_eval_batch_size": 4, "save_strategy": "no", "report_to": "none"}
         trainer = Trainer(
             model=Scorer(ScorerConfig(outputs=outputs)),
             args=TrainingArguments(str(tmp_path / "trainer"), **fixed, **{**defaults, **arguments}),
-            eval_dataset=eval_dataset or make_queries(),
+            eval_dataset=data,
             compute_metrics=compute_metrics,
             **others,
         )
@@ -126,9 +119,8 @@ EVALUATIONS: dict[str, dict[str, Any]] = {
 }
 every_evaluation = pytest.mark.parametrize("arguments", EVALUATIONS.values(), ids=EVALUATIONS)
 whole_or_batches = pytest.mark.parametrize("arguments", list(EVALUATIONS.values())[:2], ids=["whole", "batches"])
-STEPS = {"max_steps": 6, "eval_strategy": "steps", "eval_steps": 2, "seed": 0}
 
-# --- A row is a query ------------------------------------------------------------------------------------------------
+# --- In a Trainer ----------------------------------------------------------------------------------------------------
 
 
 @every_evaluation
@@ -173,38 +165,6 @@ def test_several_evaluation_sets_and_predictions_do_not_mix(
     assert results_of(trainer.predict(sets["far"]).metrics, "test_") == by_hand(ndcg, sets["far"], k=10)
 
 
-@pytest.mark.parametrize("tracker", ["trackio", "wandb"])
-def test_a_tracker_logs_the_score_and_its_interval(
-    ndcg: Metric, make_trainer: Make, tracker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in {"TRACKIO_DIR": tmp_path, "WANDB_DIR": tmp_path, "WANDB_MODE": "offline"}.items():
-        monkeypatch.setenv(name, str(value))
-    library = pytest.importorskip(tracker)
-    if tracker == "wandb":
-        library.teardown()  # it reads its environment once for a process
-    logged: dict[str, float] = {}
-    log = library.Run.log
-
-    def log_and_keep(run: Any, *values: Any, **named: Any) -> None:
-        logged.update((*values, *named.values())[0])
-        log(run, *values, **named)
-
-    monkeypatch.setattr(library.Run, "log", log_and_keep)
-    rows = make_pairs()
-    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
-    trainer = make_trainer(metrics, eval_dataset=rows, report_to=tracker, trackio_space_id=None)
-    trainer.evaluate()
-    report = ndcg.report(predictions=trainer.predict(rows).predictions, **columns(rows), k=10)
-    trainer.log({f"eval_{name}": value for name, value in report.flat().items()})
-    library.finish()
-    expected = pairs_by_hand(ndcg, rows, k=10)["nDCG@10"]
-    assert logged["eval/nDCG@10"] == report.scores["nDCG@10"].value == expected
-    assert logged["eval/nDCG@10/low"] == report.scores["nDCG@10"].low < expected
-
-
-# --- A row is a document ---------------------------------------------------------------------------------------------
-
-
 @every_evaluation
 @pytest.mark.parametrize("outputs", ["plain", "column", "column bf16 tuple"])
 @pytest.mark.parametrize("source", ["model's inputs", "columns of the set"])
@@ -212,13 +172,10 @@ def test_rows_of_documents_are_grouped_by_query(
     ndcg: Metric, make_trainer: Make, source: str, outputs: str, arguments: Options
 ) -> None:
     rows = make_pairs()
-    if source == "columns of the set":
-        metrics = ndcg.trainer_metrics(k=10, **columns(rows))
-    else:
-        metrics = ndcg.trainer_metrics(k=10, query_ids=query_of, main_input="features")
-        arguments = {"include_for_metrics": ["inputs"], **arguments}
-    trainer = make_trainer(metrics, outputs, eval_dataset=rows, **arguments)
-    expected = pairs_by_hand(ndcg, rows, "bf16" in outputs, k=10)
+    by_inputs = {"query_ids": query_of, "main_input": "features"}
+    metrics = ndcg.trainer_metrics(k=10, **(by_inputs if source == "model's inputs" else columns(rows)))
+    trainer = make_trainer(metrics, outputs, eval_dataset=rows, include_for_metrics=["inputs"], **arguments)
+    expected = by_hand(ndcg, rows, "bf16" in outputs, k=10)
     assert results_of(trainer.evaluate()) == results_of(trainer.evaluate()) == expected
     queries = by_hand(ndcg, make_queries(), "bf16" in outputs, k=10)
     assert expected["nDCG@10"] == pytest.approx(queries["nDCG@10"], rel=1e-12)  # the queries are in another order
@@ -244,7 +201,7 @@ def test_columns_of_a_dataset_fit_its_labels_in_any_float_type(
 
     metrics = ndcg.trainer_metrics(k=10, gain="binary", query_ids=table["query"], references=table["grade"])
     trainer = make_trainer(metrics, eval_dataset=table, data_collator=collate, remove_unused_columns=False, **arguments)
-    assert results_of(trainer.evaluate()) == pairs_by_hand(ndcg, rows, k=10, gain="binary")
+    assert results_of(trainer.evaluate()) == by_hand(ndcg, rows, k=10, gain="binary")
 
 
 @whole_or_batches
@@ -252,13 +209,14 @@ def test_a_model_of_two_logits_is_selected_by_their_difference(
     ndcg: Metric, make_trainer: Make, arguments: Options
 ) -> None:
     rows = make_pairs()
+    steps = {"max_steps": 6, "eval_strategy": "steps", "eval_steps": 2, "save_strategy": "steps", "save_steps": 2}
     trainer = make_trainer(
         ndcg.trainer_metrics(k=10, **columns(rows)),
         "two logits",
         rows,
         train_dataset=make_pairs(seed=1),
         preprocess_logits_for_metrics=lambda logits, labels: logits[:, 1] - logits[:, 0],
-        **{**STEPS, "learning_rate": 1.0, "save_strategy": "steps", "save_steps": 2, **arguments},
+        **{**steps, "seed": 0, "learning_rate": 1.0, **arguments},
         load_best_model_at_end=True,
         metric_for_best_model="nDCG@10",
     )
@@ -275,7 +233,7 @@ def test_the_predictions_of_one_logit_can_be_scored_in_every_function(
     rows = make_pairs()
     predictions = make_trainer(None, "column", eval_dataset=rows).predict(rows).predictions
     assert predictions.shape == (len(rows), 1)
-    expected = pairs_by_hand(ndcg, rows, k=10)
+    expected = by_hand(ndcg, rows, k=10)
     for column in (predictions, torch.from_numpy(predictions), np.ma.MaskedArray(predictions)):
         assert ndcg.compute(predictions=column, **columns(rows), k=10) == expected
     report = ndcg.report(predictions=predictions, **columns(rows), k=10)
@@ -295,12 +253,14 @@ def test_the_error_for_two_logits_says_how_to_make_one_score(ndcg: Metric, make_
         trainer.evaluate()
     trainer.compute_metrics = None
     logits = trainer.predict(rows).predictions
-    problem = f"predictions must be flat with query_ids, one number per document; {got}$"
-    for call in (ndcg.compute, ndcg.report):
-        with pytest.raises(ValueError, match=f"^{problem}"):
-            call(predictions=logits, **columns(rows))
-    with pytest.raises(ValueError, match=rf"^systems\['a'\]: {problem}"):
-        ndcg.compare(systems={"a": logits, "b": logits}, **columns(rows))
+    for call, inputs, system in (
+        (ndcg.compute, {"predictions": logits}, ""),
+        (ndcg.report, {"predictions": logits}, ""),
+        (ndcg.compare, {"systems": {"a": logits, "b": logits}}, r"systems\['a'\]: "),
+    ):
+        problem = f"^{system}predictions must be flat with query_ids, one number per document; {got}$"
+        with pytest.raises(ValueError, match=problem):
+            call(**inputs, **columns(rows))
 
 
 @pytest.mark.training
@@ -328,12 +288,9 @@ with open({str(tmp_path)!r} + f"/{{arguments.process_index}}.json", "w") as file
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, *launcher, script], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    expected = pairs_by_hand(ndcg, make_pairs()[:21], k=10)
+    expected = by_hand(ndcg, make_pairs()[:21], k=10)
     for rank in range(2):
         assert json.loads((tmp_path / f"{rank}.json").read_text()) == [2, expected, expected]
-
-
-# --- Evaluations that a Trainer gets wrong ---------------------------------------------------------------------------
 
 
 @whole_or_batches
@@ -346,7 +303,7 @@ def test_a_set_of_another_length_is_rejected(ndcg: Metric, make_trainer: Make, a
         with pytest.raises(ValueError, match=found):
             trainer.evaluate(other)
         assert held(metrics) == held(ndcg.trainer_metrics(k=10, **columns(rows)))
-    assert results_of(trainer.evaluate()) == pairs_by_hand(ndcg, rows, k=10)
+    assert results_of(trainer.evaluate()) == by_hand(ndcg, rows, k=10)
     dropping = make_trainer(metrics, eval_dataset=rows, dataloader_drop_last=True, **arguments)
     with pytest.raises(ValueError, match="query_ids has 10 rows, but the evaluation 8"):
         dropping.evaluate()
@@ -371,7 +328,7 @@ def test_rows_in_another_order_and_another_set_are_rejected(
         trainer.evaluate()
     trainer.compute_metrics = ndcg.trainer_metrics(k=10, **columns(sets["far"]))
     logged = trainer.evaluate(sets["far"], metric_key_prefix="eval_far")
-    assert logged["eval_far_nDCG@10"] == pairs_by_hand(ndcg, sets["far"], k=10)["nDCG@10"]
+    assert logged["eval_far_nDCG@10"] == by_hand(ndcg, sets["far"], k=10)["nDCG@10"]
 
 
 @whole_or_batches
@@ -383,7 +340,7 @@ def test_the_error_for_a_trainer_that_passes_no_inputs_says_how_to_pass_them(
         make_trainer(metrics, eval_dataset=make_pairs(), **arguments).evaluate()
 
 
-# --- Without a Trainer -----------------------------------------------------------------------------------------------
+# --- Called with what a Trainer passes -------------------------------------------------------------------------------
 
 
 def evaluation(predictions: Any, labels: Any, inputs: Any = None) -> SimpleNamespace:
@@ -407,20 +364,19 @@ HALF = {"nDCG@1": 0.5}  # of either
 def test_batches_of_any_width_score_as_the_whole_to_the_last_bit(ndcg: Metric, data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     shapes = data.draw(st.lists(st.tuples(st.integers(1, 5), st.integers(2, 60)), min_size=1, max_size=6))
-    k = data.draw(st.sampled_from([None, 1, 10, [3, None]]))
     batches = []
-    for queries, width in shapes:
-        labels = np.where(rng.random((queries, width)) < 0.3, -100, rng.integers(0, 3, (queries, width)))
-        batches.append((rng.normal(size=(queries, width)).round(1).astype(np.float32), labels))
+    for shape in shapes:
+        labels = np.where(rng.random(shape) < 0.3, -100, rng.integers(0, 3, shape))
+        batches.append((rng.normal(size=shape).round(1).astype(np.float32), labels))
     widest = max(width for _, width in shapes)
 
     def together(arrays: list[np.ndarray]) -> np.ndarray:
         fill = [np.pad(each, ((0, 0), (0, widest - each.shape[1])), constant_values=-100) for each in arrays]
         return np.concatenate(fill)
 
-    metrics = ndcg.trainer_metrics(k=k)
-    for scores, labels in batches[:-1]:
-        assert metrics(evaluation(scores, labels), compute_result=False) == {}
+    metrics = ndcg.trainer_metrics(k=data.draw(st.sampled_from([None, 1, 10, [3, None]])))
+    for batch in batches[:-1]:
+        assert metrics(evaluation(*batch), compute_result=False) == {}
     result = metrics(evaluation(*batches[-1]), compute_result=True)
     assert result == metrics(evaluation(*map(together, zip(*batches, strict=True))))
 
@@ -463,8 +419,10 @@ def test_ids_that_mix_types_or_are_not_one_per_row_are_rejected(ndcg: Metric, id
         metrics(GOOD_ROWS, compute_result=True)
 
 
-def test_the_function_of_queries_gets_the_main_input_as_an_array(ndcg: Metric, torch: ModuleType) -> None:
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn", "float64"])
+def test_the_function_of_queries_gets_the_main_input_as_an_array(ndcg: Metric, torch: ModuleType, dtype: str) -> None:
     scores, labels, ids = (torch.from_numpy(each) for each in (SCORES, LABELS, INPUTS))
+    scores = scores.to(getattr(torch, dtype))  # half-precision scores are compared as they are
     metrics = ndcg.trainer_metrics(k=1, query_ids=query_of)
     named = ndcg.trainer_metrics(k=1, query_ids=query_of, main_input="pixel_values")
     batch = {"attention_mask": torch.ones(4), "input_ids": ids}
@@ -510,13 +468,6 @@ def test_labels_may_be_rounded_to_the_type_of_a_model(
     assert metrics(evaluation(np.arange(1.0 * len(labels)), rounded.to(getattr(torch, dtype)))).keys() == {"nDCG@1"}
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn"])
-def test_half_precision_scores_are_compared_as_they_are(ndcg: Metric, torch: ModuleType, dtype: str) -> None:
-    scores = torch.from_numpy(SCORES).to(getattr(torch, dtype))
-    metrics = ndcg.trainer_metrics(k=1, query_ids=query_of)
-    assert metrics(evaluation(scores, LABELS, INPUTS), compute_result=True) == HALF
-
-
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn", "float32", np.float32])
 @pytest.mark.parametrize("ignore_index", [-99.9, 300.3, -100])
 def test_padding_is_compared_in_the_type_of_the_labels(
@@ -538,9 +489,7 @@ def test_padding_is_compared_in_the_type_of_the_labels(
 @pytest.mark.parametrize(("good", "options"), [(GOOD_LISTS, {}), (GOOD_ROWS, {"query_ids": query_of})])
 def test_a_batch_may_be_empty(ndcg: Metric, good: SimpleNamespace, options: Options) -> None:
     metrics = ndcg.trainer_metrics(k=1, **options)
-    empty = evaluation(
-        **{name.replace("label_ids", "labels"): None if each is None else each[:0] for name, each in vars(good).items()}
-    )
+    empty = SimpleNamespace(**{name: None if each is None else each[:0] for name, each in vars(good).items()})
     for batches in ([good, empty], [empty, good], [empty, good, empty]):
         for batch in batches[:-1]:
             assert metrics(batch, compute_result=False) == {}
@@ -578,6 +527,7 @@ def test_arguments_that_do_not_fit_are_rejected_before_any_training(
         ndcg.trainer_metrics(**arguments)
 
 
+SAME = "must come in the same batches, at least one; got"
 BAD_LISTS = [
     (of_lists([[1.0, 2.0]], [[1, 0, 0]]), r"\(1, 2\).*\(1, 3\)"),
     (of_lists([1.0, 2.0], [1, 0]), r"query_ids="),
@@ -586,6 +536,11 @@ BAD_LISTS = [
     (of_lists([[1.0, np.nan]], [[1, 0]]), "predictions: query 0, position 1.*nan"),
     (evaluation((), LABELS), "^predictions are an empty tuple"),
     (evaluation(SCORES, ()), "^labels are an empty tuple"),
+    (evaluation([SCORES] * 3, [LABELS] * 2), f"{SAME} predictions 3, labels 2$"),
+    (evaluation([SCORES] * 2, [LABELS] * 2, [INPUTS]), f"{SAME} predictions 2, labels 2, inputs 1$"),
+    (evaluation([SCORES] * 2, LABELS), f"{SAME} predictions 2, labels in one piece$"),
+    (evaluation(SCORES, [LABELS]), f"{SAME} predictions in one piece, labels 1$"),
+    (evaluation([], []), f"{SAME} predictions 0, labels 0$"),
 ]
 BAD_ROWS = [
     (of_lists([0.1, 0.2], [1], INPUTS[:2]), "predictions 2.*references 1"),
@@ -650,42 +605,24 @@ def test_an_error_names_the_row_of_the_evaluation_whatever_the_batches(
                 whole()
 
 
-@pytest.mark.parametrize(
-    ("predictions", "labels", "inputs", "found"),
-    [
-        ([SCORES] * 3, [LABELS] * 2, None, "predictions 3, labels 2"),
-        ([SCORES] * 2, [LABELS] * 2, [INPUTS], "predictions 2, labels 2, inputs 1"),
-        ([SCORES] * 2, LABELS, None, "predictions 2, labels in one piece"),
-        (SCORES, [LABELS], None, "predictions in one piece, labels 1"),
-        ([], [], None, "predictions 0, labels 0"),
-    ],
-)
-def test_predictions_and_labels_in_different_batches_are_rejected(
-    ndcg: Metric, predictions: Any, labels: Any, inputs: Any, found: str
-) -> None:
-    metrics = ndcg.trainer_metrics(k=1)
-    with pytest.raises(ValueError, match=f"must come in the same batches, at least one; got {found}$"):
-        metrics(evaluation(predictions, labels, inputs))
-
-
 def test_an_error_in_a_function_of_the_user_leaves_no_batch_behind(ndcg: Metric) -> None:
-    results: list[Any] = [query_of, KeyboardInterrupt(), query_of, KeyError("no id"), query_of]
+    for error in (KeyboardInterrupt(), KeyError("no id")):
+        results: list[Any] = [query_of, error, query_of]
 
-    def failing(inputs: np.ndarray) -> np.ndarray:
-        if isinstance(result := results.pop(0), BaseException):
-            raise result
-        return query_of(inputs)
+        def failing(inputs: np.ndarray, results: list[Any] = results) -> np.ndarray:
+            if isinstance(result := results.pop(0), BaseException):
+                raise result
+            return query_of(inputs)
 
-    metrics = ndcg.trainer_metrics(k=1, query_ids=failing)
-    for kind in (KeyboardInterrupt, KeyError):
+        metrics = ndcg.trainer_metrics(k=1, query_ids=failing)
         metrics(GOOD_ROWS, compute_result=False)
-        with pytest.raises(kind):
+        with pytest.raises(type(error)):
             metrics(GOOD_ROWS, compute_result=False)
         assert held(metrics) == 0
-    assert metrics(GOOD_ROWS) == HALF
+        assert metrics(GOOD_ROWS) == HALF
 
 
-# --- State -----------------------------------------------------------------------------------------------------------
+# --- What is kept ----------------------------------------------------------------------------------------------------
 
 
 def test_reset_forgets_the_batches_of_an_evaluation_that_broke_off(ndcg: Metric) -> None:
@@ -723,26 +660,23 @@ def held(metrics: Any) -> int:
     return sum(bases.values())
 
 
-def test_no_predictions_are_kept_between_batches(ndcg: Metric, torch: ModuleType) -> None:
-    metrics = ndcg.trainer_metrics(k=[1, 10])
-    for batch in range(1, 4):
-        last = evaluation(torch.rand(8, 1000), torch.randint(0, 3, (8, 1000)))
-        metrics(last, compute_result=False)
-        assert 0 < held(metrics) <= batch * 8 * 2 * 8  # a float64 for each query and cutoff
-    metrics(last, compute_result=True)
-    assert held(metrics) == 0
-
-
-@pytest.mark.parametrize("shape", [(16,), (16, 1)])
-def test_each_document_leaves_a_score_a_label_and_an_id_between_batches(
-    ndcg: Metric, torch: ModuleType, shape: tuple[int, ...]
+@pytest.mark.parametrize(
+    ("options", "shape", "of_labels", "numbers"),
+    [
+        ({}, (16, 1000), (16, 1000), 2),  # a value for each of two cutoffs
+        ({"query_ids": lambda inputs: inputs[:, 0]}, (16,), (16,), 3),  # a score, a label and an id
+        ({"query_ids": lambda inputs: inputs[:, 0]}, (16, 1), (16,), 3),
+    ],
+)
+def test_each_row_leaves_a_few_numbers_between_batches(
+    ndcg: Metric, torch: ModuleType, options: Options, shape: Any, of_labels: Any, numbers: int
 ) -> None:
-    metrics = ndcg.trainer_metrics(k=10, query_ids=lambda inputs: inputs[:, 0])
+    metrics = ndcg.trainer_metrics(k=[1, 10], **options)
     for batch in range(1, 4):
         inputs = {"input_ids": torch.randint(0, 3, (16, 512)), "attention_mask": torch.ones(16, 512)}
-        last = evaluation((torch.rand(shape), torch.rand(16, 512)), torch.randint(0, 3, (16,)), inputs)
+        last = evaluation((torch.rand(shape), torch.rand(16, 512)), torch.randint(0, 3, of_labels), inputs)
         metrics(last, compute_result=False)
-        assert 0 < held(metrics) <= batch * 16 * 3 * 8
+        assert 0 < held(metrics) <= batch * 16 * numbers * 8
     metrics(last, compute_result=True)
     assert held(metrics) == 0
 

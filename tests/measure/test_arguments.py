@@ -1,4 +1,4 @@
-"""The table of options, and every place that says the same."""
+"""Each option means what its row says, and the card, the docs, the page, types and the kit say the same."""
 
 import inspect
 import json
@@ -95,8 +95,7 @@ def test_the_first_rank_is_a_cutoff() -> None:
 @pytest.mark.parametrize("value", [-100, 0, -99.5, np.float32(7)])
 def test_padding_may_be_marked_by_any_finite_number(value: Any) -> None:
     parsed = options.Options.parse(ignore_index=value).ignore_index
-    assert parsed == value
-    assert type(parsed) is (int if isinstance(value, int) else float)
+    assert (parsed, type(parsed)) == (value, int if isinstance(value, int) else float)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, "-100", True])
@@ -150,9 +149,8 @@ def test_the_description_that_evaluate_shows_has_every_argument(ndcg: evaluate.M
 
 
 @pytest.mark.parametrize("name", [name for name in WORDED if name != "measures"])
-def test_type_checkers_accept_its_values_only(name: str) -> None:
-    words = words_in(get_type_hints(options.ComputeOptions)[name])
-    assert words == set(OPTIONS[name].words)
+def test_type_checkers_accept_the_values_of_an_option_only(name: str) -> None:
+    assert words_in(get_type_hints(options.ComputeOptions)[name]) == set(OPTIONS[name].words)
 
 
 def test_type_checkers_accept_existing_options_only(ndcg: evaluate.Metric) -> None:
@@ -163,20 +161,19 @@ def test_type_checkers_accept_existing_options_only(ndcg: evaluate.Metric) -> No
     assert {name: of_compute[name].default for name in OPTIONS} == {n: each.default for n, each in OPTIONS.items()}
 
 
-def test_the_page_offers_its_words() -> None:
+def test_the_page_offers_the_words_of_an_option() -> None:
     from page import api, choices  # which imports Gradio
 
     for name in set(WORDED) & set(choices.CHOICES):
         lacks = {"missing": {"raise"}}.get(name, set())
         assert set(choices.CHOICES[name]) == set(OPTIONS[name].words) - lacks
-    assert set(api.OPTIONS) - {"per_query", "score_order"} == {"k", "convention", "log_base", *choices.CHOICES}
-    assert set(choices.CHOICES) - {"judged_only"} == set(CHOICES)
+    assert set(api.OPTIONS) - {"per_query"} == {"k", "convention", "log_base", *choices.CHOICES}
+    assert set(choices.CHOICES) - {"judged_only", "score_order"} == set(CHOICES)
 
 
 @pytest.mark.parametrize("name", ["gain", "discount", "ideal", "score_dtype", "ties"])
-def test_the_conformance_kit_asks_for_no_other(name: str) -> None:
-    asked = SCHEMA["$defs"]["options"]["properties"][name]["enum"]
-    assert set(asked) <= set(OPTIONS[name].words)
+def test_the_conformance_kit_asks_for_existing_values_only(name: str) -> None:
+    assert set(SCHEMA["$defs"]["options"]["properties"][name]["enum"]) <= set(OPTIONS[name].words)
 
 
 # --- How they are shown ----------------------------------------------------------------------------------------------
@@ -196,5 +193,5 @@ def test_a_docstring_shows_the_text_of_an_argument_where_it_asks_for_it() -> Non
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_a_text_is_one_line_that_ends(name: str) -> None:
+def test_the_help_of_an_option_is_one_line_that_ends(name: str) -> None:
     assert re.fullmatch(r"[^\n]+\.", text_of(name))

@@ -13,10 +13,8 @@ import evaluate
 import numpy as np
 import pytest
 from conftest import BUNDLE, METRIC, NOTHING_IN_COMMON, ROOT, MetricFactory
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
-from test_options import FOREIGN_TO_SKLEARN, TWO
+from test_options import TWO
 
 EXAMPLE: dict[str, Any] = {"predictions": [[0.1, 0.2, 0.3, 4, 70]], "references": [[10, 0, 0, 1, 5]]}
 TIED: dict[str, Any] = {"predictions": [[1, 1, 0, 0, 0]], "references": [[1, 0, 0, 0, 0]]}
@@ -52,13 +50,7 @@ def test_figures_to_the_last_digit_at_once_and_in_batches(
         assert metric.compute(**options) == expected
 
 
-def test_ignoring_ties_puts_the_last_of_equal_scores_first_whatever_the_length(ndcg: evaluate.Metric) -> None:
-    for documents in range(2, 201):
-        score, relevance = np.eye(documents)[:2].sum(axis=0), np.eye(documents)[[0, 1, -1]]
-        tied = ndcg.compute(predictions=[score] * 2, references=relevance[:2], k=1, ties="last", use_aggregator=False)
-        assert tied == {"nDCG@1": [0.0, 1.0]}, documents
-        constant = {"predictions": np.full(relevance.shape, 0.5), "references": relevance, "use_aggregator": False}
-        assert ndcg.compute(**constant, k=1, ties="last")["nDCG@1"][-1] == 1, documents
+def test_ignoring_ties_puts_the_last_of_equal_scores_first(ndcg: evaluate.Metric) -> None:
     rng = np.random.default_rng(4)
     batch = {"predictions": rng.integers(0, 4, (30, 20)), "references": rng.integers(0, 3, (30, 20))}
     last = ndcg.compute(**batch, ties="last", use_aggregator=False)
@@ -67,48 +59,11 @@ def test_ignoring_ties_puts_the_last_of_equal_scores_first_whatever_the_length(n
     assert ndcg.compute(**batch, ties="first", use_aggregator=False) != last
 
 
-# --- scikit-learn ----------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=200)
-@given(
-    st.integers(0, 2**32 - 1),
-    st.integers(1, 9),
-    st.integers(2, 80),
-    st.none() | st.integers(1, 90),
-    st.booleans(),
-    st.sampled_from([np.float64, np.float32, np.int64]),
-    st.sampled_from([1, 4, 1000]),
-    st.sampled_from(["arrays", "lists", "batches"]),
-)
-def test_equals_sklearn(
-    ndcg: evaluate.Metric,
-    seed: int,
-    queries: int,
-    documents: int,
-    k: int | None,
-    weighted: bool,
-    dtype: Any,
-    levels: int,
-    given_as: str,
-) -> None:
-    rng = np.random.default_rng(seed)
-    score = (rng.integers(-levels, levels, (queries, documents)) * 0.7).astype(dtype)
-    relevance = rng.integers(0, 4, (queries, documents))
-    weight = rng.random(queries) if weighted else None
-    expected = ndcg_score(relevance, score, k=k, sample_weight=weight)
-    if given_as == "batches":
-        ndcg.add_batch(predictions=score, references=relevance)
-        result = ndcg.compute(k=k, sample_weight=weight)
-    else:
-        predictions, references = (score.tolist(), relevance.tolist()) if given_as == "lists" else (score, relevance)
-        result = ndcg.compute(predictions=predictions, references=references, k=k, sample_weight=weight)
-    name = "nDCG" if k is None else f"nDCG@{k}"
-    assert result == {name: pytest.approx(expected, rel=1e-12, abs=0)}
+# --- The engine of scikit-learn --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stored", [False, True])
-@pytest.mark.parametrize("options", [{}, {"k": 3}, {"ignore_ties": True}, {"sample_weight": [1.0, 0.0, 2.5]}])
+@pytest.mark.parametrize("options", [{}, {"ignore_ties": True}, {"sample_weight": [1.0, 0.0, 2.5]}], ids=str)
 def test_the_engine_sklearn_is_sklearn_itself(
     fresh_metric: MetricFactory, options: dict[str, Any], stored: bool
 ) -> None:
@@ -120,27 +75,10 @@ def test_the_engine_sklearn_is_sklearn_itself(
     if stored:
         metric.add_batch(**inputs)
         inputs = {}
-    name = "nDCG@3" if "k" in options else "nDCG"
-    result = metric.compute(**inputs, **options, engine="sklearn")
-    assert result == {name: ndcg_score(relevance, score, **options)}
-    assert type(result[name]) is float
-
-
-def test_the_engine_sklearn_accepts_several_cutoffs(ndcg: evaluate.Metric) -> None:
-    expected = {
-        f"nDCG@{k}": ndcg_score(np.array(EXAMPLE["references"]), np.array(EXAMPLE["predictions"]), k=k) for k in (1, 3)
-    }
-    assert ndcg.compute(**EXAMPLE, k=[1, 3], engine="sklearn") == expected
-    assert ndcg.compute(**EXAMPLE, k=[1, 3], engine="numpy") == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_engine_sklearn_rejects_options_that_sklearn_does_not_have(ndcg: evaluate.Metric) -> None:
-    for options in FOREIGN_TO_SKLEARN:
-        with pytest.raises(ValueError, match=rf'engine="sklearn".*\b{min(options)}\b'):
-            ndcg.compute(**EXAMPLE, **options, engine="sklearn")
-    for weights in ([-1, 2], [math.nan, 2], [0, 0], ["1", 1], [1]):
-        with pytest.raises(ValueError, match=r"^sample_weight"):
-            ndcg.compute(**TWO, sample_weight=weights, engine="sklearn")
+    result = metric.compute(**inputs, **options, k=[3, None], measures=["nDCG"], engine="sklearn")
+    expected = {name: ndcg_score(relevance, score, k=k, **options) for name, k in (("nDCG@3", 3), ("nDCG", None))}
+    assert result == expected
+    assert {type(value) for value in result.values()} == {float}
 
 
 def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
@@ -152,6 +90,8 @@ def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
     monkeypatch.setattr(BUNDLE, "score_queries", refuse)
     expected = ndcg_score(np.array(EXAMPLE["references"]), np.array(EXAMPLE["predictions"]))
     assert ndcg.compute(**EXAMPLE, engine="sklearn") == {"nDCG": expected}
+    truths = {"predictions": np.array([[True, False]]), "references": [[1, 0]]}
+    assert ndcg.compute(**truths, engine="sklearn") == {"nDCG": 1.0}
     with pytest.raises(AssertionError, match="scored in NumPy too"):
         ndcg.compute(**EXAMPLE, engine="numpy")
 
@@ -173,17 +113,16 @@ def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
             {"predictions": [[3, 2, 1]], "references": [[1e308] * 3]},
             r'^engine="sklearn": nDCG: sums overflow in scikit-learn; scale the relevances',
         ),
+        *(
+            ({**TWO, "sample_weight": weights}, "^sample_weight")
+            for weights in ([-1, 2], [math.nan, 2], [0, 0], ["1", 1], [1])
+        ),
     ],
     ids=str,
 )
 def test_the_engine_sklearn_names_the_argument_at_fault(ndcg: evaluate.Metric, inputs: Any, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         ndcg.compute(**inputs, engine="sklearn")
-
-
-def test_the_engine_sklearn_takes_its_one_measure_in_a_list_and_truth_values(ndcg: evaluate.Metric) -> None:
-    inputs = {"predictions": np.array([[True, False]]), "references": [[1, 0]]}
-    assert ndcg.compute(**inputs, measures=["nDCG"], engine="sklearn") == {"nDCG": 1.0}
 
 
 # --- The result ------------------------------------------------------------------------------------------------------
@@ -290,8 +229,8 @@ SCORES, LABELS = [[None, None], [None, None], [0.5, None]], [[None, 1], [None, 2
     ],
     ids=str,
 )
-def test_an_empty_answer_is_worth_the_same_at_every_entry_point(
-    ndcg: evaluate.Metric, fresh_metric: MetricFactory, options: dict[str, Any], expected: list[float]
+def test_an_empty_answer_is_worth_the_same_at_every_entry_point_with_ids(
+    ndcg: evaluate.Metric, options: dict[str, Any], expected: list[float]
 ) -> None:
     inputs, options = {"predictions": FOUND_NOTHING, "references": JUDGED}, {**NOT_FOUND, **options}
     mean = pytest.approx(sum(expected) / 3)
@@ -303,15 +242,24 @@ def test_an_empty_answer_is_worth_the_same_at_every_entry_point(
     compared = ndcg.compare(systems=systems, references=JUDGED, **options)
     assert compared.scores["one"]["nDCG@2"].value == mean
     assert compared.scores["other"]["nDCG@2"].value == pytest.approx((sum(expected) + 1) / 3)
-    if not {"exclude", "missing"} & options.keys():
-        assert ndcg.compute(predictions=SCORES, references=LABELS, **options) == {"nDCG@2": mean}
-        flat = {"predictions": [*chain(*SCORES)], "references": [*chain(*LABELS)], "query_ids": [0, 0, 1, 1, 2, 2]}
-        assert ndcg.compute(**flat, **options) == {"nDCG@2": mean}
-        batches, meter = fresh_metric(keep_in_memory=True), ndcg.meter(**options)
-        for query in range(3):
-            batches.add_batch(predictions=SCORES[query : query + 1], references=LABELS[query : query + 1])
-            meter.update(SCORES[query : query + 1], LABELS[query : query + 1])
-        assert batches.compute(**options) == meter.compute() == {"nDCG@2": mean}
+
+
+@NOTHING_IN_COMMON
+@pytest.mark.parametrize(
+    ("options", "mean"), [({}, 1 / 3), ({"judged_only": True}, 2 / 3), ({"ideal": "truncated"}, 1 / 3)]
+)
+def test_an_empty_answer_is_worth_the_same_at_every_entry_point_by_position(
+    ndcg: evaluate.Metric, fresh_metric: MetricFactory, options: dict[str, Any], mean: float
+) -> None:
+    options, expected = {**NOT_FOUND, **options}, {"nDCG@2": pytest.approx(mean)}
+    assert ndcg.compute(predictions=SCORES, references=LABELS, **options) == expected
+    flat = {"predictions": [*chain(*SCORES)], "references": [*chain(*LABELS)], "query_ids": [0, 0, 1, 1, 2, 2]}
+    assert ndcg.compute(**flat, **options) == expected
+    batches, meter = fresh_metric(keep_in_memory=True), ndcg.meter(**options)
+    for query in range(3):
+        batches.add_batch(predictions=SCORES[query : query + 1], references=LABELS[query : query + 1])
+        meter.update(SCORES[query : query + 1], LABELS[query : query + 1])
+    assert batches.compute(**options) == meter.compute() == expected
 
 
 @NOTHING_IN_COMMON

@@ -1,4 +1,4 @@
-"""The measure over Spark DataFrames is that of `compute`, whatever the rows' order, and the errors name the query."""
+"""A Spark DataFrame, in whatever order of its rows, has the scores of `compute`, and errors name its query."""
 
 import math
 import re
@@ -49,6 +49,10 @@ def frame_of(table: pa.Table) -> Any:
     return spark_session().createDataFrame(table)
 
 
+def frame_from(rows: list[tuple[Any, ...]], schema: str) -> Any:
+    return spark_session().createDataFrame(rows, schema)
+
+
 def flat(table: pa.Table) -> dict[str, Any]:
     return {"predictions": table["score"], "references": table["relevance"], "query_ids": table["query"]}
 
@@ -93,8 +97,7 @@ def test_compute_takes_a_dataframe(ndcg: evaluate.Metric, frame: Any) -> None:
     how: dict[str, Any] = {"sample_weight": "weight", "convention": "trec_eval", "k": [1, 5]}
     expected = ndcg.compute_spark(frame, **COLUMNS, document="document", **how)
     assert ndcg.compute(data=frame, **columns, **how) == expected
-    values = ndcg.compute(data=frame, **columns, k=5, use_aggregator=False)
-    assert values.columns == ["query", "nDCG@5"]
+    assert ndcg.compute(data=frame, **columns, k=5, use_aggregator=False).columns == ["query", "nDCG@5"]
     with pytest.raises(TypeError, match="compute_spark has no option engine"):
         ndcg.compute(data=frame, **columns, engine="sklearn")
     with pytest.raises(ValueError, match="data: only compute scores a Spark DataFrame; give its rows, "):
@@ -104,9 +107,8 @@ def test_compute_takes_a_dataframe(ndcg: evaluate.Metric, frame: Any) -> None:
 def test_a_dataframe_is_not_mixed_with_batches(fresh_metric: MetricFactory, frame: Any) -> None:
     metric = fresh_metric(keep_in_memory=True)
     metric.add_batch(predictions=[[0.1, 0.2]], references=[[1, 0]])
-    with pytest.raises(
-        ValueError, match="data: a Spark DataFrame cannot be scored together with batches; call compute without them"
-    ):
+    problem = "data: a Spark DataFrame cannot be scored together with batches; call compute without them"
+    with pytest.raises(ValueError, match=problem):
         metric.compute(data=frame, predictions="score", references="relevance", query_ids="query")
     assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(3))}
 
@@ -134,29 +136,27 @@ def test_weights_of_queries_stand_in_their_rows(
 @pytest.mark.parametrize("whole_numbers", [False, True])
 def test_every_querys_values_are_those_of_compute(ndcg: evaluate.Metric, whole_numbers: bool) -> None:
     table = table_of(500, 40, seed=1)
-    if whole_numbers:
-        table = table.set_column(0, "query", pa.array([int(each.as_py().split()[1]) for each in table["query"]]))
+    ids = [int(each.as_py().split()[1]) if whole_numbers else each.as_py() for each in table["query"]]
+    table = table.set_column(0, "query", pa.array(ids))
     found = ndcg.compute_spark(frame_of(table), **COLUMNS, k=[1, 5], use_aggregator=False)
     assert found.columns == ["query", "nDCG@1", "nDCG@5"]
     expected = ndcg.compute(**flat(table), k=[1, 5], use_aggregator=False)
-    ids = table["query"].combine_chunks().dictionary_encode().dictionary.to_pylist()
     rows = {row["query"]: (row["nDCG@1"], row["nDCG@5"]) for row in found.collect()}
-    assert len(rows) == len(ids)
-    for query, *values in zip(ids, *expected.values(), strict=True):
+    assert rows.keys() == set(ids)
+    for query, *values in zip(dict.fromkeys(ids), *expected.values(), strict=True):
         assert rows[query] == pytest.approx(values, **EXACT)
 
 
 def test_ties_by_the_ids_of_documents_are_those_of_mappings(ndcg: evaluate.Metric, table: pa.Table, frame: Any) -> None:
-    run: dict[str, dict[str, float]] = {}
-    qrels: dict[str, dict[str, int]] = {query: {} for query in table["query"].to_pylist()}
+    how = {"convention": "trec_eval", "k": [1, 3, 10]}
+    sides = {"references": "relevance", "predictions": "score"}
+    mappings: dict[str, dict[str, dict[str, float]]] = {side: {} for side in sides}
     for row in table.to_pylist():
-        if row["relevance"] is not None:
-            qrels[row["query"]][row["document"]] = row["relevance"]
-        if row["score"] is not None:
-            run.setdefault(row["query"], {})[row["document"]] = row["score"]
-    expected = ndcg.compute(predictions=run, references=qrels, convention="trec_eval", k=[1, 3, 10])
-    found = ndcg.compute_spark(frame, **COLUMNS, document="document", convention="trec_eval", k=[1, 3, 10])
-    assert found == pytest.approx(expected, **EXACT)
+        for side, column in sides.items():
+            of_query = mappings[side].setdefault(row["query"], {})
+            of_query |= {} if row[column] is None else {row["document"]: row[column]}
+    found = ndcg.compute_spark(frame, **COLUMNS, document="document", **how)
+    assert found == pytest.approx(ndcg.compute(**mappings, **how), **EXACT)
     assert found != pytest.approx(ndcg.compute_spark(frame, **COLUMNS, k=[1, 3, 10]))
 
 
@@ -168,18 +168,16 @@ def test_a_row_may_hold_the_arrays_of_a_query(ndcg: evaluate.Metric, options: di
     expected = ndcg.compute(predictions=predictions, references=references, **options)
     assert ndcg.compute_spark(frame, prediction="p", reference="r", **options) == pytest.approx(expected, **EXACT)
     values = ndcg.compute_spark(frame, query="id", prediction="p", reference="r", use_aggregator=False, **options)
-    each = ndcg.compute(predictions=predictions, references=references, use_aggregator=False, **options)
-    (name,) = each
-    assert dict(map(tuple, values.collect())) == pytest.approx(dict(enumerate(each[name])), **EXACT)
+    (each,) = ndcg.compute(predictions=predictions, references=references, use_aggregator=False, **options).values()
+    assert dict(map(tuple, values.collect())) == pytest.approx(dict(enumerate(each)), **EXACT)
 
 
 def test_the_outer_join_of_a_run_and_qrels_is_scored_as_it_is(ndcg: evaluate.Metric) -> None:
-    run, qrels = {"q": {"a": 3.0, "b": 2.0}}, {"q": {"a": 1, "c": 2}}
-    session = spark_session()
-    ranked = session.createDataFrame([("q", "a", 3.0), ("q", "b", 2.0)], "query string, document string, score double")
-    judged = session.createDataFrame([("q", "a", 1), ("q", "c", 2)], "query string, document string, relevance int")
+    ranked = frame_from([("q", "a", 3.0), ("q", "b", 2.0)], "query string, document string, score double")
+    judged = frame_from([("q", "a", 1), ("q", "c", 2)], "query string, document string, relevance int")
     joined = ranked.join(judged, ["query", "document"], "full")
-    assert ndcg.compute_spark(joined, **COLUMNS) == ndcg.compute(predictions=run, references=qrels)
+    expected = ndcg.compute(predictions={"q": {"a": 3.0, "b": 2.0}}, references={"q": {"a": 1, "c": 2}})
+    assert ndcg.compute_spark(joined, **COLUMNS) == expected
 
 
 def test_executors_have_numpy_and_pyarrow_only() -> None:
@@ -260,14 +258,12 @@ def test_the_example_job_scores_parquet_files(ndcg: evaluate.Metric, table: pa.T
 
 
 def test_columns_may_have_any_name(ndcg: evaluate.Metric, table: pa.Table, frame: Any) -> None:
-    named = frame.withColumnRenamed(COLUMNS["prediction"], "a `score` of 1.5")
-    expected = ndcg.compute(**flat(table))
-    assert ndcg.compute_spark(named, **{**COLUMNS, "prediction": "a `score` of 1.5"}) == pytest.approx(
-        expected, **EXACT
-    )
+    name = "a `score` of 1.5"
+    found = ndcg.compute_spark(frame.withColumnRenamed("score", name), **{**COLUMNS, "prediction": name})
+    assert found == pytest.approx(ndcg.compute(**flat(table)), **EXACT)
 
 
-# Rejected input
+# --- Rejected --------------------------------------------------------------------------------------------------------
 
 
 def test_only_a_dataframe_with_distinct_column_names_is_accepted(ndcg: evaluate.Metric, frame: Any) -> None:
@@ -278,94 +274,69 @@ def test_only_a_dataframe_with_distinct_column_names_is_accepted(ndcg: evaluate.
         ndcg.compute_spark(twice, **COLUMNS)
 
 
-def frame_from(rows: list[tuple[Any, ...]], schema: str) -> Any:
-    return spark_session().createDataFrame(rows, schema)
-
-
 LONG = "query string, document string, score double, relevance int, weight double"
 GOOD = ("q", "a", 1.0, 1, 1.0)
 
 
-@pytest.mark.parametrize(
-    ("rows", "options", "message"),
-    [
-        ([("q", "a", 1.0, -1, 1.0)], {}, "reference: query 'q': the relevance -1 is negative; negative_relevance="),
-        ([("q", "a", math.nan, 1, 1.0)], {}, "prediction: query 'q': nan is not a score"),
-        (
-            [GOOD, ("r", "a", 1e39, 1, 1.0)],
-            {"score_dtype": "float32"},
-            "prediction: query 'r': 1e+39 is too large for score_dtype=",
-        ),
-        ([(None, "a", 1.0, 1, 1.0)], {}, "query: a row has no query id"),
-        ([GOOD, ("q", "a", 2.0, 0, 1.0)], {"document": "document"}, "document: query 'q': document 'a' appears twice"),
-        ([("q", None, 2.0, 0, 1.0)], {"document": "document"}, "document: query 'q': document None has no id"),
-        (
-            [GOOD, ("q", "b", 2.0, 0, 2.0)],
-            {"sample_weight": "weight"},
-            "sample_weight: query 'q': must be the same in all rows of a query",
-        ),
-        ([("q", "a", 1.0, 1, -1.0)], {"sample_weight": "weight"}, "sample_weight: query 'q': must be finite and not"),
-        (
-            [("q", "a", 1.0, 1, 1.0), ("q", "b", 1.0, 1, None)],
-            {"sample_weight": "weight"},
-            "sample_weight: query 'q': must be finite and not negative in every row; got None",
-        ),
-        (
-            [("q", "a", 1.0, 1, 0.0)],
-            {"sample_weight": "weight"},
-            "sample_weight is 0 for every query; give at least one",
-        ),
-        ([("q", "a", 1.0, 0, 1.0)], {"zero_division": math.nan}, "nDCG: no query of positive weight"),
-        ([], {}, "the DataFrame holds no queries"),
-        ([GOOD], {"ties": "first"}, 'ties="first": rows of a DataFrame have no order'),
-        ([GOOD], {"ignore_ties": True}, 'ties="last": rows of a DataFrame have no order'),
-        ([GOOD], {"convention": "trec_eval"}, 'ties="docid" needs the ids of documents'),
-        ([GOOD], {"prediction": "scores"}, "prediction must name a column of the DataFrame; got 'scores', and there"),
-        ([GOOD], {"prediction": "document"}, "prediction: column 'document' is of type string"),
-        ([GOOD], {"query": None}, "query must name the column of query ids"),
-        ([GOOD], {"query": "score"}, "query: column 'score' must hold integers or strings; got double"),
-        ([GOOD], {"document": "score"}, "document: column 'score' must hold integers or strings; got double"),
-        ([GOOD], {"sample_weight": "document"}, "sample_weight: column 'document' must hold numbers; got string"),
-    ],
-    ids=str,
-)
-def test_errors_name_the_column_and_the_query(
-    ndcg: evaluate.Metric, rows: list[tuple[Any, ...]], options: dict[str, Any], message: str
+WEIGHT = {"sample_weight": "weight"}
+NO_COLUMN = "prediction must name a column of the DataFrame; got"
+# rows, options, and the beginning of the error
+BAD_ROWS: list[tuple[list[Any], dict[str, Any], str]] = [
+    ([("q", "a", 1.0, -1, 1.0)], {}, "reference: query 'q': the relevance -1 is negative; negative_relevance="),
+    ([("q", "a", math.nan, 1, 1.0)], {}, "prediction: query 'q': nan is not a score"),
+    (
+        [GOOD, ("r", "a", 1e39, 1, 1.0)],
+        {"score_dtype": "float32"},
+        "prediction: query 'r': 1e+39 is too large for score_dtype=",
+    ),
+    ([(None, "a", 1.0, 1, 1.0)], {}, "query: a row has no query id"),
+    ([GOOD, ("q", "a", 2.0, 0, 1.0)], {"document": "document"}, "document: query 'q': document 'a' appears twice"),
+    ([("q", None, 2.0, 0, 1.0)], {"document": "document"}, "document: query 'q': document None has no id"),
+    ([GOOD, ("q", "b", 2.0, 0, 2.0)], WEIGHT, "sample_weight: query 'q': must be the same in all rows of a query"),
+    ([("q", "a", 1.0, 1, -1.0)], WEIGHT, "sample_weight: query 'q': must be finite and not"),
+    (
+        [GOOD, ("q", "b", 1.0, 1, None)],
+        WEIGHT,
+        "sample_weight: query 'q': must be finite and not negative in every row; got None",
+    ),
+    ([("q", "a", 1.0, 1, 0.0)], WEIGHT, "sample_weight is 0 for every query; give at least one"),
+    ([("q", "a", 1.0, 0, 1.0)], {"zero_division": math.nan}, "nDCG: no query of positive weight"),
+    ([], {}, "the DataFrame holds no queries"),
+    ([GOOD], {"ties": "first"}, 'ties="first": rows of a DataFrame have no order'),
+    ([GOOD], {"ignore_ties": True}, 'ties="last": rows of a DataFrame have no order'),
+    ([GOOD], {"convention": "trec_eval"}, 'ties="docid" needs the ids of documents'),
+    ([GOOD], {"prediction": "scores"}, f"{NO_COLUMN} 'scores', and there"),
+    ([GOOD], {"prediction": 10**5000}, f"{NO_COLUMN} int, and"),
+    ([GOOD], {"prediction": "x" * 10**6}, f"{NO_COLUMN} 'xxx"),
+    ([GOOD], {"prediction": "document"}, "prediction: column 'document' is of type string"),
+    ([GOOD], {"query": None}, "query must name the column of query ids"),
+    ([GOOD], {"query": "score"}, "query: column 'score' must hold integers or strings; got double"),
+    ([GOOD], {"document": "score"}, "document: column 'score' must hold integers or strings; got double"),
+    ([GOOD], {"sample_weight": "document"}, "sample_weight: column 'document' must hold numbers; got string"),
+]
+BAD_ARRAYS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
+    ((1, [1.0, 2.0], [1]), {"query": "id"}, "query 1: 2 predictions and 1 references"),
+    ((1, None, [1]), {"query": "id"}, "prediction: query 1 is null"),
+    ((1, [1.0], [-1]), {}, "reference: a row (name a query column to learn which): the relevance -1"),
+    ((1, [1.0], [1]), {"document": "id"}, "document needs one row per document"),
+    ((1, [1.0], [1]), {"reference": "id"}, "reference: column 'id' is of type int"),
+    ((1, [1.0], [1]), {"use_aggregator": False}, "query must name the column of query ids if use_aggregator=False"),
+    ((None, [1.0], [1]), {"query": "id"}, "query: a row has no query id"),
+]
+ARRAYS = {"prediction": "p", "reference": "r"}
+REJECTED = [
+    *((rows, LONG, {**COLUMNS, **options}, message) for rows, options, message in BAD_ROWS),
+    *(([row], "id int, p array<double>, r array<int>", ARRAYS | options, text) for row, options, text in BAD_ARRAYS),
+]
+
+
+@pytest.mark.parametrize(("rows", "schema", "how", "message"), REJECTED, ids=[message for *_, message in REJECTED])
+def test_errors_name_the_column_and_the_query_in_few_words(
+    ndcg: evaluate.Metric, rows: list[Any], schema: str, how: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - below
-        ndcg.compute_spark(frame_from(rows, LONG), **{**COLUMNS, **options})
-    assert str(caught.value).startswith(message)
-
-
-def test_a_column_without_a_name_is_rejected_in_few_words(ndcg: evaluate.Metric) -> None:
-    for column, got in ((10**5000, "int"), ("x" * 10**6, "'x+[.]{3}x+'")):
-        with pytest.raises(
-            ValueError, match=f"^prediction must name a column of the DataFrame; got {got}, and"
-        ) as caught:
-            ndcg.compute_spark(frame_from([GOOD], LONG), **{**COLUMNS, "prediction": column})
-        assert len(str(caught.value)) < 300
-
-
-@pytest.mark.parametrize(
-    ("row", "options", "message"),
-    [
-        ((1, [1.0, 2.0], [1]), {"query": "id"}, "query 1: 2 predictions and 1 references"),
-        ((1, None, [1]), {"query": "id"}, "prediction: query 1 is null"),
-        ((1, [1.0], [-1]), {}, "reference: a row (name a query column to learn which): the relevance -1"),
-        ((1, [1.0], [1]), {"document": "id"}, "document needs one row per document"),
-        ((1, [1.0], [1]), {"reference": "id"}, "reference: column 'id' is of type int"),
-        ((1, [1.0], [1]), {"use_aggregator": False}, "query must name the column of query ids if use_aggregator=False"),
-        ((None, [1.0], [1]), {"query": "id"}, "query: a row has no query id"),
-    ],
-    ids=str,
-)
-def test_errors_of_arrays_name_the_query(
-    ndcg: evaluate.Metric, row: tuple[Any, ...], options: dict[str, Any], message: str
-) -> None:
-    frame = frame_from([row], "id int, p array<double>, r array<int>")
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - below
-        ndcg.compute_spark(frame, **{"prediction": "p", "reference": "r", **options})
-    assert str(caught.value).startswith(message)
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}") as caught:
+        ndcg.compute_spark(frame_from(rows, schema), **how)
+    assert len(str(caught.value)) < 300
 
 
 def test_values_that_are_rejected_are_sparks_error_when_they_are_used(ndcg: evaluate.Metric) -> None:
@@ -402,7 +373,7 @@ def test_without_pyspark_the_error_names_the_install(ndcg: evaluate.Metric, monk
         ndcg.compute_spark(frame, **COLUMNS)
 
 
-# Parts
+# --- Parts -----------------------------------------------------------------------------------------------------------
 
 
 @given(batches=st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=12), part=st.integers(1, 40))

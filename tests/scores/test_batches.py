@@ -4,7 +4,6 @@ import datetime
 import gc
 import os
 import resource
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +14,6 @@ from typing import Any
 
 import evaluate
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import MetricFactory
@@ -47,18 +45,14 @@ def add_mapping(metric: evaluate.Metric, query_id: Any) -> None:
     metric.add_batch(predictions={query_id: {"a": 1.0}}, references={query_id: {"a": 1}})
 
 
-def both_formats(fresh_metric: MetricFactory) -> Iterator[tuple[evaluate.Metric, Callable[..., None]]]:
-    """A metric, and how a query is added to it."""
-    yield fresh_metric(), add
-    yield fresh_metric(), add_mapping
-
-
 # Ids of queries
 
 EARLY, LATE = datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, 12)
 ADDED = "^query {} was added before; add all documents of a query in one"
+BY_ROWS_OR_MAPPING = pytest.mark.parametrize("how", [add, add_mapping])
 
 
+@BY_ROWS_OR_MAPPING
 @pytest.mark.parametrize(
     ("first", "again"),
     [
@@ -68,17 +62,16 @@ ADDED = "^query {} was added before; add all documents of a query in one"
     ],
     ids=repr,
 )
-def test_equal_ids_are_one_query(fresh_metric: MetricFactory, first: Any, again: Any) -> None:
-    for metric, how in both_formats(fresh_metric):
-        how(metric, first)
-        for add_again in (add, add_mapping):
-            with pytest.raises(
-                ValueError, match=ADDED.format(".*" if isinstance(first, datetime.date) else repr(first))
-            ):
-                add_again(metric, again)
-        assert len(metric) == 1
+def test_equal_ids_are_one_query(fresh_metric: MetricFactory, how: Any, first: Any, again: Any) -> None:
+    metric, shown = fresh_metric(), ".*" if isinstance(first, datetime.date) else repr(first)
+    how(metric, first)
+    for add_again in (add, add_mapping):
+        with pytest.raises(ValueError, match=ADDED.format(shown)):
+            add_again(metric, again)
+    assert len(metric) == 1
 
 
+@BY_ROWS_OR_MAPPING
 @pytest.mark.parametrize(
     ("first", "other"),
     [
@@ -89,30 +82,11 @@ def test_equal_ids_are_one_query(fresh_metric: MetricFactory, first: Any, again:
     ],
     ids=repr,
 )
-def test_other_ids_are_other_queries(fresh_metric: MetricFactory, first: Any, other: Any) -> None:
-    for metric, how in both_formats(fresh_metric):
-        how(metric, first)
-        how(metric, other)
-        assert len(metric) == 2
-        assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0]}
-
-
-@pytest.mark.parametrize(
-    "of",
-    [np.array, pa.array, lambda ids: pa.array(ids).dictionary_encode(), pd.Series, lambda ids: pd.Categorical(ids)],
-)
-@pytest.mark.parametrize("ids", [[3, -4], ["3", "x"]], ids=repr)
-def test_an_id_is_the_same_in_every_format(
-    fresh_metric: MetricFactory, of: Callable[[Any], Any], ids: list[Any]
-) -> None:
-    flat = {"predictions": [1.0, 2.0], "references": [1, 0]}
-    by_rows, by_mapping = fresh_metric(), fresh_metric()
-    by_rows.add_batch(**flat, query_ids=of(ids))
-    add_mapping(by_mapping, ids[0])
-    with pytest.raises(ValueError, match=ADDED.format(repr(ids[0]))):
-        add_mapping(by_rows, ids[0])
-    with pytest.raises(ValueError, match=ADDED.format(repr(ids[0]))):
-        by_mapping.add_batch(**flat, query_ids=of(ids))
+def test_other_ids_are_other_queries(fresh_metric: MetricFactory, how: Any, first: Any, other: Any) -> None:
+    metric = fresh_metric()
+    how(metric, first)
+    how(metric, other)
+    assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0]}
 
 
 def test_a_query_that_was_added_may_be_added_to_the_next_evaluation(fresh_metric: MetricFactory) -> None:
@@ -231,13 +205,13 @@ def test_a_query_that_is_added_alone_may_exclude_documents_by_their_ids(
     fresh_metric: MetricFactory, prediction: Any, reference: Any
 ) -> None:
     metric = fresh_metric()
-    metric.add(prediction=prediction, reference=reference, exclude=["a"])
-    metric.add(prediction=prediction, reference=reference, exclude={"c"})
-    metric.add(prediction=prediction, reference=reference)
-    assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, SECOND, SECOND]}
+    for exclude in (["a"], {"c"}, None):
+        metric.add(prediction=prediction, reference=reference, exclude=exclude)
+    with pytest.raises(ValueError, match=r"^exclude: must be a list or a set of ids; give \{query: ids\} to add_batch"):
+        metric.add(prediction=prediction, reference=reference, exclude={"q": ["a"]})
     with pytest.raises(ValueError, match=r"^exclude: documents have no ids"):
         metric.add(prediction=[2.0, 1.0], reference=[0, 1], exclude=[0])
-    assert len(metric) == 0
+    assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, SECOND, SECOND]}
 
 
 # A batch is in with its ids, or neither is
@@ -272,7 +246,7 @@ def test_more_may_be_added_after_a_rejected_compute(fresh_metric: MetricFactory,
         add(metric, query)
         with pytest.raises(ValueError, match="sample_weight"):
             metric.compute(sample_weight=[])
-    with pytest.raises(ValueError, match="query 'a' was added before"):
+    with pytest.raises(ValueError, match=ADDED.format("'a'")):
         add(metric, "a")
     assert metric.compute(use_aggregator=False) == {"nDCG": [1.0] * 3}
     assert not list(tmp_path.rglob("*.arrow"))
@@ -289,20 +263,15 @@ def pair(fresh_metric: MetricFactory) -> tuple[evaluate.Metric, evaluate.Metric]
 
 def both(*calls: Callable[[], Any]) -> list[Any]:
     """The results or errors of two calls at the same time."""
-    answers: list[Any] = [None, None]
 
-    def run(at: int) -> None:
+    def answer(call: Callable[[], Any]) -> Any:
         try:
-            answers[at] = calls[at]()
+            return call()
         except Exception as error:  # noqa: BLE001 - the test sees it
-            answers[at] = error
+            return error
 
-    threads = [threading.Thread(target=run, args=(at,)) for at in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    return answers
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(answer, calls, timeout=60))
 
 
 def test_given_queries_of_process_0_are_neither_kept_nor_known_if_its_compute_fails(pair: Any) -> None:
@@ -434,29 +403,25 @@ def test_exclusions_may_name_queries_of_another_process(pair: Any) -> None:
 # Forks
 
 
+ACTS: dict[str, Callable[[list[evaluate.Metric]], Any]] = {
+    "add_batch": lambda metrics: metrics[0].add_batch(predictions=[[1, 2]] * 2, references=[[1, 0]] * 2),
+    "compute": lambda metrics: metrics[0].compute(),
+    "compute of inputs": lambda metrics: metrics[0].compute(**GOOD),
+    "delete": lambda metrics: metrics.clear() or gc.collect(),
+}
+
+
 @pytest.mark.filterwarnings("ignore")  # of threads that libraries have started
 @pytest.mark.parametrize("keep_in_memory", [False, True])
-@pytest.mark.parametrize("then", ["add_batch", "compute", "compute of inputs", "delete"])
+@pytest.mark.parametrize("then", ACTS)
 def test_a_fork_leaves_batches_to_the_process_that_added_them(
     fresh_metric: MetricFactory, keep_in_memory: bool, then: str
 ) -> None:
     metrics = [fresh_metric(keep_in_memory=keep_in_memory)]
     metrics[0].add_batch(predictions=[[2, 1]] * 2, references=[[1, 0]] * 2)
-
-    def act() -> str:
-        if then == "add_batch":
-            metrics[0].add_batch(predictions=[[1, 2]] * 2, references=[[1, 0]] * 2)
-        elif then == "compute":
-            metrics[0].compute()
-        elif then == "compute of inputs":
-            metrics[0].compute(**GOOD)
-        else:
-            metrics.clear()
-            gc.collect()
-        return "done"
-
     problem = f"RuntimeError: this metric holds batches that process {os.getpid()} has added; compute them there, and"
-    assert in_a_fork(act).startswith("done" if then == "delete" else problem)
+    answer = in_a_fork(lambda: [ACTS[then](metrics), "done"][1])
+    assert answer.startswith("done" if then == "delete" else problem)
     metrics[0].add_batch(predictions=[[1, 2]] * 2, references=[[1, 0]] * 2)
     assert metrics[0].compute(use_aggregator=False)["nDCG"] == pytest.approx([1, 1, 1 / np.log2(3), 1 / np.log2(3)])
 
@@ -496,11 +461,3 @@ def test_a_fork_of_a_metric_that_holds_nothing_has_batches_of_its_own(fresh_metr
 
     assert in_a_fork(act) == expected
     assert act() == expected
-
-
-def test_exclusions_of_one_query_are_not_a_mapping(fresh_metric: MetricFactory) -> None:
-    metric = fresh_metric()
-    with pytest.raises(ValueError, match=r"^exclude: must be a list or a set of ids; give \{query: ids\} to add_batch"):
-        metric.add(prediction=["a", "b"], reference={"b"}, exclude={"q": ["a"]})
-    metric.add(prediction=["a", "b"], reference={"b"}, exclude=["a"])
-    assert metric.compute() == {"nDCG": 1.0}
