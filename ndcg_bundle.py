@@ -4159,8 +4159,8 @@ def contradiction(query: str, ascending: bool) -> str:
 
 
 def _inputs_hits_by_id(hits: Hits, values: Iterable[Any]) -> dict[Any, Any]:
-    if wrong := next((each for each in hits.ids if not id_kind(type(each))), None):
-        raise ValueError(f"an id must be text or an integer; got {shown(wrong)}")
+    if wrong := [each for each in hits.ids if not id_kind(type(each))]:
+        raise ValueError(f"an id must be text or an integer; got {shown(wrong[0])}")
     found = dict(zip(hits.ids, values, strict=True))
     if len(found) < len(hits.ids):
         first: dict[Any, int] = {}
