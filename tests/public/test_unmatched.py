@@ -1,4 +1,4 @@
-"""Rankings in which not one retrieved document is judged, as if ids differed: a warning, once for each call."""
+"""A call warns once if not one retrieved document is judged, as if ids differed, and names the first ids."""
 
 import json
 import warnings
@@ -34,31 +34,40 @@ def joined(run: Any, qrels: Any) -> dict[str, Any]:
     return {"data": frame, "predictions": "score", "references": "label", "query_ids": "q"}
 
 
-def files(folder: Path) -> dict[str, Path]:
-    for name, side in {"run.json": RUN, "qrels.json": QRELS}.items():
-        (folder / name).write_text(json.dumps(side))
-    return {"predictions": folder / "run.json", "references": folder / "qrels.json"}
+def as_file(folder: Path, name: str, side: Any) -> Path:
+    (folder / name).write_text(json.dumps(side))
+    return folder / name
 
 
-FORMS: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
+OF_QUERY_0 = BOTH.format("query 0, document ", "query 0, document ")
+OF_ROWS = BOTH.format("query 'q1', row 2, document ", "query 'q1', row 0, document ")
+# two sides without a document in common, and how they are called
+FORMATS: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
     "mappings": (lambda _: {"predictions": RUN, "references": QRELS}, BY_ID),
-    "files": (files, BY_ID),
-    "a mapping and a file": (lambda folder: {**files(folder), "predictions": RUN}, BY_ID),
+    "files": (
+        lambda folder: {
+            "predictions": as_file(folder, "run.json", RUN),
+            "references": as_file(folder, "q.json", QRELS),
+        },
+        BY_ID,
+    ),
+    "a mapping and a file": (
+        lambda folder: {"predictions": RUN, "references": as_file(folder, "q.json", QRELS)},
+        BY_ID,
+    ),
     "ranked ids by query": (lambda _: {"predictions": {"q1": ["doc7"]}, "references": {"q1": {"7"}}}, BY_ID),
-    "ranked ids": (
-        lambda _: {"predictions": [["doc7"]], "references": [["7"]]},
-        BOTH.format("query 0, document ", "query 0, document "),
-    ),
-    "joined columns": (
-        lambda _: {**joined(RUN, QRELS), "document_ids": "d"},
-        BOTH.format("query 'q1', row 2, document ", "query 'q1', row 0, document "),
-    ),
+    "ranked ids": (lambda _: {"predictions": [["doc7"]], "references": [["7"]]}, OF_QUERY_0),
+    "joined columns": (lambda _: {**joined(RUN, QRELS), "document_ids": "d"}, OF_ROWS),
     "joined columns without ids of documents": (
         lambda _: joined(RUN, QRELS),
         BOTH.format("query 'q1', row 2", "query 'q1', row 0").replace("'doc7'", "").replace("'7'", ""),
     ),
+    "joined columns of other queries": (
+        lambda _: joined({"1.0": {"d": 0.5}}, {"1": {"d": 1}}),
+        BOTH.format("query '1.0', row 1", "query '1', row 0").replace("'doc7'", "").replace("'7'", ""),
+    ),
 }
-CALLS: dict[str, Callable[..., Any]] = {
+ENTRY_POINTS: dict[str, Callable[..., Any]] = {
     "compute": METRIC.compute,
     "report": METRIC.report,
     "explain": METRIC.explain,
@@ -79,31 +88,26 @@ def warned(call: Callable[..., Any], *args: Any, **inputs: Any) -> list[str]:
     return [str(each.message) for each in found]
 
 
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("form", FORMS)
-def test_no_document_in_common_is_warned_of_once_in_the_line_of_the_call(tmp_path: Path, form: str, call: str) -> None:
-    inputs, message = FORMS[form]
-    assert warned(CALLS[call], **inputs(tmp_path)) == [f"predictions: {message}{HINT}"]
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
+@pytest.mark.parametrize("format_", FORMATS)
+def test_no_document_in_common_is_warned_of_once_in_the_line_of_the_call(
+    tmp_path: Path, format_: str, entry_point: str
+) -> None:
+    make, message = FORMATS[format_]
+    assert warned(ENTRY_POINTS[entry_point], **make(tmp_path)) == [f"predictions: {message}{HINT}"]
 
 
-def test_a_report_has_a_note_with_the_same_ids(ndcg: evaluate.Metric) -> None:
-    with pytest.warns(UserWarning, match="first retrieved"):
-        report = ndcg.report(predictions=RUN, references=QRELS, judged_only=True)
-    assert report.notes[0] == f"N{BY_ID[1:]}{HINT}."
-
-
-def test_a_report_on_lists_has_a_note_without_ids(ndcg: evaluate.Metric) -> None:
+@pytest.mark.filterwarnings("ignore:.*first retrieved")
+def test_a_report_and_an_explanation_have_a_note_with_the_same_ids(ndcg: evaluate.Metric) -> None:
+    note = f"N{BY_ID[1:]}{HINT}."
+    assert ndcg.report(predictions=RUN, references=QRELS, judged_only=True).notes[0] == note
+    found = ndcg.explain(predictions=RUN, references=QRELS, got=0.0)
+    assert found.notes == (note,)
+    assert note in str(found)
+    assert found.to_dict()["notes"] == [note]
     note = "No document was both retrieved and judged: do predictions and references use the same document ids?"
     assert ndcg.report(predictions=[[0.5, None]], references=[[None, 1]]).notes[0] == note
     assert note not in ndcg.report(predictions=[[0.5, None], [1]], references=[[None, 1], [1]]).notes
-
-
-def test_an_explanation_has_a_note_with_the_same_ids(ndcg: evaluate.Metric) -> None:
-    with pytest.warns(UserWarning, match="first retrieved"):
-        found = ndcg.explain(predictions=RUN, references=QRELS, got=0.0)
-    assert found.notes == (f"N{BY_ID[1:]}{HINT}.",)
-    assert found.notes[0] in str(found)
-    assert found.to_dict()["notes"] == list(found.notes)
 
 
 def test_a_comparison_names_the_systems_without_a_document_in_common(ndcg: evaluate.Metric) -> None:
@@ -147,12 +151,6 @@ def test_other_rankings_are_not_warned_of(ndcg: evaluate.Metric, inputs: dict[st
     assert warned(ndcg.compute, **inputs) == []
 
 
-def test_queries_of_joined_columns_may_also_have_other_ids(ndcg: evaluate.Metric) -> None:
-    inputs = joined({"1.0": {"d": 0.5}}, {"1": {"d": 1}})
-    (message,) = warned(ndcg.compute, **inputs)
-    assert "first retrieved: query '1.0', row 1; first judged: query '1', row 0" in message
-
-
 TO_INTEGERS = r"convert ids that are whole numbers to integers, before they become text"
 
 
@@ -162,6 +160,8 @@ def test_whole_numbers_that_were_floats_get_a_hint(ndcg: evaluate.Metric, one: s
         ndcg.compute(predictions={"q": {one: 0.5}}, references={"q": {other: 1}})
     with pytest.raises(ValueError, match=rf"^predictions: no query .*{TO_INTEGERS}: '[0-9]+\.0+' was a float$"):
         ndcg.compute(predictions={one: {"d": 0.5}}, references={other: {"d": 1}})
+    with pytest.raises(ValueError, match=r"document 101.0 is neither text nor an integer, as ids must be; give 101$"):
+        ndcg.compute(predictions={"q": {101.0: 0.5}}, references={"q": {101.0: 1}})
 
 
 @pytest.mark.parametrize("column", [np.array, pd.Series, pa.array, partial(np.array, dtype=np.float16)])
@@ -172,13 +172,6 @@ def test_a_column_of_whole_numbers_as_floats_gets_a_hint(ndcg: evaluate.Metric, 
             ndcg.compute(**{**flat, name: column([101.0, 7.0])})
         with pytest.raises(ValueError, match=rf"^{name} must be integers or strings, .*; give others as text$"):
             ndcg.compute(**{**flat, name: column([101.5, 7.0])})
-
-
-def test_a_key_that_is_a_whole_number_as_a_float_gets_a_hint(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match=r"document 101.0 is neither text nor an integer, as ids must be; give 101$"):
-        ndcg.compute(predictions={"q": {101.0: 0.5}}, references={"q": {101.0: 1}})
-    with pytest.raises(ValueError, match=r"query 0.5 is neither text nor an integer, .*; give others as text$"):
-        ndcg.compute(predictions={0.5: {"d": 0.5}}, references={0.5: {"d": 1}})
 
 
 @pytest.mark.spark
@@ -194,8 +187,8 @@ def test_spark_warns_if_no_row_has_both_values(ndcg: evaluate.Metric) -> None:
             warnings.simplefilter("always")
             ndcg.compute(data=frame, **columns)
         said = [str(each.message) for each in found if each.filename == __file__]
-        assert [each for each in said if each.startswith("no row has both a prediction and a reference")] == said
         assert len(said) == expected
+        assert all(each.startswith("no row has both a prediction and a reference") for each in said)
     frame = spark_session().createDataFrame([(1.0, 0.5, 1)], "q double, score double, label int")
     with pytest.raises(ValueError, match=r"got double; cast whole numbers to bigint$"):
         ndcg.compute(data=frame, **columns)
