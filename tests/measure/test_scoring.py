@@ -155,6 +155,16 @@ def test_masks_mean_the_same_in_2d_arrays(batch: Any, k: int | None, ties: str, 
     same(score_queries(**square, **options), score_queries(**flat, offsets=offsets, **options))
 
 
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=5), st.integers(1, 6))
+def test_the_average_is_the_mean_over_all_orders(documents: list[tuple[int, int]], k: int) -> None:
+    orders = [
+        order for order in itertools.permutations(documents) if [-s for _, s in order] == sorted(-s for _, s in order)
+    ]
+    dcgs = [math.fsum(r / math.log2(rank + 1) for rank, (r, _) in enumerate(order[:k], 1)) for order in orders]
+    close(scores_of(*zip(*documents, strict=True), k=k)["DCG"], math.fsum(dcgs) / len(dcgs))
+
+
 # --- Which scores are equal ------------------------------------------------------------------------------------------
 
 
@@ -192,6 +202,24 @@ def test_scores_that_differ_in_the_last_bit_are_not_tied(low: Any, high: Any) ->
     assert score_queries(np.array([0, 1, 5]), np.array([low, high, low]), offsets)["nDCG"].tolist() == [[1.0, 1.0]]
 
 
+@settings(max_examples=100)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(2**53 - 2, 2**63 - 1)), min_size=1, max_size=12))
+def test_integer_scores_beyond_float64_are_ranked_exactly(documents: list[tuple[int, int]]) -> None:
+    relevance = [r for r, _ in documents]
+    for sign, dtype in ((1, np.int64), (-1, np.int64), (1, np.uint64)):
+        score = [sign * s for _, s in documents]
+        values = score_queries(np.array([relevance]), np.array([score], dtype), measures=["DCG"], cutoffs=[2])
+        close(values["DCG"][0, 0], slow_scores(relevance, score, 2)["DCG"])
+
+
+def test_zero_and_negative_zero_are_a_tie() -> None:
+    assert scores_of([1, 0], [-0.0, 0.0], k=1)["nDCG"] == 0.5
+    assert scores_of([1, 0], [0.0, -0.0], k=1)["nDCG"] == 0.5
+    for documents in (31, 32, 200):  # also above barely negative scores
+        score = [-0.0, -5e-324, -0.0, *[-1.0] * (documents - 3)]
+        assert scores_of([1] + [0] * (documents - 1), score, k=1)["DCG"] == 0.5
+
+
 @pytest.mark.parametrize("base", [1.0, -1.0, 1e-300, -5e-324])
 @pytest.mark.parametrize("documents", [3, 12, 60])
 def test_scores_that_differ_in_their_last_bits_are_ranked_exactly_at_every_cutoff(base: float, documents: int) -> None:
@@ -221,6 +249,16 @@ def test_the_lowest_number_is_a_score_and_minus_infinity_is_none(dtype: Any) -> 
     lowest = np.finfo(dtype).min
     found = score_queries(np.array([[1, 3, 1]]), np.array([[0, -np.inf, lowest]], dtype), measures=MEASURES)
     close([found["DCG"][0, 0], found["IDCG"][0, 0]], [1 + SECOND, 3 + SECOND + 1 / math.log2(3 + 1)])
+
+
+@pytest.mark.parametrize("documents", [2, 3, 16, 17, 64, 65, 1000, 5000])
+def test_equal_scores_are_ranked_in_the_order_of_the_input_or_reversed(documents: int) -> None:
+    relevance, last = np.arange(documents, dtype=float)[None], documents - 1.0
+    for constant in (0.0, -0.0, 1.0, -1.0, 1e308, -5e-324):
+        for ties, expected in (("first", [0.0, 1.0]), ("last", [last, last + last - 1])):
+            score = np.full((1, documents), constant)
+            found = score_queries(relevance, score, measures=["CG"], cutoffs=[1, 2], ties=ties)["CG"]
+            assert found[:, 0].tolist() == expected
 
 
 def test_thousands_of_lists_of_several_lengths_score_as_each_alone_in_their_order() -> None:

@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -293,6 +293,26 @@ def test_the_searches_score_as_their_files_say(processes: Processes, folder: Pat
             expected.append([name, ties, *(f"{mean_ndcg(lists, k):.4f}" for k in (1, 5, 10))])
     assert rows == expected
     assert rows[2][2:] != rows[3][2:]  # tied documents make a difference
+
+
+def test_the_search_is_bm25() -> None:
+    example = load("search_run")
+    documents = ["the cat sat", "the dog sat on the cat cat", "a bird sang of the dog and the cat", "fish swim"]
+    queries = ["cat", "dog cat", "fish swim swim", "bird unknown"]
+    texts = [re.findall(r"\w\w+", document) for document in documents]
+    average = sum(map(len, texts)) / len(texts)
+    expected = np.zeros((len(queries), len(documents)))
+    for row, query in enumerate(queries):
+        for column, text in enumerate(texts):
+            for word in set(query.split()):
+                having = sum(word in other for other in texts)
+                idf = math.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
+                often = Counter(text)[word]
+                norm = 1.2 * (1 - 0.75 + 0.75 * len(text) / average)
+                expected[row, column] += idf * often * 2.2 / (often + norm)
+    searches = example.search(documents, queries)
+    np.testing.assert_allclose(searches["BM25"], expected, rtol=1e-12)
+    assert searches["words in common"].tolist() == [[1, 1, 1, 0], [1, 2, 2, 0], [0, 0, 0, 2], [0, 0, 1, 0]]
 
 
 def test_the_recommenders_score_as_each_users_list_does(processes: Processes, folder: Path) -> None:

@@ -13,6 +13,8 @@ import evaluate
 import numpy as np
 import pytest
 from conftest import BUNDLE, METRIC, NOTHING_IN_COMMON, ROOT, MetricFactory
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 from test_options import TWO
 
@@ -48,6 +50,43 @@ def test_figures_to_the_last_digit_at_once_and_in_batches(
         metric.add_batch(**inputs)
         metric.add(prediction=inputs["predictions"][0], reference=inputs["references"][0])
         assert metric.compute(**options) == expected
+
+
+@settings(max_examples=200)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 9),
+    st.integers(2, 80),
+    st.none() | st.integers(1, 90),
+    st.booleans(),
+    st.sampled_from([np.float64, np.float32, np.int64]),
+    st.sampled_from([1, 4, 1000]),
+    st.sampled_from(["arrays", "lists", "batches"]),
+)
+def test_equals_sklearn(
+    ndcg: evaluate.Metric,
+    seed: int,
+    queries: int,
+    documents: int,
+    k: int | None,
+    weighted: bool,
+    dtype: Any,
+    levels: int,
+    given_as: str,
+) -> None:
+    rng = np.random.default_rng(seed)
+    score = (rng.integers(-levels, levels, (queries, documents)) * 0.7).astype(dtype)
+    relevance = rng.integers(0, 4, (queries, documents))
+    weight = rng.random(queries) if weighted else None
+    expected = ndcg_score(relevance, score, k=k, sample_weight=weight)
+    if given_as == "batches":
+        ndcg.add_batch(predictions=score, references=relevance)
+        result = ndcg.compute(k=k, sample_weight=weight)
+    else:
+        predictions, references = (score.tolist(), relevance.tolist()) if given_as == "lists" else (score, relevance)
+        result = ndcg.compute(predictions=predictions, references=references, k=k, sample_weight=weight)
+    name = "nDCG" if k is None else f"nDCG@{k}"
+    assert result == {name: pytest.approx(expected, rel=1e-12, abs=0)}
 
 
 def test_ignoring_ties_puts_the_last_of_equal_scores_first(ndcg: evaluate.Metric) -> None:

@@ -1,7 +1,7 @@
-"""Padding is as if left out, whatever the type that holds it; with judged_only so are documents not judged."""
+"""Padding is as if left out, compared in the type of each value; with judged_only so are documents not judged."""
 
+import itertools
 import math
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,35 @@ def test_padding_is_left_out_of_flat_rankings_mappings_files_and_systems(
     assert own == exact
 
 
+FLOATS = (np.float16, np.float32, np.float64)
+MARKS = (1e30, -99.9, np.float64(1e30), np.float32(-99.9), 1000.1)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "ignore_index"),
+    [(np.int8, -1), (np.uint8, 255), (np.float32, -1.0), (float, 0.5), *itertools.product(FLOATS, MARKS)],
+)
+def test_padding_is_compared_in_the_type_of_the_references(
+    ndcg: evaluate.Metric, dtype: Any, ignore_index: float
+) -> None:
+    with np.errstate(over="ignore"):  # in float16, 1e30 is infinite
+        references = np.array(padded(RELEVANCES, ignore_index)).astype(dtype)
+    expected = of_lists(ndcg, SCORES, RELEVANCES)
+    assert of_lists(ndcg, padded(SCORES, 3.0), references, ignore_index=ignore_index) == expected
+
+
+@pytest.mark.parametrize("ignore_index", [1e30, 1e9, -99.9, -100])
+@pytest.mark.parametrize("make", [bfloat16_tensor, bfloat16_array])
+@pytest.mark.parametrize("rows", [False, True])
+def test_padding_is_compared_in_bfloat16_too(
+    fresh_metric: MetricFactory, make: Form, ignore_index: float, rows: bool
+) -> None:
+    references = make(padded(RELEVANCES, ignore_index))
+    metric = fresh_metric()
+    expected = of_lists(metric, SCORES, RELEVANCES)
+    check(metric, expected, ignore_index, padded(SCORES, 3.0), list(references) if rows else references)
+
+
 @pytest.mark.parametrize("first", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("second", [np.int8, np.float32, np.float64])
 @pytest.mark.parametrize("ignore_index", [-99.9, np.float64(-99.9), -100])
@@ -107,12 +136,7 @@ def int8_or_float64(row: list[Any]) -> Any:
     return np.array(row, np.int8 if max(map(abs, row)) < 5 else float)
 
 
-TYPED: dict[str, Form] = {
-    **{f"an array of {kind.__name__}": partial(np.array, dtype=kind) for kind in (np.float16, np.float32, np.float64)},
-    "a tensor of bfloat16": bfloat16_tensor,
-    "an array of bfloat16": bfloat16_array,
-    "rows of a tensor of bfloat16": lambda rows: list(bfloat16_tensor(rows)),
-    "rows of an array of bfloat16": lambda rows: list(bfloat16_array(rows)),
+MIXED_ROWS = {
     "float32 and float64": by_turns(np.float32, np.float64),
     "float16 and float32": by_turns(np.float16, np.float32),
     "float32 and int8 or float64": by_turns(np.float32, int8_or_float64),
@@ -134,15 +158,15 @@ TYPED: dict[str, Form] = {
 }
 
 
-@pytest.mark.parametrize("ignore_index", [1e30, 1e9, 1000.1, -99.9, np.float64(1e30), np.float32(-99.9), -100])
-@pytest.mark.parametrize("format_", TYPED)
+@pytest.mark.parametrize("ignore_index", [1e30, -99.9, -100])
+@pytest.mark.parametrize("format_", MIXED_ROWS)
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # float16 holds 1e30 as infinite
-def test_padding_is_compared_in_the_type_of_each_array_row_and_number(
+def test_padding_is_compared_in_the_type_of_each_row_and_number(
     fresh_metric: MetricFactory, format_: str, ignore_index: float
 ) -> None:
     """As many queries end in padding and in a document not judged, which no format may take for one."""
     rows = [[1, 2, ignore_index], [0, ignore_index, 3], [ignore_index] * 3, [4, 0, 1]]
-    references = TYPED[format_](rows)
+    references = MIXED_ROWS[format_](rows)
     unjudged = [None] * (len(references[0]) - 3)
     score = [2.0, 1.0, 3.0, 4.0][: len(references[0])]
     kept = [[at for at, each in enumerate([*row, *unjudged]) if each is not ignore_index] for row in rows]
@@ -153,13 +177,6 @@ def test_padding_is_compared_in_the_type_of_each_array_row_and_number(
         [[[*row, *unjudged][at] for at in places] for row, places in zip(rows, kept, strict=True)],
     )
     check(metric, expected, ignore_index, [score] * 4, references)
-
-
-@pytest.mark.parametrize(("dtype", "ignore_index"), [(np.int8, -1), (np.uint8, 255), (np.float32, -1.0), (float, 0.5)])
-def test_padding_may_be_any_number_of_the_type(ndcg: evaluate.Metric, dtype: Any, ignore_index: float) -> None:
-    references = np.array(padded(RELEVANCES, ignore_index)).astype(dtype)
-    expected = of_lists(ndcg, SCORES, RELEVANCES)
-    assert of_lists(ndcg, padded(SCORES, 3.0), references, ignore_index=ignore_index) == expected
 
 
 @pytest.mark.parametrize("ignore_index", [2**63, -(2**70), 1e30])
@@ -210,6 +227,20 @@ def test_documents_not_judged_may_be_left_out_of_every_format(fresh_metric: Metr
     for predictions, references in mappings_and_files(tmp_path, run, qrels):
         found = of_lists(metric, predictions, references, judged_only=True)
         assert found == {name: each[::2] for name, each in expected.items()}
+
+
+def test_documents_not_judged_of_a_random_run_may_be_left_out(ndcg: evaluate.Metric) -> None:
+    rng = np.random.default_rng(8)
+    scores = np.ma.MaskedArray(rng.integers(0, 12, (50, 30)) / 4, rng.random((50, 30)) < 0.2)
+    relevances = np.ma.MaskedArray(rng.integers(0, 4, (50, 30)), rng.random((50, 30)) < 0.4)
+    kept = [
+        [(s, r) for s, r in zip(*rows, strict=True) if r is not None]
+        for rows in zip(scores.tolist(), relevances.tolist(), strict=True)
+    ]
+    sides = [[[document[at] for document in documents] for documents in kept] for at in (0, 1)]
+    for ties in ("average", "first", "last", "best", "worst"):
+        found = of_lists(ndcg, scores, relevances, judged_only=True, ties=ties)
+        assert found == of_lists(ndcg, *sides, ties=ties), ties
 
 
 def test_padding_and_documents_not_judged_may_be_left_out_together(ndcg: evaluate.Metric) -> None:
