@@ -397,7 +397,7 @@ BAD = {
     "--missing empty counts it as having retrieved nothing there, --missing skip skips the query for all systems",
     "score qrels.txt table.csv --query member": "table.csv: no column is called member; the file has "
     "'user', 'item', 'score'",
-    "score qrels.txt main.txt --by by.txt": "by.txt: line 2: 3 columns; give a query and its slice",
+    "score qrels.txt main.txt --by by.txt": "by.txt: line 2: 3 columns; the first line has 2",
     "gate qrels.txt broken.json main.txt": "broken.json: line 1, column 18: not JSON: Expecting ',' delimiter",
     "gate qrels.txt two.json main.txt": "two.json: is not the result of one run, whole and unchanged, "
     "as saved by ndcg score -o json; save it again",
