@@ -165,6 +165,34 @@ def test_several_evaluation_sets_and_predictions_do_not_mix(
     assert results_of(trainer.predict(sets["far"]).metrics, "test_") == by_hand(ndcg, sets["far"], k=10)
 
 
+@pytest.mark.parametrize("tracker", ["trackio", "wandb"])
+def test_a_tracker_logs_the_score_and_its_interval(
+    ndcg: Metric, make_trainer: Make, tracker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"TRACKIO_DIR": tmp_path, "WANDB_DIR": tmp_path, "WANDB_MODE": "offline"}.items():
+        monkeypatch.setenv(name, str(value))
+    library = pytest.importorskip(tracker)
+    getattr(library, "teardown", lambda: None)()  # wandb reads its environment once for a process
+    logged: dict[str, float] = {}
+    log = library.Run.log
+
+    def log_and_keep(run: Any, *values: Any, **named: Any) -> None:
+        logged.update((*values, *named.values())[0])
+        log(run, *values, **named)
+
+    monkeypatch.setattr(library.Run, "log", log_and_keep)
+    rows = make_pairs()
+    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+    trainer = make_trainer(metrics, eval_dataset=rows, report_to=tracker, trackio_space_id=None)
+    trainer.evaluate()
+    report = ndcg.report(predictions=trainer.predict(rows).predictions, **columns(rows), k=10)
+    trainer.log({f"eval_{name}": value for name, value in report.flat().items()})
+    library.finish()
+    expected = by_hand(ndcg, rows, k=10)["nDCG@10"]
+    assert logged["eval/nDCG@10"] == report.scores["nDCG@10"].value == expected
+    assert logged["eval/nDCG@10/low"] == report.scores["nDCG@10"].low < expected
+
+
 @every_evaluation
 @pytest.mark.parametrize("outputs", ["plain", "column", "column bf16 tuple"])
 @pytest.mark.parametrize("source", ["model's inputs", "columns of the set"])
