@@ -2530,6 +2530,14 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by their first bytes
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
+NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
+    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
+)
+NO_TEXT = {  # characters that no line may contain, and why
+    b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
+    b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
+}
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
@@ -2623,7 +2631,8 @@ class FilePart(NamedTuple):
         numbers: the number of each row among these lines, and of the next line; None if every line is a row.
         problem: the error in the row after these; empty if there is none.
         notice: what a warning says about these rows; empty if there is none.
-        by_position: the queries have no ids, but numbers from 0.
+        counted: the ids that the file lacks, "query" or "document", which are numbers from 0 in this part.
+        total: how many of these numbers there are.
     """
 
     table: pa.Table
@@ -2631,7 +2640,8 @@ class FilePart(NamedTuple):
     numbers: NDArray[np.int64] | None = None
     problem: str = ""
     notice: str = ""
-    by_position: bool = False
+    counted: str = ""
+    total: int = 0
 
 
 # Bytes
@@ -3561,7 +3571,8 @@ class Columns(NamedTuple):
         value: the score or the relevance of each row; integers only beyond 2^53.
         hashes: the hashes of the document ids, from ``hashes_of``.
         place: a function from a row to the words for its place in the file; None for rows that are not in a file.
-        by_position: the queries have no ids, but numbers from 0, as text.
+        positions: the number of queries, if they have no ids, but numbers from 0, as text; else None.
+        are_rows: the documents are the rows of a file of LETOR or of scores, counted from 0, as text.
     """
 
     query: RowNumbers
@@ -3570,7 +3581,8 @@ class Columns(NamedTuple):
     value: NDArray[Any]
     hashes: NDArray[np.uint64]
     place: Callable[[int], str] | None = None
-    by_position: bool = False
+    positions: int | None = None
+    are_rows: bool = False
 
     def only(self, kept: NDArray[np.bool_]) -> "Columns":
         """Return the rows for which a mask is True."""
@@ -3690,13 +3702,90 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return numbers
 
 
-# ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV.
+# ndcg/files/letor.py: Read LETOR, as LightGBM, XGBoost and RankLib do, and files of its scores, a number a line.
+
+EXAMPLE = "2 qid:10 1:0.3 2:1"
+FEATURE = re.compile(rb"[0-9]+:[-+.0-9eE]+")
+SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
+
+
+def is_row(line: bytes, kind: str) -> bool:
+    """Return whether the first line of a file is a row of LETOR or, in a run, a score alone.
+
+    Raises:
+        ValueError: rows are in place of a run, or have no queries.
+
+    >>> is_row(b"2 qid:10 1:0.3", "qrels"), is_row(b"q1 0 d1 2", "qrels"), is_row(b"0.5", "run")
+    (True, False, True)
+    """
+    label, *cells = line.partition(b"#")[0].split(None, 2) or [b""]
+    if not cells:
+        return kind == "run" and NUMBER.fullmatch(label) is not None
+    if cells[0].startswith(b"qid:"):
+        if kind == "qrels":
+            return True
+        problem = "is of LETOR, whose first column is the relevance; give the file as references, and the scores of"
+        problem += " its rows in an array or in a file, one a line"
+    elif SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
+        problem = f"is of SVMlight without queries; give each line its query, as in {EXAMPLE}, or give labels, scores"
+        problem += " and query_ids as arrays"
+    else:
+        return False
+    raise ValueError(f"the line {shown_cell(line)} {problem}")
+
+
+def from_rows(chunks: Iterable[bytes], kind: str) -> Iterator[FilePart]:
+    """Yield the rows of LETOR or, of a run, of a file of scores; a row is a document."""
+    for chunk in chunks:
+        yield _files_letor_parsed(chunk.removesuffix(b"\n").split(b"\n"), kind == "qrels")
+
+
+def _files_letor_parsed(lines: list[bytes], have_queries: bool) -> FilePart:
+    numbers: list[int] = []
+    queries: list[str] = []
+    values: list[float] = []
+    problem = ""
+    for number, line in enumerate(lines):
+        cells = line.partition(b"#")[0].split(None, 2)
+        if not cells:
+            continue
+        numbers.append(number)
+        if problem := _files_letor_problem(line, cells, have_queries):
+            break
+        values.append(float(cells[0]))
+        queries.append(cells[1][4:].decode() if have_queries else "")
+    at = np.array([*numbers, *([] if problem else [len(lines)])], np.int64)
+    columns = pa.array(queries, pa.string()), pa.nulls(len(queries), pa.string()), pa.array(values, pa.float64())
+    table = id_table(*columns) if values else ROWS.empty_table()
+    return FilePart(table, len(lines), at, problem, counted="document", total=len(values))
+
+
+def _files_letor_problem(line: bytes, cells: list[bytes], have_queries: bool) -> str:
+    """Return the error in a line; empty if there is none."""
+    if len(line) > LINE:
+        return f"is longer than {LINE:,} bytes; give each document a line of its own"
+    for mark, words in NO_TEXT.items():
+        if mark in line and mark in line.removesuffix(b"\r"):
+            return words
+    if have_queries and (len(cells) < 2 or not cells[1].startswith(b"qid:") or cells[1] == b"qid:"):
+        return f"{shown_cell(line)} has no qid after the label; a line is such as {EXAMPLE}"
+    if not have_queries and len(cells) > 1:
+        return f"{shown_cell(line)} is not a score alone, as the first line is"
+    name = "relevance" if have_queries else "score"
+    if not NUMBER.fullmatch(cells[0]):
+        return f"the {name} {shown_cell(cells[0])} is not a number"
+    if not math.isfinite(float(cells[0].partition(b"(")[0])):
+        return f"the {name} {shown_cell(cells[0])} is not finite"
+    try:
+        cells[have_queries].decode()
+    except UnicodeDecodeError:
+        return f"query {shown_cell(cells[1][4:])} is not text in UTF-8; save the file in UTF-8"
+    return ""
+
+
+# ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`.
 
 SAMPLE = 100  # lines
-LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
-NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
-    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
-)
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
@@ -3704,10 +3793,6 @@ TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
 RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
-NO_TEXT = {  # characters that no line may contain, and why
-    b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
-    b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
-}
 
 
 class _Layout(NamedTuple):
@@ -3768,6 +3853,9 @@ def from_lines(
     for chunk in chunks:
         head += chunk
         if first := FIRST_LINE.match(head):
+            if is_row(first[1].removesuffix(b"\r"), request.kind):
+                scored = from_rows(chain([head], chunks), request.kind)
+                return "line {}", chain([FilePart(ROWS.empty_table(), 1)], scored)
             layout = _layout(first[1].removesuffix(b"\r"), path, request)
             notice = _refuse_unlikely(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout, request)
             if layout.delimiter != " ":
@@ -3886,11 +3974,11 @@ def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
             text = EXTRA.sub(rb"\1", text)
         rows = text.removesuffix(b"\n").split(b"\n")
         table = _parseable(rows, layout)
-        problem = problem if len(table) == len(rows) else _problem(rows[len(table)], layout)
+        problem = problem if len(table) == len(rows) else _files_lines_problem(rows[len(table)], layout)
     faults = ~np.isfinite(table["value"]) if layout.delimiter == " " else faulty_rows(table)
     if faults.any():
         row = int(faults.argmax())
-        table, problem = table[:row], _problem((rows or text.split(b"\n"))[row], layout)
+        table, problem = table[:row], _files_lines_problem((rows or text.split(b"\n"))[row], layout)
     return FilePart(table, span, numbers, problem)
 
 
@@ -3997,7 +4085,7 @@ def _parseable(rows: list[bytes], layout: _Layout) -> pa.Table:
     return table
 
 
-def _problem(row: bytes, layout: _Layout) -> str:
+def _files_lines_problem(row: bytes, layout: _Layout) -> str:
     """Return the error in a row that cannot be parsed."""
     text = row.decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
@@ -4082,9 +4170,11 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
     True
     """
     if isinstance(row, Mapping) or _is_object(row):
-        row = _list_in(row, kind)
+        row, given = _list_in(row, kind), row
         if isinstance(row, Hits):
             return row
+        if row == [] and row is not given:
+            return Hits(row)
     if (
         isinstance(row, Mapping)
         and (path := _path(next(iter(row.values()), None), VALUE_FIELDS[kind], within=False)) is not None
@@ -4290,6 +4380,9 @@ def _inputs_hits_pairs(row: Sequence[Any]) -> Hits | None:
 
 # ndcg/files/tables.py: Read rows from objects and tables: JSON, JSONL, Parquet and Arrow.
 
+UNNAMED = object()  # in place of a query's id
+OTHERS_NAMED = 'names no query; give each line its "query_id"'
+OTHERS_UNNAMED = "names a query, but the ones before it do not; name all or none"
 NO_IDS = "are not ids; name the columns, as to_json(orient='records') does"
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 NUMBER_TYPES = (
@@ -4302,16 +4395,22 @@ NUMBER_TYPES = (
 
 
 def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of JSON values: one per line if the first line is an object, else one for the whole file."""
+    """Return the rows of JSON values: one per line if the first line is one, else one for the whole file.
+
+    A list in the first line is one of several lines if others follow.
+    """
     chunks = line_chunks(stream, math.inf)
     head = next(chunks)
     line = head.lstrip().split(b"\n", 1)[0]
     try:
-        first = json.loads(line) if line.startswith(b"{") else None
+        first = json.loads(line) if line.startswith((b"{", b"[")) else None
     except (ValueError, RecursionError):  # the JSON value continues on the next lines
         first = None
+    if isinstance(first, list):
+        head += next(chunks, b"")
+        first = first if head.lstrip()[len(line) :].strip() else None
     if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
-        parse = partial(_parse_json_lines, reading=_JsonReader(first, request, are_lines=True))
+        parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
         value = parse_json(head + b"".join(chunks))
@@ -4340,11 +4439,10 @@ def _is_saved(value: Any) -> bool:
 class _JsonReader:
     """Reads JSON values: as records, with the names of the first one, as the hits of a query, or as mappings."""
 
-    def __init__(self, first: Any, request: ReadRequest, are_lines: bool = False) -> None:
-        self.kind, self.names, self.are_lines = request.kind, None, are_lines
+    def __init__(self, first: Any, request: ReadRequest) -> None:
+        self.kind, self.names = request.kind, None
         self.is_ascending = request.score_order == "ascending"
         self.contradicting = ""  # the first query whose hits are in another order than their scores
-        self.by_position = False
         if isinstance(first, dict) and first and hits_of(first, "run") is None:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             if len(columns) == len(first) or are_columns(columns, request.names):
@@ -4352,7 +4450,7 @@ class _JsonReader:
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
 
     def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield each query in the value at a position with its documents and their values.
+        """Yield each query in the value at a position with its documents and their values; `UNNAMED` if it has no id.
 
         Raises:
             ValueError: the value does not contain rankings.
@@ -4363,13 +4461,10 @@ class _JsonReader:
             return
         is_query = self.kind != "exclude" and isinstance(value, (list, dict))
         if is_query and (isinstance(value, list) or hits_of(value, self.kind) is not None):
-            query = query_of(value) if isinstance(value, dict) else None
-            if query is None:
-                if self.are_lines:
-                    raise ValueError('names no query; give each line its "query_id"')
-                query, self.by_position = str(at), True
-            found = self._documents(query, value)
-            yield query, found.keys(), found.values()
+            found = query_of(value) if isinstance(value, dict) else None
+            query = UNNAMED if found is None else found
+            documents = self._documents(str(at) if query is UNNAMED else query, value)
+            yield query, documents.keys(), documents.values()
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
@@ -4477,11 +4572,14 @@ def _json_part(
     queries: list[Any] = []
     documents: list[Any] = []
     cells: list[Any] = []
-    lengths, of_query = [], []
+    lengths, of_query, are_counted = [], [], False
     for at, value in values:
         try:
             for query, its_documents, its_values in reading.groups(at, value):
-                queries.append(query)
+                if queries and (query is UNNAMED) is not are_counted:
+                    raise ValueError(OTHERS_UNNAMED if are_counted else OTHERS_NAMED)
+                are_counted = query is UNNAMED
+                queries.append(len(queries) if are_counted else query)
                 of_query.append(at)
                 documents.extend(its_documents)
                 cells.extend(its_values)
@@ -4495,7 +4593,7 @@ def _json_part(
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     table = id_table(query, _texts(documents), _numbers(cells))
     return _checked(
-        FilePart(table, span, numbers, problem, reading.notice, reading.by_position),
+        FilePart(table, span, numbers, problem, reading.notice, *(("query", len(queries)) if are_counted else ())),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
         reading.kind,
     )
@@ -4654,7 +4752,7 @@ OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and 
     b"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
     b"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
 }
-JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{])')
+JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
 
 
 def read_columns(
@@ -4686,7 +4784,7 @@ def read_columns(
     with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
         rows = 0
-        for part in found:
+        for part in _with_ids(found):
             parts.append(part)
             rows += len(part.table)
             limits.check("rows", rows)
@@ -4707,8 +4805,9 @@ def read_columns(
             raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
     if notice := next((part.notice for part in parts if part.notice), ""):
         warn(f"{path}: {notice}")
+    counts = {name: sum(part.total for part in parts if part.counted == name) for name in ("query", "document")}
     return columns._replace(
-        place=lambda row: f"{path}: {place(row)}", by_position=any(part.by_position for part in parts)
+        place=lambda row: f"{path}: {place(row)}", positions=counts["query"] or None, are_rows=counts["document"] > 0
     )
 
 
@@ -4724,7 +4823,10 @@ def read_run(
         ValueError: as in ``read_columns``.
         FileNotFoundError: there is no such file; this error is also a ValueError.
     """
-    return _mapping(read_columns(path, "run", limits, score_order=score_order))
+    columns = read_columns(path, "run", limits, score_order=score_order)
+    if columns.are_rows:
+        raise ValueError(f"{os.fsdecode(path)}: has scores alone; give the file and that of LETOR to compute")
+    return _mapping(columns)
 
 
 def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
@@ -4750,6 +4852,30 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
         query: dict(zip(documents[start:end], values[start:end], strict=True))
         for query, start, end in zip(columns.query_ids.to_pylist(), starts, ends, strict=True)
     }
+
+
+def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
+    """Yield the parts with the ids that their file lacks, numbers from 0 over all parts, or with an error.
+
+    Either all queries have ids, or none has.
+    """
+    before, counted = 0, None
+    for part in parts:
+        if not len(part.table):
+            yield part
+            continue
+        counted = part.counted if counted is None else counted
+        if part.counted != counted:
+            part = part._replace(table=part.table[:0], problem=OTHERS_NAMED if part.counted else OTHERS_UNNAMED)
+        elif counted:
+            at = np.arange(part.total)
+            if counted == "query":
+                at = part.table["query"].cast(pa.string()).cast(pa.int64()).to_numpy()
+            field, names = part.table.schema.field(counted), part.table.column_names
+            column = pa.array(at + before).cast(pa.string()).cast(field.type)
+            part = part._replace(table=part.table.set_column(names.index(counted), field, column))
+        before += part.total
+        yield part
 
 
 def _joined(parts: list[FilePart], pool: ThreadPoolExecutor) -> Columns:
@@ -4868,7 +4994,7 @@ def read_groups(
     names = known if query is None else (plain_name(query), *(known if file is not None else ()))
     path = os.fsdecode(file or qrels or "")
     with naming_file(path):
-        found = _parsed(read_content(path_of(path), limits), names)
+        found = _files_groups_parsed(read_content(path_of(path), limits), names)
         limits.check("rows", len(found))
         if isinstance(found, pa.Table):
             limits.check("columns", found.num_columns)
@@ -4906,7 +5032,7 @@ def _one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, An
     return slices
 
 
-def _parsed(content: bytes, queries: Sequence[str]) -> pa.Table | dict[str, Any]:
+def _files_groups_parsed(content: bytes, queries: Sequence[str]) -> pa.Table | dict[str, Any]:
     """Return a table, or an object of JSON; lines of two cells need no header."""
     check_encoding(content[:4])
     form = next((form for start, form in TABLES.items() if content.startswith(start)), None)
@@ -5987,6 +6113,199 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     return lists[0], lists[1]
 
 
+# ndcg/inputs/ranked_ids.py: Convert ranked ids to mappings: lists of document ids, best first, and the ids of relevant documents.
+
+TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
+WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
+KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
+BY_RANK = {"descending": range(-1, -(2**62), -1), "ascending": range(1, 2**62)}  # the scores of ranked ids
+
+
+def by_ranked_ids(
+    predictions: Any, references: Any, score_order: str = "descending"
+) -> tuple[IdMapping, IdMapping] | None:
+    """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
+
+    Args:
+        predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
+        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
+            their relevances. All ids have the same type, text or integers.
+        score_order: the order of scores, which those of ranked ids have too.
+
+    Returns:
+        Both sides by the index of each query. Scores fall by one from rank to rank, or rise in ascending order; a
+        listed document has the relevance 1.
+
+    Raises:
+        ValueError: an id is neither text nor an integer, or appears twice in a list; the sides have different
+            queries, or text on one side and integers on the other. Names the argument, query and position.
+
+    >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
+    ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
+    >>> by_ranked_ids([[7, 1]], [{1: 3}])
+    ({0: {7: -1, 1: -2}}, {0: {1: 3}})
+    >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
+    True
+    """
+    kinds_of_ids = _kind_of_ids(predictions), _kind_of_ids(references)
+    kinds = set(kinds_of_ids)
+    if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
+        hint = "give ids as all text or all integers, scores and relevances as numbers"
+        raise ValueError(f"predictions hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
+    if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
+        return None
+    ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
+    check_queries_equal(len(ranked), len(relevant))
+    sides = (
+        {query: _inputs_ranked_ids_by_id("predictions", query, row, BY_RANK[score_order]) for query, row in enumerate(ranked)},
+        {query: _inputs_ranked_ids_by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
+    )
+    types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
+    if len(set(map(id_kind, types))) > 1:
+        raise _mixed_types(dict(zip(("predictions", "references"), sides, strict=True)))
+    return sides
+
+
+def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
+    """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
+
+    Args:
+        predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
+        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to their
+            relevances, by query.
+        score_order: as in ``by_ranked_ids``.
+
+    Raises:
+        ValueError: a value is not an id, or an id appears twice in a list; an argument has ids of several types; or
+            both are lists of integers, which may be scores. Names the argument, query and position.
+
+    >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
+    ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
+    """
+    sides = {"predictions": predictions, "references": references}
+    listed = {
+        argument: {query: _plain_row(argument, row) for query, row in side.items() if not isinstance(row, Mapping)}
+        for argument, side in sides.items()
+        if isinstance(side, Mapping) and not set(map(type, side.values())) <= {dict}
+    }
+    for argument, rows in listed.items():
+        check_ids(argument, sides[argument], nested=False)
+        try:
+            sides_by_query = {
+                query: _inputs_ranked_ids_by_id(argument, query, row, BY_RANK[score_order] if argument == "predictions" else repeat(1))
+                for query, row in rows.items()
+            }
+            if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
+                raise _mixed_types({argument: sides_by_query})
+        except ValueError as error:
+            raise ValueError(f"{error}; {TABLE}") from None
+        sides[argument] = {query: sides_by_query.get(query, row) for query, row in sides[argument].items()}
+    are_lists = [len(rows) == len(sides[argument]) for argument, rows in listed.items()]
+    if are_lists == [True, True] and not any(isinstance(row, Set) for row in listed["references"].values()):
+        _refuse_integers(listed)
+    return sides["predictions"], sides["references"]
+
+
+def _plain_row(argument: str, row: Any) -> Any:
+    """Return the ids of a query as a list if they are in an array or a column."""
+    row = row if isinstance(row, (list, tuple, Set, str, bytes)) else plain(argument, row)
+    return row.to_pylist() if isinstance(row, ARROW) else row.tolist() if isinstance(row, np.ndarray) else row
+
+
+def _refuse_integers(listed: Mapping[str, Mapping[Any, Any]]) -> None:
+    """Raise an error for lists of integers, which may be ids or scores."""
+    for argument, rows in listed.items():
+        for query, row in rows.items():
+            if row and id_kind(type(row[0])) == "integers":
+                problem = f"{shown(row)} may be ids or numbers; give the ids of relevant documents as a set"
+                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
+
+
+def check_queries_equal(predicted: int, referred: int) -> None:
+    """Raise an error if predictions and references have different numbers of queries."""
+    if predicted != referred:
+        raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
+
+
+def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
+    """Return the error for ids of several kinds, in arguments by their names."""
+    examples: dict[str, str] = {}
+    for argument, side in sides.items():
+        for query, documents in side.items():
+            for document in documents:
+                examples.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
+    places = ", and ".join(place for _, place in sorted(examples.items(), reverse=True))
+    return ValueError(f"ids must be all text or all integers; got {places}")
+
+
+def _kind_of_ids(side: Any) -> str | None:
+    """Return what the first nonempty query contains: "mapping" (or a set), "text", "integers" or "numbers".
+
+    None if all queries are empty; "other" if it is not a list.
+    """
+    if isinstance(side, (pa.Array, pa.ChunkedArray)):
+        kind = side.type
+        while pa.types.is_nested(kind) and kind.num_fields == 1:
+            kind = kind.field(0).type
+        return None if pa.types.is_null(kind) else KINDS.get(id_kind(kind), "numbers")
+    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
+        return {"U": "text", "T": "text", "i": "integers", "u": "integers"}.get(side.dtype.kind, "numbers")
+    if not isinstance(side, (list, tuple, np.ndarray)):
+        return "other"
+    for row in side:
+        if isinstance(row, (list, tuple, np.ndarray)):
+            if len(row):
+                return KINDS.get(id_kind(type(row[0])), "numbers")
+        elif isinstance(row, (Set, Mapping)):
+            return "mapping"
+        elif row is not None:
+            return "text" if isinstance(row, str) else "numbers"
+    return None
+
+
+def _ranked_rows(side: Any) -> list[Any]:
+    """Return the rows of an argument as lists, sets and mappings."""
+    if isinstance(side, (pa.Array, pa.ChunkedArray)):
+        return list(side.to_pylist())
+    rows = side.tolist() if isinstance(side, np.ndarray) else side
+    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+
+
+def _inputs_ranked_ids_by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
+    """Return a query's documents with their values, from a mapping or by position."""
+    if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
+        if isinstance(row, Mapping):
+            return row
+        if argument == "predictions" and isinstance(row, (list, tuple)):
+            row = row[: len(row) - _fill(row)]
+        documents = dict(zip(row, values, strict=False))
+        if len(documents) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
+            return documents
+    raise ValueError(f"{argument}: query {shown(query)}{_problem_of_ids(row)}")
+
+
+def _fill(row: Sequence[Any]) -> int:
+    """Return how many ids at the end are -1, with which FAISS fills up what it does not find."""
+    return next((at for at, each in enumerate(reversed(row)) if each != -1), len(row)) if row and row[-1] == -1 else 0
+
+
+def _problem_of_ids(row: Any) -> str:
+    """Return the error in the ids of a query, after its position if it has one."""
+    if row is None:
+        return " is None; give [] if there is no document"
+    if not isinstance(row, (list, tuple, Set, Mapping)):
+        return f": must be a list of ids, a set or a mapping; got {shown(row)}"
+    for position, document in enumerate(row):
+        if not id_kind(type(document)):
+            return f", position {position}: an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
+    if isinstance(row, Set):
+        return ": a set has no order; give a list of ids, best first"
+    seen: dict[Any, int] = {}
+    position, document = next((at, each) for at, each in enumerate(row) if seen.setdefault(each, at) < at)
+    problem = f"document {shown(document)} is in position {seen[document]} already; give it once for a query"
+    return f", position {position}: {problem}"
+
+
 # ndcg/inputs/formats.py: Recognize the format of one side: a table of rows, records, or hits; the rows become `Columns`, hits mappings.
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
@@ -6134,19 +6453,17 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
     numbers = column.values
     if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
         numbers = numbers.astype(np.float64)
-    if column.present is not None and kind == "run":  # not retrieved, as after an outer join
-        numbers = np.where(column.present, numbers, np.inf if "rank" in possible["score"] else -np.inf)
     starts = range(0, len(document), HASHED)
     hashes = in_threads(hashes_of, [document[start : start + HASHED] for start in starts] or [document])
     side = Columns(query.codes, query.distinct, document, numbers, np.concatenate(hashes))
-    if column.present is not None and kind == "qrels":  # not judged
-        side = side.only(column.present)
     first, again = same_rows(side)
     if len(first):
         row, before = min(zip(again.tolist(), first.tolist(), strict=True))
         ids = f"document {shown(document[row].as_py())} of query {shown(query.distinct[int(query.codes[row])].as_py())}"
         raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; give it once for a query")
-    return side
+    if kind == "qrels":  # a query without judgments counts
+        return side if column.present is None else side.only(column.present)
+    return _of_present(side, column.present)  # after an outer join, a document without a score was not retrieved
 
 
 # Hits
@@ -6233,6 +6550,9 @@ def together(inputs: Any) -> Any:
         ValueError: the shapes differ, or an id is not that of a column.
     """
     predictions, references, query_ids, document_ids = inputs[:4]
+    if query_ids is not None and isinstance(predictions, Columns) and predictions.are_rows:
+        predictions = predictions.value
+    predictions = of_rows(predictions, references)
     predictions, references = (
         _inputs_formats_alike("predictions", predictions, references),
         _inputs_formats_alike("references", references, predictions),
@@ -6261,16 +6581,57 @@ def _inputs_formats_alike(argument: str, side: Any, other: Any) -> Any:
     Raises:
         ValueError: the other side has ids of queries.
     """
-    if not isinstance(side, Columns) or not side.by_position:
+    if not isinstance(side, Columns) or side.positions is None:
         return side
-    if isinstance(other, Mapping) or (isinstance(other, Columns) and not other.by_position):
-        raise ValueError(f"{argument}: the file names no queries, which the other side does; name them in both")
+    if isinstance(other, Mapping) or (isinstance(other, Columns) and other.positions is None):
+        hint = 'name them in both, as in {"query_id": "q1", "hits": [...]} or {"q1": [...]}'
+        raise ValueError(f"{argument}: the file names no queries, which the other side does; {hint}")
+    if isinstance(other, Columns) and argument == "references":
+        check_queries_equal(other.positions or 0, side.positions)
     if not isinstance(other, (list, tuple, np.ndarray, *ARROW)):
         return side
-    rows: list[dict[Any, Any]] = [{} for _ in range(len(side.query_ids))]
-    for query, document, value in zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True):
+    rows: list[dict[Any, Any]] = [{} for _ in range(side.positions)]
+    at = np.array(side.query_ids.to_pylist(), np.int64)[side.query].tolist()
+    for query, document, value in zip(at, side.document.to_pylist(), side.value.tolist(), strict=True):
         rows[query][document] = value
     return rows
+
+
+def of_rows(predictions: Any, references: Any) -> Any:
+    """Return the scores of the rows of a file of LETOR, if that is the references, as columns with the rows' ids.
+
+    Args:
+        predictions: a score for each row, flat or from a file; others are returned unchanged beside other references.
+        references: the references.
+
+    Raises:
+        ValueError: the numbers of rows differ, or only one side has rows without ids.
+    """
+    are_scores = isinstance(predictions, Columns) and predictions.are_rows
+    if not isinstance(references, Columns) or not references.are_rows:
+        if are_scores:
+            hint = "give references as LETOR, or query_ids and references as arrays"
+            raise ValueError(f"predictions: the file has scores without ids; {hint}")
+        return predictions
+    are_flat = not _is_nested(predictions) or getattr(predictions, "shape", ())[1:] == (1,)
+    if not are_scores and (isinstance(predictions, (Mapping, Columns)) or not are_flat):
+        hint = "give a score for each row, in a flat array or in a file, one a line"
+        raise ValueError(f"predictions: the references are rows of LETOR, which have no ids of documents; {hint}")
+    scores = predictions.value if are_scores else predictions
+    column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
+    if len(column.values) != len(references.query):
+        rows = f"{len(column.values)} scores for {len(references.query)} rows of the references"
+        raise ValueError(f"predictions: holds {rows}; give one for each row, in their order")
+    return _of_present(references._replace(value=column.values, place=None), column.present)
+
+
+def _of_present(run: Columns, present: Any) -> Columns:
+    """Return the rows of a run that have a score, and the queries that have such rows."""
+    if present is None:
+        return run
+    run = run.only(present)
+    used = np.unique(run.query)
+    return run._replace(query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used)))
 
 
 def _is_set(row: Any) -> bool:
@@ -6840,199 +7201,6 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     member[:-1] |= same
     member &= score > -np.inf
     return np.flatnonzero(member) if isinstance(order, slice) else np.sort(order[member])
-
-
-# ndcg/inputs/ranked_ids.py: Convert ranked ids to mappings: lists of document ids, best first, and the ids of relevant documents.
-
-TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
-WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
-KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
-BY_RANK = {"descending": range(-1, -(2**62), -1), "ascending": range(1, 2**62)}  # the scores of ranked ids
-
-
-def by_ranked_ids(
-    predictions: Any, references: Any, score_order: str = "descending"
-) -> tuple[IdMapping, IdMapping] | None:
-    """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
-
-    Args:
-        predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
-        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
-            their relevances. All ids have the same type, text or integers.
-        score_order: the order of scores, which those of ranked ids have too.
-
-    Returns:
-        Both sides by the index of each query. Scores fall by one from rank to rank, or rise in ascending order; a
-        listed document has the relevance 1.
-
-    Raises:
-        ValueError: an id is neither text nor an integer, or appears twice in a list; the sides have different
-            queries, or text on one side and integers on the other. Names the argument, query and position.
-
-    >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
-    ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
-    >>> by_ranked_ids([[7, 1]], [{1: 3}])
-    ({0: {7: -1, 1: -2}}, {0: {1: 3}})
-    >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
-    True
-    """
-    kinds_of_ids = _kind_of_ids(predictions), _kind_of_ids(references)
-    kinds = set(kinds_of_ids)
-    if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
-        hint = "give ids as all text or all integers, scores and relevances as numbers"
-        raise ValueError(f"predictions hold {kinds_of_ids[0]} and references {kinds_of_ids[1]}; {hint}")
-    if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
-        return None
-    ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
-    check_queries_equal(len(ranked), len(relevant))
-    sides = (
-        {query: _inputs_ranked_ids_by_id("predictions", query, row, BY_RANK[score_order]) for query, row in enumerate(ranked)},
-        {query: _inputs_ranked_ids_by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
-    )
-    types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
-    if len(set(map(id_kind, types))) > 1:
-        raise _mixed_types(dict(zip(("predictions", "references"), sides, strict=True)))
-    return sides
-
-
-def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
-    """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
-
-    Args:
-        predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
-        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to their
-            relevances, by query.
-        score_order: as in ``by_ranked_ids``.
-
-    Raises:
-        ValueError: a value is not an id, or an id appears twice in a list; an argument has ids of several types; or
-            both are lists of integers, which may be scores. Names the argument, query and position.
-
-    >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
-    ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
-    """
-    sides = {"predictions": predictions, "references": references}
-    listed = {
-        argument: {query: _plain_row(argument, row) for query, row in side.items() if not isinstance(row, Mapping)}
-        for argument, side in sides.items()
-        if isinstance(side, Mapping) and not set(map(type, side.values())) <= {dict}
-    }
-    for argument, rows in listed.items():
-        check_ids(argument, sides[argument], nested=False)
-        try:
-            sides_by_query = {
-                query: _inputs_ranked_ids_by_id(argument, query, row, BY_RANK[score_order] if argument == "predictions" else repeat(1))
-                for query, row in rows.items()
-            }
-            if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
-                raise _mixed_types({argument: sides_by_query})
-        except ValueError as error:
-            raise ValueError(f"{error}; {TABLE}") from None
-        sides[argument] = {query: sides_by_query.get(query, row) for query, row in sides[argument].items()}
-    are_lists = [len(rows) == len(sides[argument]) for argument, rows in listed.items()]
-    if are_lists == [True, True] and not any(isinstance(row, Set) for row in listed["references"].values()):
-        _refuse_integers(listed)
-    return sides["predictions"], sides["references"]
-
-
-def _plain_row(argument: str, row: Any) -> Any:
-    """Return the ids of a query as a list if they are in an array or a column."""
-    row = row if isinstance(row, (list, tuple, Set, str, bytes)) else plain(argument, row)
-    return row.to_pylist() if isinstance(row, ARROW) else row.tolist() if isinstance(row, np.ndarray) else row
-
-
-def _refuse_integers(listed: Mapping[str, Mapping[Any, Any]]) -> None:
-    """Raise an error for lists of integers, which may be ids or scores."""
-    for argument, rows in listed.items():
-        for query, row in rows.items():
-            if row and id_kind(type(row[0])) == "integers":
-                problem = f"{shown(row)} may be ids or numbers; give the ids of relevant documents as a set"
-                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
-
-
-def check_queries_equal(predicted: int, referred: int) -> None:
-    """Raise an error if predictions and references have different numbers of queries."""
-    if predicted != referred:
-        raise ValueError(f"predictions hold {predicted} queries and references {referred}; give both for every query")
-
-
-def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
-    """Return the error for ids of several kinds, in arguments by their names."""
-    examples: dict[str, str] = {}
-    for argument, side in sides.items():
-        for query, documents in side.items():
-            for document in documents:
-                examples.setdefault(id_kind(type(document)), f"{shown(document)} in {argument}, query {shown(query)}")
-    places = ", and ".join(place for _, place in sorted(examples.items(), reverse=True))
-    return ValueError(f"ids must be all text or all integers; got {places}")
-
-
-def _kind_of_ids(side: Any) -> str | None:
-    """Return what the first nonempty query contains: "mapping" (or a set), "text", "integers" or "numbers".
-
-    None if all queries are empty; "other" if it is not a list.
-    """
-    if isinstance(side, (pa.Array, pa.ChunkedArray)):
-        kind = side.type
-        while pa.types.is_nested(kind) and kind.num_fields == 1:
-            kind = kind.field(0).type
-        return None if pa.types.is_null(kind) else KINDS.get(id_kind(kind), "numbers")
-    if isinstance(side, np.ndarray) and side.dtype.kind != "O":
-        return {"U": "text", "T": "text", "i": "integers", "u": "integers"}.get(side.dtype.kind, "numbers")
-    if not isinstance(side, (list, tuple, np.ndarray)):
-        return "other"
-    for row in side:
-        if isinstance(row, (list, tuple, np.ndarray)):
-            if len(row):
-                return KINDS.get(id_kind(type(row[0])), "numbers")
-        elif isinstance(row, (Set, Mapping)):
-            return "mapping"
-        elif row is not None:
-            return "text" if isinstance(row, str) else "numbers"
-    return None
-
-
-def _ranked_rows(side: Any) -> list[Any]:
-    """Return the rows of an argument as lists, sets and mappings."""
-    if isinstance(side, (pa.Array, pa.ChunkedArray)):
-        return list(side.to_pylist())
-    rows = side.tolist() if isinstance(side, np.ndarray) else side
-    return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
-
-
-def _inputs_ranked_ids_by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
-    """Return a query's documents with their values, from a mapping or by position."""
-    if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
-        if isinstance(row, Mapping):
-            return row
-        if argument == "predictions" and isinstance(row, (list, tuple)):
-            row = row[: len(row) - _fill(row)]
-        documents = dict(zip(row, values, strict=False))
-        if len(documents) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
-            return documents
-    raise ValueError(f"{argument}: query {shown(query)}{_problem_of_ids(row)}")
-
-
-def _fill(row: Sequence[Any]) -> int:
-    """Return how many ids at the end are -1, with which FAISS fills up what it does not find."""
-    return next((at for at, each in enumerate(reversed(row)) if each != -1), len(row)) if row and row[-1] == -1 else 0
-
-
-def _problem_of_ids(row: Any) -> str:
-    """Return the error in the ids of a query, after its position if it has one."""
-    if row is None:
-        return " is None; give [] if there is no document"
-    if not isinstance(row, (list, tuple, Set, Mapping)):
-        return f": must be a list of ids, a set or a mapping; got {shown(row)}"
-    for position, document in enumerate(row):
-        if not id_kind(type(document)):
-            return f", position {position}: an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
-    if isinstance(row, Set):
-        return ": a set has no order; give a list of ids, best first"
-    seen: dict[Any, int] = {}
-    position, document = next((at, each) for at, each in enumerate(row) if seen.setdefault(each, at) < at)
-    problem = f"document {shown(document)} is in position {seen[document]} already; give it once for a query"
-    return f", position {position}: {problem}"
 
 
 # ndcg/inputs/sparse.py: Read sparse matrices of SciPy, with a row per query and a column per document, on one side or on both.

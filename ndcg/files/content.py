@@ -25,6 +25,14 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by their first bytes
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
+NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
+    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
+)
+NO_TEXT = {  # characters that no line may contain, and why
+    b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
+    b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
+}
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
@@ -118,7 +126,8 @@ class FilePart(NamedTuple):
         numbers: the number of each row among these lines, and of the next line; None if every line is a row.
         problem: the error in the row after these; empty if there is none.
         notice: what a warning says about these rows; empty if there is none.
-        by_position: the queries have no ids, but numbers from 0.
+        counted: the ids that the file lacks, "query" or "document", which are numbers from 0 in this part.
+        total: how many of these numbers there are.
     """
 
     table: pa.Table
@@ -126,7 +135,8 @@ class FilePart(NamedTuple):
     numbers: NDArray[np.int64] | None = None
     problem: str = ""
     notice: str = ""
-    by_position: bool = False
+    counted: str = ""
+    total: int = 0
 
 
 # Bytes

@@ -1,4 +1,4 @@
-"""Read rows from lines: TREC, CSV and TSV."""
+"""Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`."""
 
 import csv
 import os
@@ -20,6 +20,9 @@ from ..measure.messages import brief
 from .content import (
     BYTE_ORDER_MARK,
     CHUNK,
+    LINE,
+    NO_TEXT,
+    NUMBER,
     ROWS,
     VALUE,
     ByteStream,
@@ -33,12 +36,9 @@ from .content import (
     parts_in_threads,
     shown_cell,
 )
+from .letor import from_rows, is_row
 
 SAMPLE = 100  # lines
-LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
-NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
-    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
-)
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
@@ -46,10 +46,6 @@ TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
 RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
-NO_TEXT = {  # characters that no line may contain, and why
-    b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
-    b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
-}
 
 
 class _Layout(NamedTuple):
@@ -110,6 +106,9 @@ def from_lines(
     for chunk in chunks:
         head += chunk
         if first := FIRST_LINE.match(head):
+            if is_row(first[1].removesuffix(b"\r"), request.kind):
+                scored = from_rows(chain([head], chunks), request.kind)
+                return "line {}", chain([FilePart(ROWS.empty_table(), 1)], scored)
             layout = _layout(first[1].removesuffix(b"\r"), path, request)
             notice = _refuse_unlikely(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout, request)
             if layout.delimiter != " ":

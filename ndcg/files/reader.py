@@ -8,6 +8,7 @@
 | JSON | `{query: {document: value}}`, a list of records, pandas tables, MTEB's predictions |
 | JSONL | a record or a mapping per line |
 | Parquet, Arrow | a table with these columns |
+| LETOR | `relevance qid:query feature:value ... # comment`; its scores are in a file of one a line |
 
 The first bytes and the first line determine the format; the name matters only between CSV and TREC. Each may be
 compressed with gzip or Zstandard. A file is read once, from the first byte to the last, so it may be
@@ -41,7 +42,7 @@ from .content import (
     unpacked_stream,
 )
 from .lines import from_lines
-from .tables import from_json, from_table
+from .tables import OTHERS_NAMED, OTHERS_UNNAMED, from_json, from_table
 
 JSON_BYTES = 5  # JSON takes this many times more memory as Python objects than as text
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
@@ -55,7 +56,7 @@ OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and 
     b"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
     b"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
 }
-JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{])')
+JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
 
 
 def read_columns(
@@ -87,7 +88,7 @@ def read_columns(
     with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
         rows = 0
-        for part in found:
+        for part in _with_ids(found):
             parts.append(part)
             rows += len(part.table)
             limits.check("rows", rows)
@@ -108,8 +109,9 @@ def read_columns(
             raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
     if notice := next((part.notice for part in parts if part.notice), ""):
         warn(f"{path}: {notice}")
+    counts = {name: sum(part.total for part in parts if part.counted == name) for name in ("query", "document")}
     return columns._replace(
-        place=lambda row: f"{path}: {place(row)}", by_position=any(part.by_position for part in parts)
+        place=lambda row: f"{path}: {place(row)}", positions=counts["query"] or None, are_rows=counts["document"] > 0
     )
 
 
@@ -125,7 +127,10 @@ def read_run(
         ValueError: as in ``read_columns``.
         FileNotFoundError: there is no such file; this error is also a ValueError.
     """
-    return _mapping(read_columns(path, "run", limits, score_order=score_order))
+    columns = read_columns(path, "run", limits, score_order=score_order)
+    if columns.are_rows:
+        raise ValueError(f"{os.fsdecode(path)}: has scores alone; give the file and that of LETOR to compute")
+    return _mapping(columns)
 
 
 def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
@@ -151,6 +156,30 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
         query: dict(zip(documents[start:end], values[start:end], strict=True))
         for query, start, end in zip(columns.query_ids.to_pylist(), starts, ends, strict=True)
     }
+
+
+def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
+    """Yield the parts with the ids that their file lacks, numbers from 0 over all parts, or with an error.
+
+    Either all queries have ids, or none has.
+    """
+    before, counted = 0, None
+    for part in parts:
+        if not len(part.table):
+            yield part
+            continue
+        counted = part.counted if counted is None else counted
+        if part.counted != counted:
+            part = part._replace(table=part.table[:0], problem=OTHERS_NAMED if part.counted else OTHERS_UNNAMED)
+        elif counted:
+            at = np.arange(part.total)
+            if counted == "query":
+                at = part.table["query"].cast(pa.string()).cast(pa.int64()).to_numpy()
+            field, names = part.table.schema.field(counted), part.table.column_names
+            column = pa.array(at + before).cast(pa.string()).cast(field.type)
+            part = part._replace(table=part.table.set_column(names.index(counted), field, column))
+        before += part.total
+        yield part
 
 
 def _joined(parts: list[FilePart], pool: ThreadPoolExecutor) -> Columns:

@@ -33,6 +33,9 @@ from .content import (
     shown_cell,
 )
 
+UNNAMED = object()  # in place of a query's id
+OTHERS_NAMED = 'names no query; give each line its "query_id"'
+OTHERS_UNNAMED = "names a query, but the ones before it do not; name all or none"
 NO_IDS = "are not ids; name the columns, as to_json(orient='records') does"
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 NUMBER_TYPES = (
@@ -45,16 +48,22 @@ NUMBER_TYPES = (
 
 
 def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of JSON values: one per line if the first line is an object, else one for the whole file."""
+    """Return the rows of JSON values: one per line if the first line is one, else one for the whole file.
+
+    A list in the first line is one of several lines if others follow.
+    """
     chunks = line_chunks(stream, math.inf)
     head = next(chunks)
     line = head.lstrip().split(b"\n", 1)[0]
     try:
-        first = json.loads(line) if line.startswith(b"{") else None
+        first = json.loads(line) if line.startswith((b"{", b"[")) else None
     except (ValueError, RecursionError):  # the JSON value continues on the next lines
         first = None
+    if isinstance(first, list):
+        head += next(chunks, b"")
+        first = first if head.lstrip()[len(line) :].strip() else None
     if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
-        parse = partial(_parse_json_lines, reading=_JsonReader(first, request, are_lines=True))
+        parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
         value = parse_json(head + b"".join(chunks))
@@ -83,11 +92,10 @@ def _is_saved(value: Any) -> bool:
 class _JsonReader:
     """Reads JSON values: as records, with the names of the first one, as the hits of a query, or as mappings."""
 
-    def __init__(self, first: Any, request: ReadRequest, are_lines: bool = False) -> None:
-        self.kind, self.names, self.are_lines = request.kind, None, are_lines
+    def __init__(self, first: Any, request: ReadRequest) -> None:
+        self.kind, self.names = request.kind, None
         self.is_ascending = request.score_order == "ascending"
         self.contradicting = ""  # the first query whose hits are in another order than their scores
-        self.by_position = False
         if isinstance(first, dict) and first and hits_of(first, "run") is None:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             if len(columns) == len(first) or are_columns(columns, request.names):
@@ -95,7 +103,7 @@ class _JsonReader:
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
 
     def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield each query in the value at a position with its documents and their values.
+        """Yield each query in the value at a position with its documents and their values; `UNNAMED` if it has no id.
 
         Raises:
             ValueError: the value does not contain rankings.
@@ -106,13 +114,10 @@ class _JsonReader:
             return
         is_query = self.kind != "exclude" and isinstance(value, (list, dict))
         if is_query and (isinstance(value, list) or hits_of(value, self.kind) is not None):
-            query = query_of(value) if isinstance(value, dict) else None
-            if query is None:
-                if self.are_lines:
-                    raise ValueError('names no query; give each line its "query_id"')
-                query, self.by_position = str(at), True
-            found = self._documents(query, value)
-            yield query, found.keys(), found.values()
+            found = query_of(value) if isinstance(value, dict) else None
+            query = UNNAMED if found is None else found
+            documents = self._documents(str(at) if query is UNNAMED else query, value)
+            yield query, documents.keys(), documents.values()
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
@@ -220,11 +225,14 @@ def _json_part(
     queries: list[Any] = []
     documents: list[Any] = []
     cells: list[Any] = []
-    lengths, of_query = [], []
+    lengths, of_query, are_counted = [], [], False
     for at, value in values:
         try:
             for query, its_documents, its_values in reading.groups(at, value):
-                queries.append(query)
+                if queries and (query is UNNAMED) is not are_counted:
+                    raise ValueError(OTHERS_UNNAMED if are_counted else OTHERS_NAMED)
+                are_counted = query is UNNAMED
+                queries.append(len(queries) if are_counted else query)
                 of_query.append(at)
                 documents.extend(its_documents)
                 cells.extend(its_values)
@@ -238,7 +246,7 @@ def _json_part(
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     table = id_table(query, _texts(documents), _numbers(cells))
     return _checked(
-        FilePart(table, span, numbers, problem, reading.notice, reading.by_position),
+        FilePart(table, span, numbers, problem, reading.notice, *(("query", len(queries)) if are_counted else ())),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
         reading.kind,
     )

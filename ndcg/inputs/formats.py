@@ -20,6 +20,7 @@ from .exclusion import Pairs
 from .hashes import Columns, hashes_of, same_rows
 from .hits import Hits, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
 from .ids import id_column, id_kind, read_ids
+from .ranked_ids import check_queries_equal
 from .sources import ARROW, is_database_query, is_spark, is_sparse, named_columns, settled, table_names
 from .tables import (
     ID_NAMES,
@@ -178,19 +179,17 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
     numbers = column.values
     if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
         numbers = numbers.astype(np.float64)
-    if column.present is not None and kind == "run":  # not retrieved, as after an outer join
-        numbers = np.where(column.present, numbers, np.inf if "rank" in possible["score"] else -np.inf)
     starts = range(0, len(document), HASHED)
     hashes = in_threads(hashes_of, [document[start : start + HASHED] for start in starts] or [document])
     side = Columns(query.codes, query.distinct, document, numbers, np.concatenate(hashes))
-    if column.present is not None and kind == "qrels":  # not judged
-        side = side.only(column.present)
     first, again = same_rows(side)
     if len(first):
         row, before = min(zip(again.tolist(), first.tolist(), strict=True))
         ids = f"document {shown(document[row].as_py())} of query {shown(query.distinct[int(query.codes[row])].as_py())}"
         raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; give it once for a query")
-    return side
+    if kind == "qrels":  # a query without judgments counts
+        return side if column.present is None else side.only(column.present)
+    return _of_present(side, column.present)  # after an outer join, a document without a score was not retrieved
 
 
 # Hits
@@ -277,6 +276,9 @@ def together(inputs: Any) -> Any:
         ValueError: the shapes differ, or an id is not that of a column.
     """
     predictions, references, query_ids, document_ids = inputs[:4]
+    if query_ids is not None and isinstance(predictions, Columns) and predictions.are_rows:
+        predictions = predictions.value
+    predictions = of_rows(predictions, references)
     predictions, references = (
         _alike("predictions", predictions, references),
         _alike("references", references, predictions),
@@ -305,16 +307,57 @@ def _alike(argument: str, side: Any, other: Any) -> Any:
     Raises:
         ValueError: the other side has ids of queries.
     """
-    if not isinstance(side, Columns) or not side.by_position:
+    if not isinstance(side, Columns) or side.positions is None:
         return side
-    if isinstance(other, Mapping) or (isinstance(other, Columns) and not other.by_position):
-        raise ValueError(f"{argument}: the file names no queries, which the other side does; name them in both")
+    if isinstance(other, Mapping) or (isinstance(other, Columns) and other.positions is None):
+        hint = 'name them in both, as in {"query_id": "q1", "hits": [...]} or {"q1": [...]}'
+        raise ValueError(f"{argument}: the file names no queries, which the other side does; {hint}")
+    if isinstance(other, Columns) and argument == "references":
+        check_queries_equal(other.positions or 0, side.positions)
     if not isinstance(other, (list, tuple, np.ndarray, *ARROW)):
         return side
-    rows: list[dict[Any, Any]] = [{} for _ in range(len(side.query_ids))]
-    for query, document, value in zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True):
+    rows: list[dict[Any, Any]] = [{} for _ in range(side.positions)]
+    at = np.array(side.query_ids.to_pylist(), np.int64)[side.query].tolist()
+    for query, document, value in zip(at, side.document.to_pylist(), side.value.tolist(), strict=True):
         rows[query][document] = value
     return rows
+
+
+def of_rows(predictions: Any, references: Any) -> Any:
+    """Return the scores of the rows of a file of LETOR, if that is the references, as columns with the rows' ids.
+
+    Args:
+        predictions: a score for each row, flat or from a file; others are returned unchanged beside other references.
+        references: the references.
+
+    Raises:
+        ValueError: the numbers of rows differ, or only one side has rows without ids.
+    """
+    are_scores = isinstance(predictions, Columns) and predictions.are_rows
+    if not isinstance(references, Columns) or not references.are_rows:
+        if are_scores:
+            hint = "give references as LETOR, or query_ids and references as arrays"
+            raise ValueError(f"predictions: the file has scores without ids; {hint}")
+        return predictions
+    are_flat = not _is_nested(predictions) or getattr(predictions, "shape", ())[1:] == (1,)
+    if not are_scores and (isinstance(predictions, (Mapping, Columns)) or not are_flat):
+        hint = "give a score for each row, in a flat array or in a file, one a line"
+        raise ValueError(f"predictions: the references are rows of LETOR, which have no ids of documents; {hint}")
+    scores = predictions.value if are_scores else predictions
+    column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
+    if len(column.values) != len(references.query):
+        rows = f"{len(column.values)} scores for {len(references.query)} rows of the references"
+        raise ValueError(f"predictions: holds {rows}; give one for each row, in their order")
+    return _of_present(references._replace(value=column.values, place=None), column.present)
+
+
+def _of_present(run: Columns, present: Any) -> Columns:
+    """Return the rows of a run that have a score, and the queries that have such rows."""
+    if present is None:
+        return run
+    run = run.only(present)
+    used = np.unique(run.query)
+    return run._replace(query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used)))
 
 
 def _is_set(row: Any) -> bool:

@@ -27,7 +27,8 @@ class Columns(NamedTuple):
         value: the score or the relevance of each row; integers only beyond 2^53.
         hashes: the hashes of the document ids, from ``hashes_of``.
         place: a function from a row to the words for its place in the file; None for rows that are not in a file.
-        by_position: the queries have no ids, but numbers from 0, as text.
+        positions: the number of queries, if they have no ids, but numbers from 0, as text; else None.
+        are_rows: the documents are the rows of a file of LETOR or of scores, counted from 0, as text.
     """
 
     query: RowNumbers
@@ -36,7 +37,8 @@ class Columns(NamedTuple):
     value: NDArray[Any]
     hashes: NDArray[np.uint64]
     place: Callable[[int], str] | None = None
-    by_position: bool = False
+    positions: int | None = None
+    are_rows: bool = False
 
     def only(self, kept: NDArray[np.bool_]) -> "Columns":
         """Return the rows for which a mask is True."""

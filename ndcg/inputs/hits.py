@@ -67,9 +67,11 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
     True
     """
     if isinstance(row, Mapping) or _is_object(row):
-        row = _list_in(row, kind)
+        row, given = _list_in(row, kind), row
         if isinstance(row, Hits):
             return row
+        if row == [] and row is not given:
+            return Hits(row)
     if (
         isinstance(row, Mapping)
         and (path := _path(next(iter(row.values()), None), VALUE_FIELDS[kind], within=False)) is not None

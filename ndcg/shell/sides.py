@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from ..files.content import SavedResultError
 from ..files.groups import STANDARD_INPUT, file_and_column, path_of, read_groups
 from ..files.reader import read_columns
+from ..inputs.formats import of_rows
 from ..inputs.hashes import Columns
 from ..inputs.ids import float_hint
 from ..inputs.reading import Inputs
@@ -23,7 +24,8 @@ from ..statistics.pairs import COLUMNS
 from ..statistics.report import Report, report_on
 
 SUFFIX = re.compile(
-    r"(\.(gz|zst|txt|run|res|trec|qrels|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather))+$", re.IGNORECASE
+    r"(\.(gz|zst|txt|run|res|trec|qrels|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather|svm|libsvm|letor))+$",
+    re.IGNORECASE,
 )
 
 
@@ -68,12 +70,16 @@ class Sides:
         saved: dict[str, dict[str, Any]] = {}
         for name, file in zip(names, files, strict=True):
             try:
-                runs[name] = _columns(args, file, "run", _order(args, name))
+                run = _columns(args, file, "run", _order(args, name))
             except SavedResultError as error:
                 if args.command != "gate" or file != args.baseline:
                     raise
                 saved[name] = error.value
             else:
+                try:
+                    runs[name] = of_rows(run, qrels)
+                except ValueError as error:
+                    raise ValueError(str(error).replace("predictions", file, 1)) from None
                 _refuse_other_queries(args.qrels, qrels, file, runs[name])
         exclude = None if args.exclude is None else _columns(args, args.exclude, "exclude")
         return cls(

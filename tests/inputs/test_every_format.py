@@ -192,3 +192,44 @@ def test_random_rankings_score_the_same_in_every_format(run: Side, qrels: Side, 
         warnings.simplefilter("ignore")  # some hits are in another order than their scores
         got = compute(predictions=EVERY[name](run, "score"), references=EVERY[name](qrels, "relevance"), **how)
         assert got == compute(predictions=run, references=qrels, **how)
+
+
+POSITIONS = {
+    "lists": lambda rows: rows,
+    "JSON": json.dumps,
+    "JSON Lines": lambda rows: "\n".join(map(json.dumps, rows)),
+    "JSON Lines of hits": lambda rows: "\n".join(json.dumps({"hits": [{"id": each} for each in row]}) for row in rows),
+    "JSON Lines of ids": lambda rows: "\n\n".join(json.dumps({"doc_ids": row}) for row in rows),
+}
+
+
+@pytest.mark.parametrize("references", POSITIONS)
+@pytest.mark.parametrize("predictions", POSITIONS)
+def test_queries_without_names_are_matched_by_position(predictions: str, references: str, tmp_path: Path) -> None:
+    run = [["d2", "d1"], [], *([f"document-{query}-{at}" for at in range(9)] for query in range(9_000))]
+    relevant = [["d1"], ["d9"], *([row[at % 9]] for at, row in enumerate(run[2:])), ["unasked"]]
+    for rows, queries in ((relevant[:-1], 9_002), (relevant, 9_003)):
+        sides: list[Any] = [run, rows]
+        for at, name in enumerate((predictions, references)):
+            sides[at] = POSITIONS[name](sides[at])
+            if name != "lists":
+                (tmp_path / f"{at}.txt").write_text(sides[at])
+                sides[at] = tmp_path / f"{at}.txt"
+        if queries > len(run):
+            with pytest.raises(ValueError, match=r"^predictions hold 9002 queries and references 9003; give both for"):
+                compute(predictions=sides[0], references=sides[1])
+        else:
+            got = compute(predictions=sides[0], references=sides[1], use_aggregator=False)
+            assert got == compute(predictions=run, references=rows, use_aggregator=False)
+
+
+def test_names_of_queries_are_in_both_files_or_in_neither(tmp_path: Path) -> None:
+    lines = ['{"query_id": "q1", "hits": [{"id": "d1"}]}', '{"hits": [{"id": "d1"}]}']
+    path = tmp_path / "run.jsonl"
+    for order, problem in ((1, "line 2: names no query; give"), (-1, "line 2: names a query, but the ones before it")):
+        path.write_text("\n".join(lines[::order]))
+        with pytest.raises(ValueError, match=f"^predictions: {path}: {problem}"):
+            compute(predictions=path, references=QRELS)
+    path.write_text(lines[1])
+    with pytest.raises(ValueError, match=r"^predictions: the file names no queries, which the other side does; name"):
+        compute(predictions=path, references=QRELS)

@@ -1,0 +1,110 @@
+"""LETOR as references: each row is a document, and the predictions are a score for each row."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from file_helpers import Write
+from file_helpers import write as write
+
+from ndcg import compare, compute, documents, explain, read_qrels, read_run, report
+from ndcg.shell import command_line
+
+ROWS = "# of a model\n2 qid:10 1:0.3 2:1 # d7\n0 qid:11 1:.2\n1 qid:10\n\n1.5\tqid:11 1:4 # d1\r\n0 qid:10 3:1\n"
+SCORES = [0.5, 0.9, 0.7, 0.1, 0.2]
+LABELS = {"10": {"0": 2.0, "2": 1.0, "4": 0.0}, "11": {"1": 0.0, "3": 1.5}}
+RUN = {query: {row: SCORES[int(row)] for row in of} for query, of in LABELS.items()}
+HOW: dict[str, Any] = {"measures": ["nDCG", "IDCG"], "use_aggregator": False}
+EXPECTED = compute(predictions=RUN, references=LABELS, **HOW)
+
+
+@pytest.mark.parametrize("name", ["train.letor", "train.svm", "train.txt", "train", "train.libsvm.gz"])
+@pytest.mark.parametrize(
+    "scores",
+    [list, tuple, np.array, pa.array, pl.Series, lambda scores: np.array(scores)[:, None]],
+    ids=["list", "tuple", "NumPy", "Arrow", "Polars", "a head with one logit"],
+)
+def test_scores_are_those_of_the_rows(write: Write, scores: Callable[[Any], Any], name: str) -> None:
+    path = write(gzip.compress(ROWS.encode()) if name.endswith(".gz") else ROWS, name)
+    assert compute(predictions=scores(SCORES), references=path, **HOW) == EXPECTED
+    assert read_qrels(path) == LABELS
+
+
+def test_every_entry_point_takes_a_file_of_scores(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    path, scores = write(ROWS, "train.letor"), write("# of a model\n.5\n.9\n7e-1\n\n0.1\n+.2", "scores.txt")
+    both: dict[str, Any] = {"predictions": scores, "references": path}
+    assert compute(**both, **HOW) == EXPECTED
+    mean = sum(EXPECTED["nDCG"]) / 2
+    assert report(**both).scores["nDCG"].value == mean
+    assert compare(systems={"file": scores, "list": SCORES}, references=path).pairs[0].difference == 0
+    assert explain(**both, got=mean).scores["trec_eval"] == mean
+    assert documents(**both)["document"].to_pylist() == ["2", "0", "4", "1", "3"]
+    assert command_line.main(["score", str(path), str(scores), "-o", "tsv", "-q"]) == 0
+    assert [float(line.split("\t")[-1]) for line in capsys.readouterr().out.splitlines()[1:3]] == EXPECTED["nDCG"]
+    flat = {"references": [2, 0, 1, 1.5, 0], "query_ids": ["10", "11", "10", "11", "10"]}
+    assert compute(predictions=scores, **flat, **HOW) == EXPECTED
+
+
+def test_a_row_without_a_score_was_not_retrieved(write: Write) -> None:
+    path, run = write(ROWS), {"10": {"0": 0.5, "4": 0.2}}
+    scores = [0.5, None, None, None, 0.2]
+    for how in (HOW, {"missing": "skip"}, {"score_order": "ascending"}):
+        assert compute(predictions=scores, references=path, **how) == compute(predictions=run, references=LABELS, **how)
+
+
+def test_rows_of_many_chunks_are_counted_together(write: Write) -> None:
+    rows = np.random.default_rng(4).integers(0, 4, 40_000)
+    path = write("".join(f"{label} qid:{row % 100} 1:0.25 2:-1e-3 # {'x' * 30}\n" for row, label in enumerate(rows)))
+    assert path.stat().st_size > 2 << 20
+    how = {"references": rows, "query_ids": [f"{row % 100}" for row in range(len(rows))]}
+    scores = np.random.default_rng(5).random(len(rows))
+    assert compute(predictions=scores, references=path, **HOW) == compute(predictions=scores, **how, **HOW)
+
+
+FAULTY_ROWS = {
+    "2 qid:10 1:1\n1 1:1\n": "line 2: '1 1:1' has no qid after the label; a line is such as 2 qid:10 1:0.3 2:1",
+    "2 qid:10 1:1\n\nx qid:10 1:1\n": "line 3: the relevance 'x' is not a number",
+    "2 qid:10 1:1\nnan qid:10 1:1\n": "line 2: the relevance 'nan' is not finite",
+    "2 qid:10 1:1\n1 qid: 1:1\n": "line 2: '1 qid: 1:1' has no qid after the label",
+    "2 qid:10 1:1\n1 qid:\udcff 1:1\n": "line 2: query '\ufffd' is not text in UTF-8",
+    "2 qid:10 1:1\n1 qid:1\r2 1:1\n": "line 2: holds a carriage return",
+    f"2 qid:10 1:1\n1 qid:1 {'1:1 ' * (1 << 18)}\n": "line 2: is longer than 1,048,576 bytes",
+    "2 qid:10 1:1\n-1 qid:10 1:1\n": "line 2: query '10', document '1': the relevance -1 is negative",
+    "1 1:.3 2:.5\n0 3:1\n": "the line '1 1:.3 2:.5' is of SVMlight without queries; give each line its query",
+    "1,2 1:.3\n": "the line '1,2 1:.3' is of SVMlight without queries",
+}
+FAULTY_SCORES = {
+    ".5\n.3 .2\n": "line 2: '.3 .2' is not a score alone, as the first line is",
+    ".5\nabc\n": "line 2: the score 'abc' is not a number",
+    ".5\ninf\n": "line 2: the score 'inf' is not finite",
+    "2 qid:10 1:1\n": "the line '2 qid:10 1:1' is of LETOR, whose first column is the relevance; give the file as",
+}
+
+
+@pytest.mark.parametrize("argument", ["references", "predictions"])
+def test_a_faulty_line_is_named(write: Write, argument: str) -> None:
+    sides: dict[str, Any] = {"references": write(ROWS, "train.letor"), "predictions": [0.5, 0.25]}
+    for text, problem in (FAULTY_ROWS if argument == "references" else FAULTY_SCORES).items():
+        sides[argument] = write(text.encode("utf-8", "surrogateescape"))
+        with pytest.raises(ValueError, match=rf"^{argument}: ") as caught:
+            compute(**sides)
+        assert str(caught.value).startswith(f"{argument}: {sides[argument]}: {problem}")
+
+
+def test_scores_and_rows_belong_together(write: Write, tmp_path: Path) -> None:
+    path, scores = write(ROWS), write(".5\n.1", "scores.txt")
+    too_few = r"^predictions: holds 2 scores for 5 rows of the references; give one for each row, in their order$"
+    no_ids = r"^predictions: the references are rows of LETOR, which have no ids of documents; give a score"
+    for predictions, problem in {scores: too_few, (0.5, 0.1): too_few, "lists": no_ids, "mapping": no_ids}.items():
+        given: Any = {"lists": [SCORES], "mapping": RUN}.get(str(predictions), predictions)
+        with pytest.raises(ValueError, match=problem):
+            compute(predictions=given, references=path)
+    with pytest.raises(ValueError, match=r"^predictions: the file has scores without ids; give references as LETOR"):
+        compute(predictions=scores, references=LABELS)
+    with pytest.raises(ValueError, match=r"scores.txt: has scores alone; give the file and that of LETOR to compute$"):
+        read_run(scores)
