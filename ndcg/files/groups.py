@@ -81,7 +81,7 @@ def _chosen(
     has = f"has the columns {brief(map(shown, table.column_names), ', ')}" if own else "has no column of queries"
     if own and column is None and len(others) != 1:
         raise ValueError(f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}")
-    column = column or others[0]
+    column = column or next(iter(others), "")
     if own is None or column not in others:
         problem = f"but not {shown(column)}" if file else f"but not {shown(by)}, and there is no such file"
         raise ValueError(f"{has}, {problem}")
