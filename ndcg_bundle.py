@@ -34,7 +34,7 @@ from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
 from functools import cache, lru_cache, partial, reduce
 from importlib import import_module
-from itertools import chain, combinations, count, groupby, islice, pairwise, permutations, product, repeat
+from itertools import chain, combinations, compress, count, filterfalse, groupby, islice, pairwise, permutations, product, repeat
 from numbers import Integral, Real
 from numpy.typing import NDArray
 from operator import attrgetter
@@ -8214,7 +8214,7 @@ class Slip(NamedTuple):
         both: the computation of both DCG and IDCG.
         dcg: the computation of the DCG alone.
         ideal: the computation of the IDCG alone.
-        rule: a function from DCG, IDCG and nDCG of queries to their values; None for DCG / IDCG.
+        rule: a function from DCG and nDCG of queries to their values; None for DCG / IDCG.
     """
 
     name: str
@@ -8223,7 +8223,7 @@ class Slip(NamedTuple):
     both: Term = UNCHANGED
     dcg: Term = UNCHANGED
     ideal: Term = UNCHANGED
-    rule: Callable[[Sequence[Query], Floats, Floats, Floats], Floats] | None = None
+    rule: Callable[[Sequence[Query], Floats, Floats], Floats] | None = None
 
     @property
     def is_option(self) -> bool:
@@ -8253,9 +8253,9 @@ class Slip(NamedTuple):
         if self.dcg == self.ideal == UNCHANGED and self.rule is None:
             return queries.scores(options, "nDCG", self.both)
         dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
-        ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
-            return self.rule(queries.changed(()), dcg, ideal, queries.scores(options, "nDCG", self.both))
+            return self.rule(queries.changed(()), dcg, queries.scores(options, "nDCG", self.both))
+        ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
         if isinstance(empty, str):  # 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
@@ -8525,20 +8525,12 @@ def _ends_of(kind: type[np.floating[Any]]) -> tuple[float, float]:
 # Rules
 
 
-def _always_one(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(dcg > 0, dcg / dcg, one)
-
-
-def _dcg_alone(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
+def _dcg_alone(queries: Sequence[Query], dcg: Floats, ndcg: Floats) -> Floats:
     return dcg
 
 
-def _zero_if(short: Callable[[Query], bool]) -> Callable[[Sequence[Query], Floats, Floats, Floats], Floats]:
-    def rule(queries: Sequence[Query], dcg: Floats, ideal: Floats, one: Floats) -> Floats:
-        return np.where([short(query) for query in queries], 0.0, one)
-
-    return rule
+def _zero_if(short: Callable[[Query], bool]) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
+    return lambda queries, dcg, ndcg: np.where([short(query) for query in queries], 0.0, ndcg)
 
 
 def _is_short(query: Query) -> bool:
@@ -8806,7 +8798,7 @@ SLIPS = (
         "ideal in the order of the run",
         "The ideal is computed in the order of the run, so the score is always 1.",
         ("maciejkula/rustlearn#52",),
-        rule=_always_one,
+        ideal=Term(measure="DCG"),
     ),
     Slip(
         "ideal in the order of the qrels",
@@ -9103,8 +9095,7 @@ PRECISIONS: dict[str, Slip | None] = {
 }
 SLIP_OF_OPTION = {  # of values that conventions have, or that are an order or a precision here
     **{(name, str(value)): slip.name for slip in SLIPS if slip.is_option for name, value in slip.both.options.items()},
-    **{("score_dtype", name): name for name in PRECISIONS},
-    ("score_dtype", "float32"): IN_32_BITS,
+    **{("score_dtype", name): slip.name for name, slip in PRECISIONS.items() if slip is not None},
     ("ties", "ascending"): ASCENDING,
 }
 OTHER_SLIPS = [  # than options, orders and precisions; no ranking has a negative relevance
@@ -9346,9 +9337,12 @@ FUNCTION_FORMS = {  # the arguments of each form
     "sets": "ids, {relevant ids}, k",
     "ids": "ids, [relevant ids], k",
 }
-FORMS_WITH_IDS = ("mappings", "ranked", "sets", "ids")
+FORMS_WITH_IDS = ("sets", "ids", "ranked", "mappings")
+FORMS_BY_FACTS = (*FORMS_WITH_IDS, "lists", "arrays")  # those that tell the fewest facts of a ranking first
 FORMS_WITHOUT_SCORES = ("ranked", "sets", "ids")
+PREFIXES = [letter * times for times in (1, 2, 3) for letter in "efgh"]  # of ids
 CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
+OF_A_SET = "gives another answer for other ids, since it depends on the order of a set"
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 
@@ -9414,9 +9408,8 @@ class Asker:
         form = self.call.form
         first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
         unlike = "gives another answer when it is asked twice"
-        if form in FORMS_WITH_IDS and _same(first, second) and len(set(query.run.values())) == len(query.run):
-            second = self._ask(_arguments(_renamed(query), form), query.k, {})
-            unlike = "gives another answer for other ids, of which sets have another order"
+        if form in FORMS_WITH_IDS and _same(first, second):
+            second, unlike = self._ask(_arguments(_renamed(query), form), query.k, {}), OF_A_SET
         if not _same(first, second):
             habits[unlike] = f"{_shown_value(first)} and {_shown_value(second)} for {arguments_text(query, form)}"
         if first.value > 1 + FLOAT32:
@@ -9447,6 +9440,16 @@ class Asker:
         lists = ["d1", "d2"], ["d1", "d1", "d2"]
         once, twice = (self._ask((ids, _arguments(query, self.call.form)[1]), 3, {}) for ids in lists)
         return twice.value > once.value + FLOAT32
+
+    def in_form(self, form: str) -> "Asker":
+        """Return an asker of the same function in another form."""
+        return Asker(self.function, self.call._replace(form=form))
+
+    def depends_on_sets(self, queries: Iterable[Query]) -> bool:
+        """Return whether answers depend on the order of a set, which follows from the ids in it."""
+        for query in queries if self.call.form in FORMS_WITH_IDS else ():
+            self.answer(query)
+        return OF_A_SET in self.habits
 
     def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
         """Return the function's result."""
@@ -9501,11 +9504,16 @@ def _shown_value(answer: Answer) -> str:
 
 
 def _renamed(query: Query) -> Query:
-    """Return a ranking with other ids, of which sets have another order."""
-    return query._replace(
-        run={f"e{each}": score for each, score in query.run.items()},
-        qrels={f"e{each}": relevance for each, relevance in query.qrels.items()},
-    )
+    """Return a ranking with other ids in the same order, of which sets have another order."""
+    sides = [set(query.run), {each for each, relevance in query.qrels.items() if relevance > 0}]
+
+    def keeps_order(prefix: str) -> bool:
+        names = [[prefix + each for each in side] for side in sides if len(side) > 1]
+        return any([*set(each)] == each for each in names)
+
+    prefix = next(filterfalse(keeps_order, PREFIXES), PREFIXES[0])
+    run, qrels = ({prefix + each: value for each, value in side.items()} for side in query[:2])
+    return query._replace(run=run, qrels=qrels)
 
 
 def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str | None]:
@@ -9698,6 +9706,9 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: 
             retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
         if kind in ("unjudged", "mixed", "few retrieved") or (kind == "long" and turn % 2):
             judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
+        if kind == "mixed" and turn % 3:  # one document on one side
+            (judged if turn % 3 == 1 else retrieved)[:] = False
+            retrieved[rng.integers(size)] |= turn % 3 == 2
         retrieved &= kind != "nothing retrieved"
         judged[rng.integers(size)] = True
     scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
@@ -9827,12 +9838,13 @@ def _is_comparable(query: Query, answer: Answer) -> bool:
 
 
 def decimals_of(values: Floats) -> int | None:
-    """Return the number of decimals to which values are rounded; None if they are not.
+    """Return the number of decimals to which values are rounded; None if they are not, or all are the same.
 
     >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1])), decimals_of(np.array([1 / 3, 0]))
     (2, 1, None)
     """
-    numbers = values[np.isfinite(values)]
+    if len(numbers := np.unique(values[np.isfinite(values)])) < 2:
+        return None
     rounded = (np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12) for each in range(MOST_DECIMALS + 1))
     return next((decimals for decimals, same in enumerate(rounded) if same), None)
 
@@ -9858,19 +9870,36 @@ def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], se
     found: list[tuple[tuple[int, ...], Call, Answers]] = []
     for count in FIRST_ASKED:
         found = []
-        for cutoff, relevance_first, form in product(cutoff_parameters(function, k), (False, True), forms):
+        for cutoff, form, relevance_first in product(cutoff_parameters(function, k), forms, (False, True)):
             call, numbers = Call(form, cutoff, relevance_first), _first_numbers(count)
             queries, asker = plain_rankings(numbers, k, form, seed), Asker(function, call)
             values = np.array([asker.value(query) for query in queries.changed(())])
             answered = np.isfinite(values)
-            explained = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0,)
+            explained = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0, 0, 0)
             first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
             found.append((explained, call, first))
         if max(np.count_nonzero(first.plain) for _, _, first in found) >= LEAST_ANSWERS:
             break
-    found.sort(key=lambda each: each[0], reverse=True)  # which keeps the order of equal ones
-    best = found[0][0][:1]
-    return [each[1:] for each in found if each[0][:1] == best][: MOST_CALLS if best[0] else 1]
+    if complete := max(explained[0] for explained, *_ in found):
+        best = sorted((each for each in found if each[0][0] == complete), key=lambda each: each[0], reverse=True)
+        return [each[1:] for each in best[:MOST_CALLS]]
+    return [_likeliest_call(function, found)]
+
+
+def _likeliest_call(
+    function: NDCGFunction, found: Sequence[tuple[tuple[int, ...], Call, Answers]]
+) -> tuple[Call, Answers]:
+    """Return a call of a function that no definition explains: with the fewest facts, if all explain little."""
+
+    def likelihood(each: tuple[tuple[int, ...], Call, Answers]) -> tuple[Any, ...]:
+        explained, call, first = each
+        answers = np.count_nonzero(first.plain) >= LEAST_ANSWERS
+        of_sets = answers and Asker(function, call).depends_on_sets(first.queries.changed(()))
+        own = of_sets and call.form != "sets"  # the function makes these sets
+        varied = len(np.unique(first.values[:, first.plain])) > 1
+        return own, answers and not of_sets, explained, varied, varied and -FORMS_BY_FACTS.index(call.form)
+
+    return max(found, key=likelihood)[1:]
 
 
 def _first_numbers(count: int) -> tuple[int, ...]:
@@ -9887,8 +9916,8 @@ def _first_expected(numbers: tuple[int, ...], k: int | None, form: str, seed: in
 def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:
     """Return how well the definition that explains values best does so, as a tuple that is higher if it does better.
 
-    It has whether all values are explained, 2 if exactly and 1 if rounded; how many other than 0 and 1, which many
-    definitions share; how many at all; the number of slips, negative; and how many values there are.
+    It has whether all values are explained, 2 if exactly and 1 if rounded; then the number of slips, negative; and how
+    many values other than 0 and 1, which many definitions share, are explained: 0 if these are few.
     """
     answered = np.isfinite(values)
     varied, flags = len(np.unique(values[answered])) > 1, {0.0, 1.0}.issuperset(values[answered])
@@ -9900,11 +9929,13 @@ def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:
         factors = factors_of(values, expected, tolerance) if scaled else np.ones(len(expected))
         agree = known & (np.abs(values - factors[:, None] * expected) <= tolerance)
         some = 0 if flags and tolerance > FLOAT32 else (agree & telling).sum(axis=1) - scaled
-        complete = varied & (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
+        complete = varied & (flags | (some > 0)) & (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
         complete = complete * (1 + (tolerance == FLOAT32))
-        columns = complete, some + np.zeros(len(slips), int), agree.sum(axis=1), -slips - scaled
+        half = np.count_nonzero(answered & (values != 0) & (values != 1)) / 2
+        many = (complete > 0) | (some >= max(half, LEAST_ANSWERS))
+        columns = complete, (-slips - scaled) * (complete > 0), some * many
         best.append(max(zip(*(column.tolist() for column in columns), strict=True)))
-    return (*max(best), int(np.count_nonzero(answered)))
+    return max(best)
 
 
 # ndcg/explanations/properties.py: Find what the queries on which two definitions of nDCG differ have in common.
@@ -10207,12 +10238,14 @@ def check(
     for name, value, words in (("form", form, tuple(FUNCTION_FORMS)), ("convention", convention, tuple(CONVENTIONS))):
         if value is not None:
             choice(name, value, words)
-    results: list[Check] = []
+    results: list[tuple[float, Check]] = []
     for call, first in likely_calls(function, k, tuple(FUNCTION_FORMS) if form is None else (form,), seed):
-        results.append(_compared(ask(function, call, k, cases, seed), first, convention or ""))
-        if results[-1].conventions:
-            return results[-1]
-    return min(results, key=lambda result: min((len(match.slips) for match in result.matches), default=math.inf))
+        result = _compared(ask(function, call, k, cases, seed), first, convention or "")
+        slips = min((len(match.slips) for match in result.matches), default=math.inf)
+        results.append((slips, result))
+        if slips < 2:
+            break
+    return min(results, key=lambda each: each[0])[1]
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
@@ -10220,10 +10253,12 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     result = Check("", asked.asker.call.form, asked.k, asked.cases, 0, (), {}, wanted, notes=tuple(_explanations_check_notes(asked)))
     if asked.answers is None:
         return result
-    for tolerance in (FLOAT32, asked.answers.tolerance):  # 0 and 1 are not rounded if a definition gives only these
+    rounded, of_0_and_1 = asked.answers.tolerance, {0.0, 1.0}.issuperset(asked.answers.values.flat)
+    for tolerance in {FLOAT32: None, rounded: None} if of_0_and_1 else (rounded,):  # some definitions give only these
         answers = asked.answers._replace(tolerance=tolerance)
-        matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
-        if matches or asked.answers.tolerance == FLOAT32:
+        shows_nothing = asked.refused and len(np.unique(answers.values)) == 1
+        matches, unordered = ([], 0) if shows_nothing else explain_answers(answers, first._replace(tolerance=tolerance))
+        if matches:
             break
     queries = answers.queries
     expected = {name: queries.scores({"convention": name}) for name in CONVENTIONS}
@@ -10243,13 +10278,21 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
         notes = (f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.", *notes)
     if differing.any() and not (unordered and result.status == 0):
-        own = [query for query, differs in zip(queries.changed(()), differing, strict=True) if differs]
+        visible = differing & _explanations_check_differ(answers.values[0], expected[result.nearest], answers.tolerance)
+        own = compress(queries.changed(()), visible if visible.any() else differing)
         example = _smallest_example(asked.asker, own, result.nearest, answers.tolerance)
         if not matches:
             properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
     if result.form in FORMS_WITHOUT_SCORES and asked.asker.counts_duplicates():
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
+    as_sets = asked.asker.in_form("sets")
+    if (
+        result.form == "ids"
+        and OF_A_SET not in asked.asker.habits
+        and as_sets.depends_on_sets(first.queries.changed(()))
+    ):
+        notes = (*notes, "If the relevant ids are a set, its answers depend on the order of that set.")
     result = replace(result, example=example, notes=notes)
     return replace(result, signature=_signature(result, answers)) if result.conventions else result
 
@@ -10284,18 +10327,19 @@ def _signature(result: Check, answers: Answers) -> str:
     return "|".join([scores, *(each for each in options if each.partition(":")[0] in seen)])
 
 
-def _smallest_example(asker: Asker, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
+def _explanations_check_differ(values: Floats, expected: Floats, tolerance: float) -> Mask:
+    """Return which values differ so much that a reader sees it."""
+    return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
+
+
+def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, tolerance: float) -> Example:
     """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
-        value, expected = asker.value(query), float(query_scores([query], options)[0])
-        if math.isnan(value) or math.isnan(expected):
-            return math.isnan(value) != math.isnan(expected)
-        return abs(value - expected) > max(tolerance, VISIBLE)
+        return bool(_explanations_check_differ(np.array([asker.value(query)]), query_scores([query], options), tolerance).all())
 
-    plain = [query for query in queries if differs(query)] or list(queries)
-    query = min(plain, key=lambda each: len({*each.run, *each.qrels}))
+    query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
     while (simpler := next(filter(differs, _simpler(query, asker.call.form)), None)) is not None:
         query = simpler
     return _example(query, asker.value(query), options)
@@ -15125,7 +15169,7 @@ class _Columns(NamedTuple):
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
             raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/training.md)")
-        differs = _differ(labels, self.labels) & self.known
+        differs = _loops_trainer_differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
             given, known = (shown(side[row : row + 1].tolist()[0]) for side in (labels, self.labels))
@@ -15135,7 +15179,7 @@ class _Columns(NamedTuple):
         return self.ids
 
 
-def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
+def _loops_trainer_differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
     """Return a mask of labels that cannot come from these: neither equal nor equal after rounding to 32 or 16 bits.
 
     >>> _differ(np.array([200, 200]), np.array([200, 201])).tolist()

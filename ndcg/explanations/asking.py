@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..measure.ties import Floats
 from ..scores.queries import progress
 from .definitions import VISIBLE, Answers, expected_values, factors_of, usual_definitions
-from .questions import FLOAT32, NO_VALUE, Answer, Asker, Call, NDCGFunction, cutoff_parameters
+from .questions import FLOAT32, FORMS_BY_FACTS, NO_VALUE, Answer, Asker, Call, NDCGFunction, cutoff_parameters
 from .random_rankings import is_plain, kinds_of, plain_rankings, random_rankings
 from .slip_terms import Queries, Query
 
@@ -81,12 +81,13 @@ def _is_comparable(query: Query, answer: Answer) -> bool:
 
 
 def decimals_of(values: Floats) -> int | None:
-    """Return the number of decimals to which values are rounded; None if they are not.
+    """Return the number of decimals to which values are rounded; None if they are not, or all are the same.
 
     >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1])), decimals_of(np.array([1 / 3, 0]))
     (2, 1, None)
     """
-    numbers = values[np.isfinite(values)]
+    if len(numbers := np.unique(values[np.isfinite(values)])) < 2:
+        return None
     rounded = (np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12) for each in range(MOST_DECIMALS + 1))
     return next((decimals for decimals, same in enumerate(rounded) if same), None)
 
@@ -112,19 +113,36 @@ def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], se
     found: list[tuple[tuple[int, ...], Call, Answers]] = []
     for count in FIRST_ASKED:
         found = []
-        for cutoff, relevance_first, form in product(cutoff_parameters(function, k), (False, True), forms):
+        for cutoff, form, relevance_first in product(cutoff_parameters(function, k), forms, (False, True)):
             call, numbers = Call(form, cutoff, relevance_first), _first_numbers(count)
             queries, asker = plain_rankings(numbers, k, form, seed), Asker(function, call)
             values = np.array([asker.value(query) for query in queries.changed(())])
             answered = np.isfinite(values)
-            explained = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0,)
+            explained = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0, 0, 0)
             first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
             found.append((explained, call, first))
         if max(np.count_nonzero(first.plain) for _, _, first in found) >= LEAST_ANSWERS:
             break
-    found.sort(key=lambda each: each[0], reverse=True)  # which keeps the order of equal ones
-    best = found[0][0][:1]
-    return [each[1:] for each in found if each[0][:1] == best][: MOST_CALLS if best[0] else 1]
+    if complete := max(explained[0] for explained, *_ in found):
+        best = sorted((each for each in found if each[0][0] == complete), key=lambda each: each[0], reverse=True)
+        return [each[1:] for each in best[:MOST_CALLS]]
+    return [_likeliest_call(function, found)]
+
+
+def _likeliest_call(
+    function: NDCGFunction, found: Sequence[tuple[tuple[int, ...], Call, Answers]]
+) -> tuple[Call, Answers]:
+    """Return a call of a function that no definition explains: with the fewest facts, if all explain little."""
+
+    def likelihood(each: tuple[tuple[int, ...], Call, Answers]) -> tuple[Any, ...]:
+        explained, call, first = each
+        answers = np.count_nonzero(first.plain) >= LEAST_ANSWERS
+        of_sets = answers and Asker(function, call).depends_on_sets(first.queries.changed(()))
+        own = of_sets and call.form != "sets"  # the function makes these sets
+        varied = len(np.unique(first.values[:, first.plain])) > 1
+        return own, answers and not of_sets, explained, varied, varied and -FORMS_BY_FACTS.index(call.form)
+
+    return max(found, key=likelihood)[1:]
 
 
 def _first_numbers(count: int) -> tuple[int, ...]:
@@ -141,8 +159,8 @@ def _first_expected(numbers: tuple[int, ...], k: int | None, form: str, seed: in
 def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:
     """Return how well the definition that explains values best does so, as a tuple that is higher if it does better.
 
-    It has whether all values are explained, 2 if exactly and 1 if rounded; how many other than 0 and 1, which many
-    definitions share; how many at all; the number of slips, negative; and how many values there are.
+    It has whether all values are explained, 2 if exactly and 1 if rounded; then the number of slips, negative; and how
+    many values other than 0 and 1, which many definitions share, are explained: 0 if these are few.
     """
     answered = np.isfinite(values)
     varied, flags = len(np.unique(values[answered])) > 1, {0.0, 1.0}.issuperset(values[answered])
@@ -154,8 +172,10 @@ def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:
         factors = factors_of(values, expected, tolerance) if scaled else np.ones(len(expected))
         agree = known & (np.abs(values - factors[:, None] * expected) <= tolerance)
         some = 0 if flags and tolerance > FLOAT32 else (agree & telling).sum(axis=1) - scaled
-        complete = varied & (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
+        complete = varied & (flags | (some > 0)) & (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
         complete = complete * (1 + (tolerance == FLOAT32))
-        columns = complete, some + np.zeros(len(slips), int), agree.sum(axis=1), -slips - scaled
+        half = np.count_nonzero(answered & (values != 0) & (values != 1)) / 2
+        many = (complete > 0) | (some >= max(half, LEAST_ANSWERS))
+        columns = complete, (-slips - scaled) * (complete > 0), some * many
         best.append(max(zip(*(column.tolist() for column in columns), strict=True)))
-    return (*max(best), int(np.count_nonzero(answered)))
+    return max(best)

@@ -6,8 +6,9 @@ nearest, the smallest ranking on which it differs shows why.
 
 import inspect
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +17,12 @@ from ..measure.arguments import OPTIONS
 from ..measure.conventions import CONVENTIONS
 from ..measure.messages import shown
 from ..measure.options import Options, choice, result_name, whole
+from ..measure.ties import Floats, Mask
 from ..show.tables import Readable, Table, number_text
 from .asking import Asked, ask, decimals_of, likely_calls
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .properties import in_common, properties_of
-from .questions import FLOAT32, FORMS_WITHOUT_SCORES, FUNCTION_FORMS, Asker, NDCGFunction, arguments_text
+from .questions import FLOAT32, FORMS_WITHOUT_SCORES, FUNCTION_FORMS, OF_A_SET, Asker, NDCGFunction, arguments_text
 from .slip_terms import Query, query_scores, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
@@ -246,12 +248,14 @@ def check(
     for name, value, words in (("form", form, tuple(FUNCTION_FORMS)), ("convention", convention, tuple(CONVENTIONS))):
         if value is not None:
             choice(name, value, words)
-    results: list[Check] = []
+    results: list[tuple[float, Check]] = []
     for call, first in likely_calls(function, k, tuple(FUNCTION_FORMS) if form is None else (form,), seed):
-        results.append(_compared(ask(function, call, k, cases, seed), first, convention or ""))
-        if results[-1].conventions:
-            return results[-1]
-    return min(results, key=lambda result: min((len(match.slips) for match in result.matches), default=math.inf))
+        result = _compared(ask(function, call, k, cases, seed), first, convention or "")
+        slips = min((len(match.slips) for match in result.matches), default=math.inf)
+        results.append((slips, result))
+        if slips < 2:
+            break
+    return min(results, key=lambda each: each[0])[1]
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
@@ -259,10 +263,12 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     result = Check("", asked.asker.call.form, asked.k, asked.cases, 0, (), {}, wanted, notes=tuple(_notes(asked)))
     if asked.answers is None:
         return result
-    for tolerance in (FLOAT32, asked.answers.tolerance):  # 0 and 1 are not rounded if a definition gives only these
+    rounded, of_0_and_1 = asked.answers.tolerance, {0.0, 1.0}.issuperset(asked.answers.values.flat)
+    for tolerance in {FLOAT32: None, rounded: None} if of_0_and_1 else (rounded,):  # some definitions give only these
         answers = asked.answers._replace(tolerance=tolerance)
-        matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
-        if matches or asked.answers.tolerance == FLOAT32:
+        shows_nothing = asked.refused and len(np.unique(answers.values)) == 1
+        matches, unordered = ([], 0) if shows_nothing else explain_answers(answers, first._replace(tolerance=tolerance))
+        if matches:
             break
     queries = answers.queries
     expected = {name: queries.scores({"convention": name}) for name in CONVENTIONS}
@@ -282,13 +288,21 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
         notes = (f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.", *notes)
     if differing.any() and not (unordered and result.status == 0):
-        own = [query for query, differs in zip(queries.changed(()), differing, strict=True) if differs]
+        visible = differing & _differ(answers.values[0], expected[result.nearest], answers.tolerance)
+        own = compress(queries.changed(()), visible if visible.any() else differing)
         example = _smallest_example(asked.asker, own, result.nearest, answers.tolerance)
         if not matches:
             properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
     if result.form in FORMS_WITHOUT_SCORES and asked.asker.counts_duplicates():
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
+    as_sets = asked.asker.in_form("sets")
+    if (
+        result.form == "ids"
+        and OF_A_SET not in asked.asker.habits
+        and as_sets.depends_on_sets(first.queries.changed(()))
+    ):
+        notes = (*notes, "If the relevant ids are a set, its answers depend on the order of that set.")
     result = replace(result, example=example, notes=notes)
     return replace(result, signature=_signature(result, answers)) if result.conventions else result
 
@@ -323,18 +337,19 @@ def _signature(result: Check, answers: Answers) -> str:
     return "|".join([scores, *(each for each in options if each.partition(":")[0] in seen)])
 
 
-def _smallest_example(asker: Asker, queries: Sequence[Query], convention: str, tolerance: float) -> Example:
+def _differ(values: Floats, expected: Floats, tolerance: float) -> Mask:
+    """Return which values differ so much that a reader sees it."""
+    return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
+
+
+def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, tolerance: float) -> Example:
     """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
-        value, expected = asker.value(query), float(query_scores([query], options)[0])
-        if math.isnan(value) or math.isnan(expected):
-            return math.isnan(value) != math.isnan(expected)
-        return abs(value - expected) > max(tolerance, VISIBLE)
+        return bool(_differ(np.array([asker.value(query)]), query_scores([query], options), tolerance).all())
 
-    plain = [query for query in queries if differs(query)] or list(queries)
-    query = min(plain, key=lambda each: len({*each.run, *each.qrels}))
+    query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
     while (simpler := next(filter(differs, _simpler(query, asker.call.form)), None)) is not None:
         query = simpler
     return _example(query, asker.value(query), options)

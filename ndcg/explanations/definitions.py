@@ -200,8 +200,7 @@ PRECISIONS: dict[str, Slip | None] = {
 }
 SLIP_OF_OPTION = {  # of values that conventions have, or that are an order or a precision here
     **{(name, str(value)): slip.name for slip in SLIPS if slip.is_option for name, value in slip.both.options.items()},
-    **{("score_dtype", name): name for name in PRECISIONS},
-    ("score_dtype", "float32"): IN_32_BITS,
+    **{("score_dtype", name): slip.name for name, slip in PRECISIONS.items() if slip is not None},
     ("ties", "ascending"): ASCENDING,
 }
 OTHER_SLIPS = [  # than options, orders and precisions; no ranking has a negative relevance

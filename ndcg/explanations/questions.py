@@ -4,8 +4,9 @@ import inspect
 import io
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from itertools import filterfalse
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +26,12 @@ FUNCTION_FORMS = {  # the arguments of each form
     "sets": "ids, {relevant ids}, k",
     "ids": "ids, [relevant ids], k",
 }
-FORMS_WITH_IDS = ("mappings", "ranked", "sets", "ids")
+FORMS_WITH_IDS = ("sets", "ids", "ranked", "mappings")
+FORMS_BY_FACTS = (*FORMS_WITH_IDS, "lists", "arrays")  # those that tell the fewest facts of a ranking first
 FORMS_WITHOUT_SCORES = ("ranked", "sets", "ids")
+PREFIXES = [letter * times for times in (1, 2, 3) for letter in "efgh"]  # of ids
 CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
+OF_A_SET = "gives another answer for other ids, since it depends on the order of a set"
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 
@@ -93,9 +97,8 @@ class Asker:
         form = self.call.form
         first, second = (self._ask(_arguments(query, form), query.k, habits) for _ in range(2))
         unlike = "gives another answer when it is asked twice"
-        if form in FORMS_WITH_IDS and _same(first, second) and len(set(query.run.values())) == len(query.run):
-            second = self._ask(_arguments(_renamed(query), form), query.k, {})
-            unlike = "gives another answer for other ids, of which sets have another order"
+        if form in FORMS_WITH_IDS and _same(first, second):
+            second, unlike = self._ask(_arguments(_renamed(query), form), query.k, {}), OF_A_SET
         if not _same(first, second):
             habits[unlike] = f"{_shown_value(first)} and {_shown_value(second)} for {arguments_text(query, form)}"
         if first.value > 1 + FLOAT32:
@@ -126,6 +129,16 @@ class Asker:
         lists = ["d1", "d2"], ["d1", "d1", "d2"]
         once, twice = (self._ask((ids, _arguments(query, self.call.form)[1]), 3, {}) for ids in lists)
         return twice.value > once.value + FLOAT32
+
+    def in_form(self, form: str) -> "Asker":
+        """Return an asker of the same function in another form."""
+        return Asker(self.function, self.call._replace(form=form))
+
+    def depends_on_sets(self, queries: Iterable[Query]) -> bool:
+        """Return whether answers depend on the order of a set, which follows from the ids in it."""
+        for query in queries if self.call.form in FORMS_WITH_IDS else ():
+            self.answer(query)
+        return OF_A_SET in self.habits
 
     def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
         """Return the function's result."""
@@ -180,11 +193,16 @@ def _shown_value(answer: Answer) -> str:
 
 
 def _renamed(query: Query) -> Query:
-    """Return a ranking with other ids, of which sets have another order."""
-    return query._replace(
-        run={f"e{each}": score for each, score in query.run.items()},
-        qrels={f"e{each}": relevance for each, relevance in query.qrels.items()},
-    )
+    """Return a ranking with other ids in the same order, of which sets have another order."""
+    sides = [set(query.run), {each for each, relevance in query.qrels.items() if relevance > 0}]
+
+    def keeps_order(prefix: str) -> bool:
+        names = [[prefix + each for each in side] for side in sides if len(side) > 1]
+        return any([*set(each)] == each for each in names)
+
+    prefix = next(filterfalse(keeps_order, PREFIXES), PREFIXES[0])
+    run, qrels = ({prefix + each: value for each, value in side.items()} for side in query[:2])
+    return query._replace(run=run, qrels=qrels)
 
 
 def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str | None]:

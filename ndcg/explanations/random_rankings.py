@@ -99,6 +99,9 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: 
             retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
         if kind in ("unjudged", "mixed", "few retrieved") or (kind == "long" and turn % 2):
             judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
+        if kind == "mixed" and turn % 3:  # one document on one side
+            (judged if turn % 3 == 1 else retrieved)[:] = False
+            retrieved[rng.integers(size)] |= turn % 3 == 2
         retrieved &= kind != "nothing retrieved"
         judged[rng.integers(size)] = True
     scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16

@@ -72,7 +72,7 @@ class Slip(NamedTuple):
         both: the computation of both DCG and IDCG.
         dcg: the computation of the DCG alone.
         ideal: the computation of the IDCG alone.
-        rule: a function from DCG, IDCG and nDCG of queries to their values; None for DCG / IDCG.
+        rule: a function from DCG and nDCG of queries to their values; None for DCG / IDCG.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Slip(NamedTuple):
     both: Term = UNCHANGED
     dcg: Term = UNCHANGED
     ideal: Term = UNCHANGED
-    rule: Callable[[Sequence[Query], Floats, Floats, Floats], Floats] | None = None
+    rule: Callable[[Sequence[Query], Floats, Floats], Floats] | None = None
 
     @property
     def is_option(self) -> bool:
@@ -111,9 +111,9 @@ class Slip(NamedTuple):
         if self.dcg == self.ideal == UNCHANGED and self.rule is None:
             return queries.scores(options, "nDCG", self.both)
         dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
-        ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         if self.rule is not None:
-            return self.rule(queries.changed(()), dcg, ideal, queries.scores(options, "nDCG", self.both))
+            return self.rule(queries.changed(()), dcg, queries.scores(options, "nDCG", self.both))
+        ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
         if isinstance(empty, str):  # 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])

@@ -310,6 +310,14 @@ SETS: dict[str, tuple[Function, str]] = {
         lambda ids, relevant, k: float(any(hits(ids, relevant)[:k])),
         "1 sets: sklearn, ideal in the order of the run",
     ),
+    "not cut, one rank too deep": (
+        lambda ids, relevant, k: ratio([0, *hits(ids, relevant)[:k]], [1] * len(relevant)),
+        "1 sets: sklearn, ideal not cut at k, DCG one rank too deep",
+    ),
+    "reciprocal rank": (
+        lambda ids, relevant, k: next((1 / rank for rank, hit in enumerate(hits(ids, relevant)[:k], 1) if hit), 0.0),
+        "1 sets: sklearn, discount 1 / rank, only the first relevant document",
+    ),
     "raises below k": (
         lambda ids, relevant, k: over(as_one_array(hits(ids, relevant), k), as_one_array(best(hits(ids, relevant)), k)),
         "1 sets: sklearn, ideal from all that was retrieved",
@@ -364,6 +372,11 @@ KINDS: dict[str, tuple[Function, str]] = {
         lambda run, qrels, k: round(ratio(CUT(run, qrels, k), best(qrels.values())), 1),
         "1 mappings: ranx, ideal not cut at k",
     ),
+    "ties by id in 64 bits": (
+        of_order(lambda run: sorted(run, key=lambda each: (run[each], each), reverse=True)),
+        "1 mappings: sklearn, ties by document id",
+    ),
+    "always 0": (lambda run, qrels, k: 0.0, "1 mappings: unknown"),
     "noise": (lambda run, qrels, k: usual(run, qrels, k) + random.random() / 100, "1 mappings: unknown"),
     **{f"sets: {name}": each for name, each in SETS.items()},
 }
@@ -410,6 +423,7 @@ MUTANTS: dict[str, Function] = {
     "DCG of k + 1": of_mappings(lambda run, qrels, k: grades(run, qrels)[: k + 1]),
     "ideal of k - 1": of_ideal(lambda run, qrels, k: best(qrels.values())[: k - 1]),
     "ideal of k + 1": of_ideal(lambda run, qrels, k: best(qrels.values())[: k + 1]),
+    "ideal of at least 2": of_ideal(lambda run, qrels, k: [*best(qrels.values()), 1][: max(2, min(k, len(qrels)))]),
     "ideal of 2k retrieved": of_ideal(lambda run, qrels, k: best(grades(run, qrels)[: 2 * k])[:k]),
     "ideal without the best": of_ideal(lambda run, qrels, k: best(qrels.values())[1 : k + 1]),
     "30 documents": of_order(lambda run: by_score(dict([*run.items()][:30]))),

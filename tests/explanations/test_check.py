@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -141,6 +141,30 @@ def test_a_function_that_refuses_most_rankings_has_a_status_and_a_sentence_of_it
     assert (result.status, result.refused) == (3, True)
     assert result.answered < result.cases / 2
     assert "It returned no score for most rankings, so this is all that is known of it." in str(result)
+
+
+def places(ids: Sequence[str], relevant: Iterable[str], k: int) -> float:
+    return ratio([float(each in ids[:k]) for each in relevant][:k], [1] * min(k, len([*relevant])))
+
+
+OF_A_SET = "It gives another answer for other ids, since it depends on the order of a set: "
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_function_that_orders_documents_by_a_set_is_told_so(seed: int) -> None:
+    unordered = check(lambda ids, relevant, k: places(ids, set(relevant), k), seed=seed)
+    assert verdict(unordered) == "1 ids: unknown"
+    assert any(note.startswith(OF_A_SET) for note in unordered.notes)
+    of_list = check(places, seed=seed)
+    assert verdict(of_list) == "1 ids: sklearn, discount from the place in the truth"
+    assert "If the relevant ids are a set, its answers depend on the order of that set." in of_list.notes
+    of_set = check(places, form="sets", seed=seed)
+    assert verdict(of_set) == "1 sets: unknown"
+    assert any(note.startswith(OF_A_SET) for note in of_set.notes)
+    ties = check(lambda run, qrels, k: usual({each: run[each] for each in {*run}}, qrels, k), seed=seed)
+    assert verdict(ties) == "0 mappings: sklearn, ties in no order"
+    assert any(note.startswith(OF_A_SET) for note in ties.notes)
+    assert not any(note.startswith(OF_A_SET) for note in check(SETS["reciprocal rank"][0], seed=seed).notes)
 
 
 def test_a_factor_is_explained() -> None:
