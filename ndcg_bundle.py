@@ -9878,18 +9878,19 @@ def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], se
             explained = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0, 0, 0)
             first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
             found.append((explained, call, first))
-        if max(np.count_nonzero(first.plain) for _, _, first in found) >= LEAST_ANSWERS:
+        counts = [np.count_nonzero(first.plain) for _, _, first in found]
+        if any(explained[0] for explained, *_ in found) or not any(0 < each < LEAST_ANSWERS for each in counts):
             break
     if complete := max(explained[0] for explained, *_ in found):
         best = sorted((each for each in found if each[0][0] == complete), key=lambda each: each[0], reverse=True)
         return [each[1:] for each in best[:MOST_CALLS]]
-    return [_likeliest_call(function, found)]
+    return _likeliest_calls(function, found)
 
 
-def _likeliest_call(
+def _likeliest_calls(
     function: NDCGFunction, found: Sequence[tuple[tuple[int, ...], Call, Answers]]
-) -> tuple[Call, Answers]:
-    """Return a call of a function that no definition explains: with the fewest facts, if all explain little."""
+) -> list[tuple[Call, Answers]]:
+    """Return calls of a function that no definition explains, in one form: with the fewest facts if in doubt."""
 
     def likelihood(each: tuple[tuple[int, ...], Call, Answers]) -> tuple[Any, ...]:
         explained, call, first = each
@@ -9899,7 +9900,9 @@ def _likeliest_call(
         varied = len(np.unique(first.values[:, first.plain])) > 1
         return own, answers and not of_sets, explained, varied, varied and -FORMS_BY_FACTS.index(call.form)
 
-    return max(found, key=likelihood)[1:]
+    ordered = sorted(found, key=likelihood, reverse=True)
+    answered = [each[1:] for each in ordered if each[1].form == ordered[0][1].form and each[2].plain.any()]
+    return answered[:2] or [ordered[0][1:]]
 
 
 def _first_numbers(count: int) -> tuple[int, ...]:
@@ -10278,7 +10281,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
         notes = (f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.", *notes)
     if differing.any() and not (unordered and result.status == 0):
-        visible = differing & _explanations_check_differ(answers.values[0], expected[result.nearest], answers.tolerance)
+        visible = differing & _differ_visibly(answers.values[0], expected[result.nearest], answers.tolerance)
         own = compress(queries.changed(()), visible if visible.any() else differing)
         example = _smallest_example(asked.asker, own, result.nearest, answers.tolerance)
         if not matches:
@@ -10327,7 +10330,7 @@ def _signature(result: Check, answers: Answers) -> str:
     return "|".join([scores, *(each for each in options if each.partition(":")[0] in seen)])
 
 
-def _explanations_check_differ(values: Floats, expected: Floats, tolerance: float) -> Mask:
+def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
     """Return which values differ so much that a reader sees it."""
     return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
 
@@ -10337,7 +10340,7 @@ def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, t
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
-        return bool(_explanations_check_differ(np.array([asker.value(query)]), query_scores([query], options), tolerance).all())
+        return bool(_differ_visibly(np.array([asker.value(query)]), query_scores([query], options), tolerance).all())
 
     query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
     while (simpler := next(filter(differs, _simpler(query, asker.call.form)), None)) is not None:
@@ -15169,7 +15172,7 @@ class _Columns(NamedTuple):
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
             raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/training.md)")
-        differs = _loops_trainer_differ(labels, self.labels) & self.known
+        differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
             given, known = (shown(side[row : row + 1].tolist()[0]) for side in (labels, self.labels))
@@ -15179,7 +15182,7 @@ class _Columns(NamedTuple):
         return self.ids
 
 
-def _loops_trainer_differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
+def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
     """Return a mask of labels that cannot come from these: neither equal nor equal after rounding to 32 or 16 bits.
 
     >>> _differ(np.array([200, 200]), np.array([200, 201])).tolist()

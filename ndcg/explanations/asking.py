@@ -121,18 +121,19 @@ def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], se
             explained = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0, 0, 0)
             first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
             found.append((explained, call, first))
-        if max(np.count_nonzero(first.plain) for _, _, first in found) >= LEAST_ANSWERS:
+        counts = [np.count_nonzero(first.plain) for _, _, first in found]
+        if any(explained[0] for explained, *_ in found) or not any(0 < each < LEAST_ANSWERS for each in counts):
             break
     if complete := max(explained[0] for explained, *_ in found):
         best = sorted((each for each in found if each[0][0] == complete), key=lambda each: each[0], reverse=True)
         return [each[1:] for each in best[:MOST_CALLS]]
-    return [_likeliest_call(function, found)]
+    return _likeliest_calls(function, found)
 
 
-def _likeliest_call(
+def _likeliest_calls(
     function: NDCGFunction, found: Sequence[tuple[tuple[int, ...], Call, Answers]]
-) -> tuple[Call, Answers]:
-    """Return a call of a function that no definition explains: with the fewest facts, if all explain little."""
+) -> list[tuple[Call, Answers]]:
+    """Return calls of a function that no definition explains, in one form: with the fewest facts if in doubt."""
 
     def likelihood(each: tuple[tuple[int, ...], Call, Answers]) -> tuple[Any, ...]:
         explained, call, first = each
@@ -142,7 +143,9 @@ def _likeliest_call(
         varied = len(np.unique(first.values[:, first.plain])) > 1
         return own, answers and not of_sets, explained, varied, varied and -FORMS_BY_FACTS.index(call.form)
 
-    return max(found, key=likelihood)[1:]
+    ordered = sorted(found, key=likelihood, reverse=True)
+    answered = [each[1:] for each in ordered if each[1].form == ordered[0][1].form and each[2].plain.any()]
+    return answered[:2] or [ordered[0][1:]]
 
 
 def _first_numbers(count: int) -> tuple[int, ...]:

@@ -288,7 +288,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
         notes = (f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases.", *notes)
     if differing.any() and not (unordered and result.status == 0):
-        visible = differing & _differ(answers.values[0], expected[result.nearest], answers.tolerance)
+        visible = differing & _differ_visibly(answers.values[0], expected[result.nearest], answers.tolerance)
         own = compress(queries.changed(()), visible if visible.any() else differing)
         example = _smallest_example(asked.asker, own, result.nearest, answers.tolerance)
         if not matches:
@@ -337,7 +337,7 @@ def _signature(result: Check, answers: Answers) -> str:
     return "|".join([scores, *(each for each in options if each.partition(":")[0] in seen)])
 
 
-def _differ(values: Floats, expected: Floats, tolerance: float) -> Mask:
+def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
     """Return which values differ so much that a reader sees it."""
     return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
 
@@ -347,7 +347,7 @@ def _smallest_example(asker: Asker, queries: Iterable[Query], convention: str, t
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
-        return bool(_differ(np.array([asker.value(query)]), query_scores([query], options), tolerance).all())
+        return bool(_differ_visibly(np.array([asker.value(query)]), query_scores([query], options), tolerance).all())
 
     query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
     while (simpler := next(filter(differs, _simpler(query, asker.call.form)), None)) is not None:
