@@ -9862,8 +9862,10 @@ def tolerance_of(values: Floats) -> float:
 # The call
 
 
-def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], seed: int) -> list[tuple[Call, Answers]]:
-    """Return the call of which some definition explains most answers, and others of which one explains all.
+def likely_calls(
+    function: NDCGFunction, k: int | None, forms: Sequence[str], seed: int
+) -> Iterator[tuple[Call, Answers]]:
+    """Yield calls of which some definition explains all answers, then those of which one explains most.
 
     Each comes with its answers for the first rankings without ties.
     """
@@ -9875,27 +9877,34 @@ def likely_calls(function: NDCGFunction, k: int | None, forms: Sequence[str], se
             queries, asker = plain_rankings(numbers, k, form, seed), Asker(function, call)
             values = np.array([asker.value(query) for query in queries.changed(())])
             answered = np.isfinite(values)
-            explained = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0, 0, 0)
+            likely = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0, 0, 0)
             first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
-            found.append((explained, call, first))
-        counts = [np.count_nonzero(first.plain) for _, _, first in found]
-        if any(explained[0] for explained, *_ in found) or not any(0 < each < LEAST_ANSWERS for each in counts):
+            found.append((likely, call, first))
+        counts = [np.count_nonzero(first.plain) for *_, first in found]
+        enough = any(counts) and not any(0 < each < LEAST_ANSWERS for each in counts)
+        if enough or any(likely[0] for likely, *_ in found):
             break
-    if complete := max(explained[0] for explained, *_ in found):
-        best = sorted((each for each in found if each[0][0] == complete), key=lambda each: each[0], reverse=True)
-        return [each[1:] for each in best[:MOST_CALLS]]
-    return _likeliest_calls(function, found)
+    # Of few rankings, chance explains some answers to a call with the wrong arguments, whose sets are in no order.
+    complete = [each for each in found if each[0][0] and not _depends_on_sets(function, *each[1:])]
+    complete.sort(key=lambda each: (each[0], -FORMS_BY_FACTS.index(each[1].form)), reverse=True)
+    for each in complete[:MOST_CALLS]:
+        if each[0][0] == complete[0][0][0]:
+            yield each[1:]
+    explained = [call for _, call, _ in complete]
+    if others := [each for each in found if each[1] not in explained]:
+        yield from _likeliest_calls(function, others)
 
 
 def _likeliest_calls(
     function: NDCGFunction, found: Sequence[tuple[tuple[int, ...], Call, Answers]]
 ) -> list[tuple[Call, Answers]]:
-    """Return calls of a function that no definition explains, in one form: with the fewest facts if in doubt."""
+    """Return two calls of a function that no definition explains, in one form: with the fewest facts if in doubt."""
+    counts = [np.count_nonzero(first.plain) for *_, first in found]
 
     def likelihood(each: tuple[tuple[int, ...], Call, Answers]) -> tuple[Any, ...]:
         explained, call, first = each
-        answers = np.count_nonzero(first.plain) >= LEAST_ANSWERS
-        of_sets = answers and Asker(function, call).depends_on_sets(first.queries.changed(()))
+        answers = 4 * np.count_nonzero(first.plain) >= max(counts)
+        of_sets = answers and _depends_on_sets(function, call, first)
         own = of_sets and call.form != "sets"  # the function makes these sets
         varied = len(np.unique(first.values[:, first.plain])) > 1
         return own, answers and not of_sets, explained, varied, varied and -FORMS_BY_FACTS.index(call.form)
@@ -9903,6 +9912,11 @@ def _likeliest_calls(
     ordered = sorted(found, key=likelihood, reverse=True)
     answered = [each[1:] for each in ordered if each[1].form == ordered[0][1].form and each[2].plain.any()]
     return answered[:2] or [ordered[0][1:]]
+
+
+def _depends_on_sets(function: NDCGFunction, call: Call, first: Answers) -> bool:
+    """Return whether answers to the first rankings depend on the order of a set."""
+    return Asker(function, call).depends_on_sets(first.queries.changed(()))
 
 
 def _first_numbers(count: int) -> tuple[int, ...]:

@@ -167,6 +167,14 @@ def test_a_function_that_orders_documents_by_a_set_is_told_so(seed: int) -> None
     assert not any(note.startswith(OF_A_SET) for note in check(SETS["reciprocal rank"][0], seed=seed).notes)
 
 
+@pytest.mark.parametrize(
+    ("name", "seed"), [("hit rate", 7), ("reciprocal rank", 9), ("raises below 2k", 1), ("raises below 2k", 4)]
+)
+def test_arguments_that_explain_some_answers_by_chance_are_not_kept(name: str, seed: int) -> None:
+    function, found = SETS[name]
+    assert verdict(check(function, seed=seed)) == found
+
+
 def test_a_factor_is_explained() -> None:
     said = str(check(KINDS["ln in the DCG"][0]))
     assert "It computes 1.4427 times the nDCG of ranx, haystack: all 200 rankings agree." in said
