@@ -92,15 +92,15 @@ from .ndcg_bundle import (
     is_spark,
     lightgbm_metric,
     lines_of,
+    measure_inputs,
     meter,
-    query_values,
     read_qrels,
     read_run,
     refuse_unknown,
     report,
     report_on,
+    score_inputs,
     scorer,
-    scores,
     sentence_transformers_evaluator,
     shows_options,
     signature,
@@ -328,7 +328,7 @@ class NDCG(Batches, evaluate.Metric):
         add to the result. `engine="sklearn"` calls `sklearn.metrics.ndcg_score` instead.
         """
         parsed = Options.parse(k=k, ignore_ties=ignore_ties, **options)
-        return scores(Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight), parsed)
+        return score_inputs(Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight), parsed)
 
     def _own_options(self) -> set[str]:
         """Return the names of options that a subclass's `_compute` adds to the options of the metric."""
@@ -369,7 +369,7 @@ class NDCG(Batches, evaluate.Metric):
                 return score(columns)
             return score(columns._replace(predictions=in_ascending_order(columns.predictions)), score_order="ascending")
 
-        check = partial(query_values, options=replace(options, score_order="descending"))
+        check = partial(measure_inputs, options=replace(options, score_order="descending"))
         return self._score(read, check, score_columns, options.ignore_index)
 
     @evaluate.utils.file_utils.add_end_docstrings(inspect.getdoc(report) or "")  # python -OO has no docstrings

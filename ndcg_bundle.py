@@ -1030,7 +1030,7 @@ class InvalidRankingError(ValueError):
 
 
 class _Definition(NamedTuple):
-    """The values to compute for every query, as `score_queries` describes them."""
+    """The values to compute for every query, as `measure_queries` describes them."""
 
     measures: Sequence[str]
     cutoffs: Sequence[int | None]
@@ -1125,7 +1125,7 @@ def not_discounts(values: Floats) -> str | None:
     return None
 
 
-def score_queries(
+def measure_queries(
     relevance: NDArray[Any],
     score: NDArray[Any],
     offsets: NDArray[np.int64] | None = None,
@@ -1166,32 +1166,32 @@ def score_queries(
         InvalidRankingError: a value is NaN or infinite, a relevance is not allowed or has no gain, a sum overflows.
 
     >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
-    >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
-    >>> {name: float(values[0, 0].round(3)) for name, values in scored.items()}
+    >>> found = measure_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
+    >>> {name: float(values[0, 0].round(3)) for name, values in found.items()}
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
     if score.dtype.kind in "iu":
         score = _exact_in_float64(score)
     shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
-    scores = {measure: np.empty(shape) for measure in measures}
+    values = {measure: np.empty(shape) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
     # stored from the last rank to the first, like sorted documents
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
     definition = _Definition(measures, cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
-    score_block = partial(_score_block, into=scores, definition=definition)
+    measure_block = partial(_measure_block, into=values, definition=definition)
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
     if score.size > 2 * size:
-        in_threads(score_block, list(blocks))
+        in_threads(measure_block, list(blocks))
     else:
         for block in blocks:
-            score_block(block)
-    return scores
+            measure_block(block)
+    return values
 
 
-def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: _Definition) -> None:
+def _measure_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: _Definition) -> None:
     """Put the measures of a block's queries into the arrays of all queries."""
     block, weight = read(), definition.weight
     ranks = min(len(weight), block.score.shape[1])
@@ -1252,7 +1252,7 @@ def check_queries(
     gain: Gain = "linear",
     negative_relevance: str = "keep",
 ) -> None:
-    """Raise the error of ``score_queries`` for documents that are invalid whatever else their query contains.
+    """Raise the error of ``measure_queries`` for documents that are invalid whatever else their query contains.
 
     By default, these are the documents that no combination of options could score.
 
@@ -1712,7 +1712,7 @@ class Options:
 
     @Derived
     def scoring(self) -> dict[str, Any]:
-        """The keyword arguments of `scoring.score_queries`."""
+        """The keyword arguments of `scoring.measure_queries`."""
         names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
         ties = "last" if self.ties == "docid" else self.ties  # documents are read in ascending order of ids
         chosen = {name: getattr(self, name) for name in names}
@@ -1950,7 +1950,7 @@ def _with_cutoffs(names: Sequence[str], cutoffs: Sequence[int | None]) -> tuple[
     return tuple(dict.fromkeys(pairs))
 
 
-def _measure(name: Any) -> str:
+def _measure_options_measure(name: Any) -> str:
     measure, at, cutoff = name.partition("@") if isinstance(name, str) else (name, "", "")
     if not at:
         if isinstance(name, str) and (cut := re.fullmatch(r"ndcg_cut[._]([0-9]+)", name)):  # as in trec_eval
@@ -2040,7 +2040,7 @@ def _measure_options_number(value: float) -> str:
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {  # other options are flags, or one of the words in their row
     "k": partial(_several, "k", check=_cutoff),
-    "measures": partial(_several, "measures", check=_measure),
+    "measures": partial(_several, "measures", check=_measure_options_measure),
     "convention": partial(choice, "convention", choices=tuple(CONVENTIONS)),
     "gain": _gain,
     "discount": _discount,
@@ -7715,34 +7715,34 @@ Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no documen
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
-def scores(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
+def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
     """Return the mean over queries under the name of each result, or a list with the value of each query.
 
     Raises:
         ValueError: the rankings are invalid; names the argument, query and position.
     """
     if options.engine == "sklearn":
-        return _scores_by_sklearn(inputs, options)
-    values = query_values(inputs, options)
+        return _score_by_sklearn(inputs, options)
+    values = measure_inputs(inputs, options)
     weight = weights(inputs.sample_weight, len(next(iter(values.values()))))
     if not options.use_aggregator:
         return {name: each.tolist() for name, each in values.items()}
     return {name: mean(name, each, weight) for name, each in values.items()}
 
 
-def query_values(inputs: Inputs, options: Options, first_query: int = 0) -> Values:
+def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0) -> Values:
     """Return the values of all queries under the name of each result; errors count queries from `first_query` on."""
     parts = []
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
-                scored = score_part(part, options)
-            parts.append([scored[measure][row] for _, measure, row in options.results])
+                values = measure_rankings(part, options)
+            parts.append([values[measure][row] for _, measure, row in options.results])
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     return dict(zip(options.names, columns, strict=True))
 
 
-def score_part(part: Rankings, options: Options, **other: Any) -> Values:
+def measure_rankings(part: Rankings, options: Options, **other: Any) -> Values:
     """Return the values of each measure, of shape ``(cutoffs, queries)``: nan for a query that is skipped.
 
     Args:
@@ -7750,12 +7750,12 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
         options: the options.
         **other: kernel arguments that override the options.
     """
-    scored = score_queries(**part.arrays(), **{**options.scoring, **other})
+    measured = measure_queries(**part.arrays(), **{**options.scoring, **other})
     if options.missing == "skip":
         skipped = part.lacking()
-        for values in scored.values():
+        for values in measured.values():
             values[:, skipped] = np.nan
-    return scored
+    return measured
 
 
 def describe_queries(
@@ -8095,7 +8095,7 @@ def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
     return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
 
 
-def _scores_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
+def _score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
     """Return the results of `sklearn.metrics.ndcg_score` itself."""
     try:
         from sklearn.metrics import ndcg_score
@@ -8314,7 +8314,7 @@ class Queries:
             parsed = Options.parse(measures=measure, k=cutoff, **how)
             rankings = self.rankings(rows, changes, parsed)
             with UserTerms(rankings):
-                values[rows] = next(iter(score_part(rankings, parsed).values()))[0]
+                values[rows] = next(iter(measure_rankings(rankings, parsed).values()))[0]
         return values
 
     def rankings(self, rows: Sequence[int], changes: tuple[Change, ...], options: Options) -> Rankings:
@@ -11054,7 +11054,7 @@ def _sums_at(
     options = Options.parse(measures=[result_name(measure, each) for each in cutoffs], **{**searched.given, **chosen})
     rankings = searched.read(options)
     try:
-        sums = score_queries(**rankings.arrays(), **options.scoring)[measure]
+        sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
     except ValueError as error:  # the results of the conventions show the error
         if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # the same error at every cutoff
             return {}
@@ -11068,7 +11068,7 @@ def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple
     how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
     options = Options.parse(k=1, **{**searched.given, **chosen, **how})
     rankings = searched.read(options)
-    values = score_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
+    values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
     return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
 
 
@@ -11227,7 +11227,7 @@ def conventions_with(searched: Searched) -> list[str]:
             )
             rankings = searched.read(options)
             with UserTerms(rankings):
-                values = score_part(rankings, options)["nDCG"]
+                values = measure_rankings(rankings, options)["nDCG"]
         except ValueError:  # the explanation says why it has no score
             continue
         rows = [row for _, _, row in options.results]
@@ -11918,7 +11918,7 @@ class _Scorer:
             if options.missing == "raise":
                 refuse_missing(rankings)
             with UserTerms(rankings):
-                values = score_part(rankings, options)["nDCG"][0]
+                values = measure_rankings(rankings, options)["nDCG"][0]
             self.scores[key] = mean("nDCG", values, self.weight)
         return self.scores[key]
 
@@ -12826,16 +12826,16 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     chosen = options.scoring["ties"]
     may_tie = len(part.score) > SORTED or len(part.queries_of_ties())
     orders = {chosen, "worst", "best"} if may_tie else {chosen}
-    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in orders}
-    scored = by_ties[chosen]
+    by_ties = {ties: measure_rankings(part, options, measures=measures, ties=ties) for ties in orders}
+    found = by_ties[chosen]
     no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
-    by_chance = score_part(no_order, options, ties="average")
+    by_chance = measure_rankings(no_order, options, ties="average")
     columns: PerQuery = part.counts()
     if part.query_ids is not None:
         ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
         columns["query"] = np.fromiter(ids, object, part.queries)
     for name, measure, row in options.results:
-        columns[name] = scored[measure][row]
+        columns[name] = found[measure][row]
         values = np.stack([each[measure][row] for each in by_ties.values()])
         columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
         columns[f"random order {name}"] = by_chance[measure][row]
@@ -12846,10 +12846,10 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
-    ideal = scored["IDCG"]
+    ideal = found["IDCG"]
     if options.ideal != "judged" or options.missing == "skip":  # may be 0 although documents are relevant
         how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
-        ideal = score_queries(**part.arrays(), **how)["IDCG"]
+        ideal = measure_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
 
@@ -12864,7 +12864,7 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     # in the best order, unjudged documents rank last among tied ones, since they have no gain
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
     how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
-    return np.asarray(score_queries(**arrays, **how)["CG"])
+    return np.asarray(measure_queries(**arrays, **how)["CG"])
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
@@ -12908,7 +12908,7 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
     return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
 
 
-def scored(
+def score_system(
     columns: PerQuery, options: Options, confidence: float, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name for each part of the queries; by default, all queries are one part.
@@ -12921,7 +12921,7 @@ def scored(
     values, weight = np.stack([columns[name] for name in options.names]), columns.get("weight")
     split = Parts([values.shape[1]]) if parts is None else parts
     ends = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
-    scores = scores_of(columns, options, ends, split)
+    scores = make_scores(columns, options, ends, split)
     if parts is None:
         for name, score in scores[0].items():
             if not score.queries:
@@ -12929,17 +12929,17 @@ def scored(
     return scores
 
 
-def scored_slices(parts: Slices, columns: PerQuery, options: Options, confidence: float) -> dict[Value, Slice]:
+def score_slices(parts: Slices, columns: PerQuery, options: Options, confidence: float) -> dict[Value, Slice]:
     """Return the scores of each slice, computed from its queries alone."""
     slices: list[Slice] = []
     for part in in_pieces(parts):
         own = {name: column[part.queries] for name, column in columns.items()}
-        scores = scored(own, options, confidence, part.parts)
+        scores = score_system(own, options, confidence, part.parts)
         slices += map(Slice, part.parts.sizes.tolist(), scores)
     return dict(zip(parts.values, slices, strict=True))
 
 
-def scores_of(
+def make_scores(
     columns: PerQuery, options: Options, ends: Intervals, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
@@ -14130,8 +14130,8 @@ def _scores_and_slices(
     columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
 ) -> tuple[dict[str, Score], dict[Value, Slice]]:
     """Return the scores of all queries, and those of each slice."""
-    (scores,) = scored(columns, options, resampling.confidence)
-    return scores, {} if by is None else scored_slices(by, columns, options, resampling.confidence)
+    (scores,) = score_system(columns, options, resampling.confidence)
+    return scores, {} if by is None else score_slices(by, columns, options, resampling.confidence)
 
 
 def _left_out(columns: PerQuery, options: Options) -> int:
@@ -14670,7 +14670,7 @@ class Meter:
         sums, rows = self._state
         if query_ids is None:
             self._state = MeterState(
-                _added(sums, _exact_sums(query_values(Inputs(scores, labels), self.options))), rows
+                _added(sums, _exact_sums(measure_inputs(Inputs(scores, labels), self.options))), rows
             )
         else:
             columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
@@ -14693,7 +14693,7 @@ class Meter:
         sums = _added(*(state.sums for state in states))
         if any(state.rows for state in states):
             rows = self._whole([state.rows for state in states])
-            sums = _added(sums, _exact_sums(query_values(Inputs(*rows), self.options)))
+            sums = _added(sums, _exact_sums(measure_inputs(Inputs(*rows), self.options)))
         if not sums:
             raise ValueError(NOTHING_TO_SCORE)
         return {
@@ -14943,7 +14943,7 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
         weight = None if sample_weight is None else "sample_weight"
         inputs = from_frame(frame, Inputs("y_score", "y_true", "groups", sample_weight=weight))
     try:
-        (result,) = scores(inputs, Options.parse(**options)).values()
+        (result,) = score_inputs(inputs, Options.parse(**options)).values()
     except ValueError as error:
         raise ValueError(str(error).replace("query_ids", "groups")) from None
     return float(result)  # type: ignore[arg-type]
@@ -15038,7 +15038,7 @@ def _results(
         problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
         raise ValueError(f"predictions: must be one score for each row; got scores {problem}")
     lists = (pa.ListArray.from_arrays(pa.array(begins, pa.int32()), pa.array(side)) for side in (predictions, labels))
-    return scores(Inputs(*lists)._replace(sample_weight=weight), options)
+    return score_inputs(Inputs(*lists)._replace(sample_weight=weight), options)
 
 
 # ndcg/loops/trainer.py: The metric for `transformers.Trainer(compute_metrics=...)`.
@@ -15102,7 +15102,7 @@ class TrainerMetrics:
                 columns = list(concatenated(self._batches))
                 if self.columns is not None:
                     columns.append(self.columns.ids_of(columns[1]))
-                values = [query_values(Inputs(*columns), self.options)]
+                values = [measure_inputs(Inputs(*columns), self.options)]
             result = {name: mean(name, np.concatenate([each[name] for each in values])) for name in values[0]}
         except BaseException:
             self.reset()
@@ -15121,7 +15121,7 @@ class TrainerMetrics:
                 problem = "one row per query and one column per document on both sides, or query_ids="
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
             if len(scores):  # a batch may be empty, for example the last one of a process
-                self._batches.append(query_values(Inputs(scores, labels), self.options, self._rows))
+                self._batches.append(measure_inputs(Inputs(scores, labels), self.options, self._rows))
                 self._rows += len(scores)
             return
         columns = {"predictions": scores, "references": labels}
@@ -16240,8 +16240,8 @@ def _quoted(column: str) -> str:
 def _scores_spark_values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield every query with its values."""
     for table in _tables(batches):
-        queries, scored, _ = _scored(options, table)
-        yield pa.record_batch([queries, *map(pa.array, scored)], ["query", *options.names])
+        queries, values, _ = _scores_spark_measure(options, table)
+        yield pa.record_batch([queries, *map(pa.array, values)], ["query", *options.names])
 
 
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -16256,12 +16256,12 @@ def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Itera
             "problem": None,
         }
         try:
-            _, scored, weight = _scored(options, table)
-            valued = [~np.isnan(values) for values in scored]
+            _, measured, weight = _scores_spark_measure(options, table)
+            valued = [~np.isnan(values) for values in measured]
             row["queries"] = len(weight)
             row["scale"] = float(weight.max())
             weight = weight / (row["scale"] or 1.0)
-            row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(scored, valued, strict=True)]
+            row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(measured, valued, strict=True)]
             row["weights"] = [float(np.sum(weight[had])) for had in valued]
             if "missing" in table.column_names:  # 1: the prediction is null, 2: the reference
                 row["nulls"] = np.unique(pc.list_flatten(table["missing"]).to_numpy() & 3).tolist()
@@ -16298,7 +16298,7 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(pending)
 
 
-def _scored(
+def _scores_spark_measure(
     options: Options, table: pa.Table
 ) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
     """Return the ids of queries, the values of each result, and the weights."""
@@ -16335,11 +16335,11 @@ def _scored(
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
         if options.missing == "raise":
             refuse_missing(rankings._replace(place=lambda query, _: place(query)))
-        scored = score_part(rankings.of_judged() if options.judged_only else rankings, options)
+        values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
-    return queries, [np.asarray(scored[measure][row]) for _, measure, row in options.results], weights
+    return queries, [np.asarray(values[measure][row]) for _, measure, row in options.results], weights
 
 
 def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
@@ -16457,7 +16457,7 @@ def compute(
         return compute_spark(data, **how, sample_weight=sample_weight, k=k)
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
-    return scores(from_frame(data, inputs), parsed)
+    return score_inputs(from_frame(data, inputs), parsed)
 
 
 # ndcg/scores/documents.py: List the documents of a query with their ranks and what each adds to DCG.
@@ -16565,7 +16565,7 @@ def _scores_documents_gains(part: Rankings, rows: slice, judged: Mask, options: 
     count = rows.stop - rows.start
     alone = part.relevance[rows], np.zeros(count), np.arange(count + 1)
     gain, negative = options.gain, options.negative_relevance
-    found = score_queries(*alone, judged=judged, measures=("CG",), gain=gain, negative_relevance=negative)
+    found = measure_queries(*alone, judged=judged, measures=("CG",), gain=gain, negative_relevance=negative)
     return np.asarray(found["CG"][0])
 
 
@@ -16672,7 +16672,7 @@ class Contest(NamedTuple):
         by_system = []
         for at, each in enumerate(columns.values()):
             of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
-            by_system.append(scores_of(each, self.options, of_system, parts))
+            by_system.append(make_scores(each, self.options, of_system, parts))
         results: list[ScoresAndPairs] = [
             (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
         ]
@@ -16693,7 +16693,7 @@ class Contest(NamedTuple):
     def unpaired_results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
         """Return the scores and pairs of systems with different queries, before Holm's correction."""
         confidence = self.resampling.confidence
-        scores = {system: scored(each, self.options, confidence)[0] for system, each in columns.items()}
+        scores = {system: score_system(each, self.options, confidence)[0] for system, each in columns.items()}
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
         greatest = dict(zip(self.options.names, greatest_values(self.options).tolist(), strict=True))
         pairs = []

@@ -116,28 +116,29 @@ def stock_metric() -> Any:
 
 
 @functools.cache
-def score_queries(checkout: Path = ROOT) -> Callable[..., dict[str, NDArray[np.float64]]]:
+def measure_queries(checkout: Path = ROOT) -> Callable[..., dict[str, NDArray[np.float64]]]:
     """Return our kernel, as evaluate loads it with the metric."""
     package = type(_metric(checkout)).__module__.rpartition(".")[0]
     is_bundled = (checkout / "ndcg_bundle.py").exists()  # else the checkout is older, with its modules next to ndcg.py
     module = import_module(f"{package}.{'ndcg_bundle' if is_bundled else 'scoring'}")
-    kernel: Callable[..., dict[str, NDArray[np.float64]]] = module.score_queries
+    kernel: Callable[..., dict[str, NDArray[np.float64]]]
+    kernel = getattr(module, "measure_queries", None) or module.score_queries  # the name before 2.0
     return kernel
 
 
 def ndcg_of_queries(work: Work) -> NDArray[np.float64]:
     """Return the nDCG of each query by our kernel."""
-    return score_queries()(work.relevance, work.score, work.offsets, cutoffs=(work.k,))["nDCG"][0]
+    return measure_queries()(work.relevance, work.score, work.offsets, cutoffs=(work.k,))["nDCG"][0]
 
 
 def kernel(work: Work) -> Call:
-    """``scoring.score_queries`` and the mean."""
+    """``scoring.measure_queries`` and the mean."""
     return lambda: ndcg_of_queries(work).mean()
 
 
 def kernel_of(checkout: Path, work: Work) -> Call:
-    """``scoring.score_queries`` of another checkout, and the mean."""
-    score = score_queries(checkout)
+    """``scoring.measure_queries`` of another checkout, and the mean."""
+    score = measure_queries(checkout)
     return lambda: score(work.relevance, work.score, work.offsets, cutoffs=(work.k,))["nDCG"][0].mean()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from contenders import ROOT, score_queries
+from contenders import ROOT, measure_queries
 from numpy.typing import NDArray
 
 Call = Callable[[], Sequence[float] | NDArray[np.float64]]
@@ -296,7 +296,7 @@ def _with_none(row: list[Any]) -> list[Any]:
 
 def _kernel(score: NDArray[np.float64], relevance: NDArray[Any]) -> Callable[[], Call]:
     def kernel() -> Call:
-        score_all = score_queries()
+        score_all = measure_queries()
         return lambda: score_all(relevance, score, cutoffs=(10,))["nDCG"].ravel()
 
     return kernel

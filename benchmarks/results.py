@@ -121,7 +121,7 @@ def markdown(results: Results, seconds: float) -> str:
             table(["", "geometric mean", "worst shape"], faster),
             f"A ratio is the median over {results.plan.rounds} rounds, in which all take turns on about "
             f"{results.plan.scores:,} scores of each shape; the mean is over all shapes that were measured. *kernel*: "
-            "`score_queries` on arrays; *stock*: a metric of evaluate over scikit-learn; *dense*: relevance 0 to 4 "
+            "`measure_queries` on arrays; *stock*: a metric of evaluate over scikit-learn; *dense*: relevance 0 to 4 "
             "everywhere; *sparse*: 1 to 3 on 5% of the documents; *tied*: scores of two decimals. `--quick` measures "
             "few rounds on little work, which is rough, and `--only` some of the shapes.",
             "## Time and memory",

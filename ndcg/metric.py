@@ -27,7 +27,7 @@ from .measure.options import ComputeOptions, Cutoffs, Options, QueryOptions, ref
 from .scores.batches import Batch, Batches, in_ascending_order
 from .scores.compute import compute
 from .scores.documents import documents
-from .scores.queries import checked_rankings, from_files, from_frame, query_values, scores
+from .scores.queries import checked_rankings, from_files, from_frame, measure_inputs, score_inputs
 from .scores.spark import compute_spark
 from .statistics.comparing import compare
 from .statistics.comparing_reports import compare_reports
@@ -255,7 +255,7 @@ class NDCG(Batches, evaluate.Metric):
         add to the result. `engine="sklearn"` calls `sklearn.metrics.ndcg_score` instead.
         """
         parsed = Options.parse(k=k, ignore_ties=ignore_ties, **options)
-        return scores(Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight), parsed)
+        return score_inputs(Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight), parsed)
 
     def _own_options(self) -> set[str]:
         """Return the names of options that a subclass's `_compute` adds to the options of the metric."""
@@ -296,7 +296,7 @@ class NDCG(Batches, evaluate.Metric):
                 return score(columns)
             return score(columns._replace(predictions=in_ascending_order(columns.predictions)), score_order="ascending")
 
-        check = partial(query_values, options=replace(options, score_order="descending"))
+        check = partial(measure_inputs, options=replace(options, score_order="descending"))
         return self._score(read, check, score_columns, options.ignore_index)
 
     @evaluate.utils.file_utils.add_end_docstrings(inspect.getdoc(report) or "")  # python -OO has no docstrings

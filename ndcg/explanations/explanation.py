@@ -26,9 +26,9 @@ from ..scores.queries import (
     from_files,
     from_frame,
     mean,
+    measure_rankings,
     progress,
     refuse_missing,
-    score_part,
     warn_unmatched,
     weights,
 )
@@ -372,7 +372,7 @@ class _Scorer:
             if options.missing == "raise":
                 refuse_missing(rankings)
             with UserTerms(rankings):
-                values = score_part(rankings, options)["nDCG"][0]
+                values = measure_rankings(rankings, options)["nDCG"][0]
             self.scores[key] = mean("nDCG", values, self.weight)
         return self.scores[key]
 

@@ -16,9 +16,9 @@ from ..inputs.rankings import Rankings
 from ..measure.arguments import OPTIONS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
 from ..measure.options import Options, result_name
-from ..measure.scoring import discounts, ratio, score_queries, sign
+from ..measure.scoring import discounts, measure_queries, ratio, sign
 from ..measure.ties import Floats, Mask
-from ..scores.queries import UserTerms, progress, score_part
+from ..scores.queries import UserTerms, measure_rankings, progress
 from .combination import Combination, by_convention
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
@@ -261,7 +261,7 @@ def _sums_at(
     options = Options.parse(measures=[result_name(measure, each) for each in cutoffs], **{**searched.given, **chosen})
     rankings = searched.read(options)
     try:
-        sums = score_queries(**rankings.arrays(), **options.scoring)[measure]
+        sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
     except ValueError as error:  # the results of the conventions show the error
         if len(cutoffs) == 1 or getattr(error, "position", None) is not None:  # the same error at every cutoff
             return {}
@@ -275,7 +275,7 @@ def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple
     how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
     options = Options.parse(k=1, **{**searched.given, **chosen, **how})
     rankings = searched.read(options)
-    values = score_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
+    values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
     return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
 
 
@@ -434,7 +434,7 @@ def conventions_with(searched: Searched) -> list[str]:
             )
             rankings = searched.read(options)
             with UserTerms(rankings):
-                values = score_part(rankings, options)["nDCG"]
+                values = measure_rankings(rankings, options)["nDCG"]
         except ValueError:  # the explanation says why it has no score
             continue
         rows = [row for _, _, row in options.results]

@@ -15,7 +15,7 @@ from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.options import Options
 from ..measure.ties import Floats, Mask
-from ..scores.queries import UserTerms, score_part
+from ..scores.queries import UserTerms, measure_rankings
 
 Documents = Mapping[Any, float]
 
@@ -172,7 +172,7 @@ class Queries:
             parsed = Options.parse(measures=measure, k=cutoff, **how)
             rankings = self.rankings(rows, changes, parsed)
             with UserTerms(rankings):
-                values[rows] = next(iter(score_part(rankings, parsed).values()))[0]
+                values[rows] = next(iter(measure_rankings(rankings, parsed).values()))[0]
         return values
 
     def rankings(self, rows: Sequence[int], changes: tuple[Change, ...], options: Options) -> Rankings:

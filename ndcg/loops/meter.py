@@ -18,7 +18,7 @@ from ..inputs.reading import Inputs
 from ..inputs.sources import is_sparse, settled
 from ..measure.messages import in_short, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
-from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, mean, query_values
+from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, mean, measure_inputs
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
 Sums = dict[str, tuple[int, list[float]]]  # by result: the number of queries with a value, and the parts of their sum
@@ -77,7 +77,7 @@ class Meter:
         sums, rows = self._state
         if query_ids is None:
             self._state = MeterState(
-                _added(sums, _exact_sums(query_values(Inputs(scores, labels), self.options))), rows
+                _added(sums, _exact_sums(measure_inputs(Inputs(scores, labels), self.options))), rows
             )
         else:
             columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
@@ -100,7 +100,7 @@ class Meter:
         sums = _added(*(state.sums for state in states))
         if any(state.rows for state in states):
             rows = self._whole([state.rows for state in states])
-            sums = _added(sums, _exact_sums(query_values(Inputs(*rows), self.options)))
+            sums = _added(sums, _exact_sums(measure_inputs(Inputs(*rows), self.options)))
         if not sums:
             raise ValueError(NOTHING_TO_SCORE)
         return {

@@ -13,7 +13,7 @@ from ..inputs.reading import Inputs
 from ..inputs.sources import is_sparse
 from ..measure.messages import missing_library, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
-from ..scores.queries import from_frame, scores
+from ..scores.queries import from_frame, score_inputs
 
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
@@ -67,7 +67,7 @@ def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = 
         weight = None if sample_weight is None else "sample_weight"
         inputs = from_frame(frame, Inputs("y_score", "y_true", "groups", sample_weight=weight))
     try:
-        (result,) = scores(inputs, Options.parse(**options)).values()
+        (result,) = score_inputs(inputs, Options.parse(**options)).values()
     except ValueError as error:
         raise ValueError(str(error).replace("query_ids", "groups")) from None
     return float(result)  # type: ignore[arg-type]
@@ -162,4 +162,4 @@ def _results(
         problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
         raise ValueError(f"predictions: must be one score for each row; got scores {problem}")
     lists = (pa.ListArray.from_arrays(pa.array(begins, pa.int32()), pa.array(side)) for side in (predictions, labels))
-    return scores(Inputs(*lists)._replace(sample_weight=weight), options)
+    return score_inputs(Inputs(*lists)._replace(sample_weight=weight), options)

@@ -15,7 +15,7 @@ from ..inputs.sources import plain, plain_in_order
 from ..measure.messages import shown
 from ..measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
 from ..measure.ties import Mask
-from ..scores.queries import NOTHING_TO_SCORE, mean, query_values
+from ..scores.queries import NOTHING_TO_SCORE, mean, measure_inputs
 from .meter import concatenated, read_rows
 
 
@@ -78,7 +78,7 @@ class TrainerMetrics:
                 columns = list(concatenated(self._batches))
                 if self.columns is not None:
                     columns.append(self.columns.ids_of(columns[1]))
-                values = [query_values(Inputs(*columns), self.options)]
+                values = [measure_inputs(Inputs(*columns), self.options)]
             result = {name: mean(name, np.concatenate([each[name] for each in values])) for name in values[0]}
         except BaseException:
             self.reset()
@@ -97,7 +97,7 @@ class TrainerMetrics:
                 problem = "one row per query and one column per document on both sides, or query_ids="
                 raise ValueError(f"trainer_metrics needs {problem}; got {shapes}")
             if len(scores):  # a batch may be empty, for example the last one of a process
-                self._batches.append(query_values(Inputs(scores, labels), self.options, self._rows))
+                self._batches.append(measure_inputs(Inputs(scores, labels), self.options, self._rows))
                 self._rows += len(scores)
             return
         columns = {"predictions": scores, "references": labels}

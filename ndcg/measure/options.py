@@ -176,7 +176,7 @@ class Options:
 
     @Derived
     def scoring(self) -> dict[str, Any]:
-        """The keyword arguments of `scoring.score_queries`."""
+        """The keyword arguments of `scoring.measure_queries`."""
         names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
         ties = "last" if self.ties == "docid" else self.ties  # documents are read in ascending order of ids
         chosen = {name: getattr(self, name) for name in names}

@@ -65,7 +65,7 @@ class InvalidRankingError(ValueError):
 
 
 class _Definition(NamedTuple):
-    """The values to compute for every query, as `score_queries` describes them."""
+    """The values to compute for every query, as `measure_queries` describes them."""
 
     measures: Sequence[str]
     cutoffs: Sequence[int | None]
@@ -160,7 +160,7 @@ def not_discounts(values: Floats) -> str | None:
     return None
 
 
-def score_queries(
+def measure_queries(
     relevance: NDArray[Any],
     score: NDArray[Any],
     offsets: NDArray[np.int64] | None = None,
@@ -201,32 +201,32 @@ def score_queries(
         InvalidRankingError: a value is NaN or infinite, a relevance is not allowed or has no gain, a sum overflows.
 
     >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
-    >>> scored = score_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
-    >>> {name: float(values[0, 0].round(3)) for name, values in scored.items()}
+    >>> found = measure_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
+    >>> {name: float(values[0, 0].round(3)) for name, values in found.items()}
     {'nDCG': 0.961, 'DCG': 6.861, 'IDCG': 7.141, 'CG': 11.0}
     """
     if score.dtype.kind in "iu":
         score = _exact_in_float64(score)
     shape = len(cutoffs), len(relevance) if offsets is None else len(offsets) - 1
-    scores = {measure: np.empty(shape) for measure in measures}
+    values = {measure: np.empty(shape) for measure in measures}
     longest = score.shape[1] if offsets is None else int((offsets[1:] - offsets[:-1]).max(initial=0))
     # stored from the last rank to the first, like sorted documents
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
     definition = _Definition(measures, cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
-    score_block = partial(_score_block, into=scores, definition=definition)
+    measure_block = partial(_measure_block, into=values, definition=definition)
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
     blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
     if score.size > 2 * size:
-        in_threads(score_block, list(blocks))
+        in_threads(measure_block, list(blocks))
     else:
         for block in blocks:
-            score_block(block)
-    return scores
+            measure_block(block)
+    return values
 
 
-def _score_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: _Definition) -> None:
+def _measure_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: _Definition) -> None:
     """Put the measures of a block's queries into the arrays of all queries."""
     block, weight = read(), definition.weight
     ranks = min(len(weight), block.score.shape[1])
@@ -287,7 +287,7 @@ def check_queries(
     gain: Gain = "linear",
     negative_relevance: str = "keep",
 ) -> None:
-    """Raise the error of ``score_queries`` for documents that are invalid whatever else their query contains.
+    """Raise the error of ``measure_queries`` for documents that are invalid whatever else their query contains.
 
     By default, these are the documents that no combination of options could score.
 

@@ -6,7 +6,7 @@ from ..inputs.reading import Inputs
 from ..inputs.sources import is_spark
 from ..measure.arguments import describes_arguments
 from ..measure.options import ComputeOptions, Cutoffs, Options, shows_options
-from .queries import from_frame, scores
+from .queries import from_frame, score_inputs
 from .spark import compute_spark, joined
 
 
@@ -60,4 +60,4 @@ def compute(
         return compute_spark(data, **how, sample_weight=sample_weight, k=k)
     parsed = Options.of_method(compute, k, options, lacks=())
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
-    return scores(from_frame(data, inputs), parsed)
+    return score_inputs(from_frame(data, inputs), parsed)

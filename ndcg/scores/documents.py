@@ -12,7 +12,7 @@ from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions
-from ..measure.scoring import check_queries, discounts, score_queries
+from ..measure.scoring import check_queries, discounts, measure_queries
 from ..measure.ties import Floats, Mask
 from .queries import UserTerms, counted_parts, from_frame
 
@@ -120,7 +120,7 @@ def _gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Float
     count = rows.stop - rows.start
     alone = part.relevance[rows], np.zeros(count), np.arange(count + 1)
     gain, negative = options.gain, options.negative_relevance
-    found = score_queries(*alone, judged=judged, measures=("CG",), gain=gain, negative_relevance=negative)
+    found = measure_queries(*alone, judged=judged, measures=("CG",), gain=gain, negative_relevance=negative)
     return np.asarray(found["CG"][0])
 
 

@@ -28,7 +28,7 @@ from ..inputs.slices import Slices, read_slices
 from ..inputs.sources import is_sparse, named_columns, plain_in_order, settled
 from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Options, is_real
-from ..measure.scoring import IS_NEGATIVE, InvalidRankingError, check_queries, in_threads, score_queries
+from ..measure.scoring import IS_NEGATIVE, InvalidRankingError, check_queries, in_threads, measure_queries
 
 Values = dict[str, NDArray[np.float64]]
 Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
@@ -36,34 +36,34 @@ Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no documen
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
-def scores(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
+def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
     """Return the mean over queries under the name of each result, or a list with the value of each query.
 
     Raises:
         ValueError: the rankings are invalid; names the argument, query and position.
     """
     if options.engine == "sklearn":
-        return _scores_by_sklearn(inputs, options)
-    values = query_values(inputs, options)
+        return _score_by_sklearn(inputs, options)
+    values = measure_inputs(inputs, options)
     weight = weights(inputs.sample_weight, len(next(iter(values.values()))))
     if not options.use_aggregator:
         return {name: each.tolist() for name, each in values.items()}
     return {name: mean(name, each, weight) for name, each in values.items()}
 
 
-def query_values(inputs: Inputs, options: Options, first_query: int = 0) -> Values:
+def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0) -> Values:
     """Return the values of all queries under the name of each result; errors count queries from `first_query` on."""
     parts = []
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
-                scored = score_part(part, options)
-            parts.append([scored[measure][row] for _, measure, row in options.results])
+                values = measure_rankings(part, options)
+            parts.append([values[measure][row] for _, measure, row in options.results])
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     return dict(zip(options.names, columns, strict=True))
 
 
-def score_part(part: Rankings, options: Options, **other: Any) -> Values:
+def measure_rankings(part: Rankings, options: Options, **other: Any) -> Values:
     """Return the values of each measure, of shape ``(cutoffs, queries)``: nan for a query that is skipped.
 
     Args:
@@ -71,12 +71,12 @@ def score_part(part: Rankings, options: Options, **other: Any) -> Values:
         options: the options.
         **other: kernel arguments that override the options.
     """
-    scored = score_queries(**part.arrays(), **{**options.scoring, **other})
+    measured = measure_queries(**part.arrays(), **{**options.scoring, **other})
     if options.missing == "skip":
         skipped = part.lacking()
-        for values in scored.values():
+        for values in measured.values():
             values[:, skipped] = np.nan
-    return scored
+    return measured
 
 
 def describe_queries(
@@ -416,7 +416,7 @@ def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
     return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
 
 
-def _scores_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
+def _score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
     """Return the results of `sklearn.metrics.ndcg_score` itself."""
     try:
         from sklearn.metrics import ndcg_score

@@ -23,7 +23,7 @@ from ..inputs.tables import chosen_columns, possible_names
 from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
-from .queries import mean, refuse_missing, score_part
+from .queries import mean, measure_rankings, refuse_missing
 
 
 def compute_spark(
@@ -277,8 +277,8 @@ def _quoted(column: str) -> str:
 def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield every query with its values."""
     for table in _tables(batches):
-        queries, scored, _ = _scored(options, table)
-        yield pa.record_batch([queries, *map(pa.array, scored)], ["query", *options.names])
+        queries, values, _ = _measure(options, table)
+        yield pa.record_batch([queries, *map(pa.array, values)], ["query", *options.names])
 
 
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -293,12 +293,12 @@ def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Itera
             "problem": None,
         }
         try:
-            _, scored, weight = _scored(options, table)
-            valued = [~np.isnan(values) for values in scored]
+            _, measured, weight = _measure(options, table)
+            valued = [~np.isnan(values) for values in measured]
             row["queries"] = len(weight)
             row["scale"] = float(weight.max())
             weight = weight / (row["scale"] or 1.0)
-            row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(scored, valued, strict=True)]
+            row["sums"] = [float(np.sum((values * weight)[had])) for values, had in zip(measured, valued, strict=True)]
             row["weights"] = [float(np.sum(weight[had])) for had in valued]
             if "missing" in table.column_names:  # 1: the prediction is null, 2: the reference
                 row["nulls"] = np.unique(pc.list_flatten(table["missing"]).to_numpy() & 3).tolist()
@@ -335,7 +335,7 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(pending)
 
 
-def _scored(
+def _measure(
     options: Options, table: pa.Table
 ) -> tuple[pa.Array | None, list[NDArray[np.float64]], NDArray[np.float64]]:
     """Return the ids of queries, the values of each result, and the weights."""
@@ -372,11 +372,11 @@ def _scored(
         rankings = rankings.with_scores_in(options.score_dtype).with_highest_first(options.score_order)
         if options.missing == "raise":
             refuse_missing(rankings._replace(place=lambda query, _: place(query)))
-        scored = score_part(rankings.of_judged() if options.judged_only else rankings, options)
+        values = measure_rankings(rankings.of_judged() if options.judged_only else rankings, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
         raise ValueError(f"{argument}: {place(error.query)}: {error.problem}") from None
-    return queries, [np.asarray(scored[measure][row]) for _, measure, row in options.results], weights
+    return queries, [np.asarray(values[measure][row]) for _, measure, row in options.results], weights
 
 
 def _documents(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:

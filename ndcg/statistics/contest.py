@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options
 from ..scores.queries import progress
-from .measured import PerQuery, Resampling, Score, greatest_values, in_pieces, plain_list, scored, scores_of
+from .measured import PerQuery, Resampling, Score, greatest_values, in_pieces, make_scores, plain_list, score_system
 from .pairs import Pair, Testing
 from .parts import Parts
 from .significance import Intervals, differences, intervals, paired_tests, power
@@ -55,7 +55,7 @@ class Contest(NamedTuple):
         by_system = []
         for at, each in enumerate(columns.values()):
             of_system = Intervals(*(figures[at * len(names) : (at + 1) * len(names)] for figures in ends_of_intervals))
-            by_system.append(scores_of(each, self.options, of_system, parts))
+            by_system.append(make_scores(each, self.options, of_system, parts))
         results: list[ScoresAndPairs] = [
             (dict(zip(columns, of_part, strict=True)), []) for of_part in zip(*by_system, strict=True)
         ]
@@ -76,7 +76,7 @@ class Contest(NamedTuple):
     def unpaired_results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
         """Return the scores and pairs of systems with different queries, before Holm's correction."""
         confidence = self.resampling.confidence
-        scores = {system: scored(each, self.options, confidence)[0] for system, each in columns.items()}
+        scores = {system: score_system(each, self.options, confidence)[0] for system, each in columns.items()}
         how: dict[str, Any] = {"alternative": self.testing.alternative, "margin": self.testing.margin}
         greatest = dict(zip(self.options.names, greatest_values(self.options).tolist(), strict=True))
         pairs = []

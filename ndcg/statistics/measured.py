@@ -20,8 +20,8 @@ from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
-from ..measure.scoring import discounts, score_queries, sign
-from ..scores.queries import Notify, describe_queries, mean, score_part, warn_unmatched, weights
+from ..measure.scoring import discounts, measure_queries, sign
+from ..scores.queries import Notify, describe_queries, mean, measure_rankings, warn_unmatched, weights
 from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
 from .parts import Parts
 from .significance import Intervals, differences, intervals
@@ -182,16 +182,16 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     chosen = options.scoring["ties"]
     may_tie = len(part.score) > SORTED or len(part.queries_of_ties())
     orders = {chosen, "worst", "best"} if may_tie else {chosen}
-    by_ties = {ties: score_part(part, options, measures=measures, ties=ties) for ties in orders}
-    scored = by_ties[chosen]
+    by_ties = {ties: measure_rankings(part, options, measures=measures, ties=ties) for ties in orders}
+    found = by_ties[chosen]
     no_order = part._replace(score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf)))
-    by_chance = score_part(no_order, options, ties="average")
+    by_chance = measure_rankings(no_order, options, ties="average")
     columns: PerQuery = part.counts()
     if part.query_ids is not None:
         ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
         columns["query"] = np.fromiter(ids, object, part.queries)
     for name, measure, row in options.results:
-        columns[name] = scored[measure][row]
+        columns[name] = found[measure][row]
         values = np.stack([each[measure][row] for each in by_ties.values()])
         columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
         columns[f"random order {name}"] = by_chance[measure][row]
@@ -202,10 +202,10 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
-    ideal = scored["IDCG"]
+    ideal = found["IDCG"]
     if options.ideal != "judged" or options.missing == "skip":  # may be 0 although documents are relevant
         how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
-        ideal = score_queries(**part.arrays(), **how)["IDCG"]
+        ideal = measure_queries(**part.arrays(), **how)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
 
@@ -220,7 +220,7 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     # in the best order, unjudged documents rank last among tied ones, since they have no gain
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
     how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
-    return np.asarray(score_queries(**arrays, **how)["CG"])
+    return np.asarray(measure_queries(**arrays, **how)["CG"])
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
@@ -264,7 +264,7 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
     return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
 
 
-def scored(
+def score_system(
     columns: PerQuery, options: Options, confidence: float, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name for each part of the queries; by default, all queries are one part.
@@ -277,7 +277,7 @@ def scored(
     values, weight = np.stack([columns[name] for name in options.names]), columns.get("weight")
     split = Parts([values.shape[1]]) if parts is None else parts
     ends = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
-    scores = scores_of(columns, options, ends, split)
+    scores = make_scores(columns, options, ends, split)
     if parts is None:
         for name, score in scores[0].items():
             if not score.queries:
@@ -285,17 +285,17 @@ def scored(
     return scores
 
 
-def scored_slices(parts: Slices, columns: PerQuery, options: Options, confidence: float) -> dict[Value, Slice]:
+def score_slices(parts: Slices, columns: PerQuery, options: Options, confidence: float) -> dict[Value, Slice]:
     """Return the scores of each slice, computed from its queries alone."""
     slices: list[Slice] = []
     for part in in_pieces(parts):
         own = {name: column[part.queries] for name, column in columns.items()}
-        scores = scored(own, options, confidence, part.parts)
+        scores = score_system(own, options, confidence, part.parts)
         slices += map(Slice, part.parts.sizes.tolist(), scores)
     return dict(zip(parts.values, slices, strict=True))
 
 
-def scores_of(
+def make_scores(
     columns: PerQuery, options: Options, ends: Intervals, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
     """Return the scores of a system by name, from the columns of its queries and the intervals of its means.

@@ -31,8 +31,8 @@ from .measured import (
     mean_table,
     query_columns,
     query_table,
-    scored,
-    scored_slices,
+    score_slices,
+    score_system,
     with_slices,
 )
 from .model_cards import eval_results, flat_scores, model_index
@@ -438,8 +438,8 @@ def _scores_and_slices(
     columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
 ) -> tuple[dict[str, Score], dict[Value, Slice]]:
     """Return the scores of all queries, and those of each slice."""
-    (scores,) = scored(columns, options, resampling.confidence)
-    return scores, {} if by is None else scored_slices(by, columns, options, resampling.confidence)
+    (scores,) = score_system(columns, options, resampling.confidence)
+    return scores, {} if by is None else score_slices(by, columns, options, resampling.confidence)
 
 
 def _left_out(columns: PerQuery, options: Options) -> int:

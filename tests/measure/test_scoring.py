@@ -17,7 +17,7 @@ from sklearn.metrics import dcg_score, ndcg_score
 
 from ndcg.measure import arguments, scoring
 from ndcg.measure.arguments import MEASURES
-from ndcg.measure.scoring import InvalidRankingError, check_queries, discounts, score_queries
+from ndcg.measure.scoring import InvalidRankingError, check_queries, discounts, measure_queries
 
 IDEALS = tuple(arguments.IDEALS)
 LOWEST, HIGHEST = -1.7976931348623157e308, 1.7976931348623157e308  # float64
@@ -27,7 +27,7 @@ SMALL, LARGE = st.integers(2, 60), st.integers(100, 3000)  # documents of a quer
 
 def scores_of(relevance: Any, score: Any, k: int | None = None, **options: Any) -> dict[str, float]:
     """Every measure of one query at one cutoff."""
-    values = score_queries(np.array([relevance]), np.array([score]), cutoffs=[k], measures=MEASURES, **options)
+    values = measure_queries(np.array([relevance]), np.array([score]), cutoffs=[k], measures=MEASURES, **options)
     return {name: float(value[0, 0]) for name, value in values.items()}
 
 
@@ -60,7 +60,7 @@ def test_the_mean_is_that_of_scikit_learn(
 ) -> None:
     weight = np.arange(1, 1 + len(batch[0])) % 3 + 0.5
     for measure, of_sklearn, options in (("nDCG", ndcg_score, {}), ("DCG", dcg_score, {"log_base": log_base})):
-        values = score_queries(*batch, measures=[measure], cutoffs=[k], **options)[measure][0]
+        values = measure_queries(*batch, measures=[measure], cutoffs=[k], **options)[measure][0]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it guesses the type of huge targets
             expected = of_sklearn(*batch, k=k, sample_weight=weight, **options)
@@ -72,7 +72,7 @@ def test_very_long_lists_are_ranked_as_by_a_sort(documents: int) -> None:
     rng = np.random.default_rng(documents)
     relevance = rng.integers(0, 4, (2, documents))
     score = rng.permuted(np.arange(2.0 * documents).reshape(2, -1), axis=1)
-    values = score_queries(relevance, score, measures=["DCG"], cutoffs=[10, None], gain="exponential")["DCG"]
+    values = measure_queries(relevance, score, measures=["DCG"], cutoffs=[10, None], gain="exponential")["DCG"]
     for query in range(2):
         ranked = (2.0 ** relevance[query] - 1)[np.argsort(-score[query])] / np.log2(np.arange(documents) + 2)
         close(values[:, query], [math.fsum(ranked[:10]), math.fsum(ranked)])
@@ -107,7 +107,7 @@ def check_against_the_reference(
     options = {"zero_division": draw([0.0, -2.5, math.nan, "perfect_if_empty"]), "ties": ties, "log_base": log_base}
     own = {"gain": GAINS[gain][0], "discount": DISCOUNTS[discount][0], "ideal": ideal, "negative_relevance": negative}
     arrays = flattened(queries, draw([math.nan, math.inf, 7.0]))
-    found = score_queries(**arrays, **options, **own, measures=MEASURES, cutoffs=cutoffs)
+    found = measure_queries(**arrays, **options, **own, measures=MEASURES, cutoffs=cutoffs)
 
     def slow_gain(relevance: float) -> Any:
         return 0 if relevance < 0 and negative == "clip" else GAINS[gain][1](relevance)
@@ -152,7 +152,7 @@ def test_masks_mean_the_same_in_2d_arrays(batch: Any, k: int | None, ties: str, 
     flat = {name: values.ravel() for name, values in square.items()}
     offsets = np.arange(len(batch[0]) + 1) * batch[0].shape[1]
     options: dict[str, Any] = {"measures": MEASURES, "cutoffs": [k], "ties": ties}
-    same(score_queries(**square, **options), score_queries(**flat, offsets=offsets, **options))
+    same(measure_queries(**square, **options), measure_queries(**flat, offsets=offsets, **options))
 
 
 @settings(max_examples=60)
@@ -196,10 +196,10 @@ def test_the_average_is_the_mean_over_all_orders(documents: list[tuple[int, int]
 def test_scores_that_differ_in_the_last_bit_are_not_tied(low: Any, high: Any) -> None:
     for ties in TIES:
         for relevance, score in (([[1, 0]], [[low, high]]), ([[0, 1]], [[high, low]])):
-            values = score_queries(np.array(relevance), np.array(score), ties=ties)["nDCG"]
+            values = measure_queries(np.array(relevance), np.array(score), ties=ties)["nDCG"]
             assert values.tolist() == [[pytest.approx(SECOND, rel=1e-15)]]
     offsets = np.array([0, 2, 3])
-    assert score_queries(np.array([0, 1, 5]), np.array([low, high, low]), offsets)["nDCG"].tolist() == [[1.0, 1.0]]
+    assert measure_queries(np.array([0, 1, 5]), np.array([low, high, low]), offsets)["nDCG"].tolist() == [[1.0, 1.0]]
 
 
 @settings(max_examples=100)
@@ -208,7 +208,7 @@ def test_integer_scores_beyond_float64_are_ranked_exactly(documents: list[tuple[
     relevance = [r for r, _ in documents]
     for sign, dtype in ((1, np.int64), (-1, np.int64), (1, np.uint64)):
         score = [sign * s for _, s in documents]
-        values = score_queries(np.array([relevance]), np.array([score], dtype), measures=["DCG"], cutoffs=[2])
+        values = measure_queries(np.array([relevance]), np.array([score], dtype), measures=["DCG"], cutoffs=[2])
         close(values["DCG"][0, 0], slow_scores(relevance, score, 2)["DCG"])
 
 
@@ -230,7 +230,7 @@ def test_scores_that_differ_in_their_last_bits_are_ranked_exactly_at_every_cutof
     ranked = np.take_along_axis(relevance, np.argsort(-score, axis=1), axis=1)
     for k in range(1, documents + 1):
         for ties in TIES:
-            found = score_queries(relevance, score, measures=["CG"], cutoffs=[k], ties=ties)["CG"][0]
+            found = measure_queries(relevance, score, measures=["CG"], cutoffs=[k], ties=ties)["CG"][0]
             assert (found == ranked[:, :k].sum(axis=1)).all()
 
 
@@ -239,15 +239,16 @@ def test_scores_that_differ_in_their_last_bits_are_ranked_exactly_at_every_cutof
 def test_ties_among_nearly_equal_scores_give_the_same_bits_alone_and_among_many(sign: int, k: int | None) -> None:
     score = np.array([[sign, sign * (1 + 2.0**-40), sign, sign]])  # near in a large block, not in a small one
     relevance = np.array([[0.1, 0.7, 0.2, 0.3]])
-    alone = score_queries(relevance, score, measures=MEASURES, cutoffs=[k])
-    many = score_queries(relevance.repeat(50_000, axis=0), score.repeat(50_000, axis=0), measures=MEASURES, cutoffs=[k])
+    alone = measure_queries(relevance, score, measures=MEASURES, cutoffs=[k])
+    rows = relevance.repeat(50_000, axis=0), score.repeat(50_000, axis=0)
+    many = measure_queries(*rows, measures=MEASURES, cutoffs=[k])
     same(many, {measure: values.repeat(50_000, axis=1) for measure, values in alone.items()})
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 def test_the_lowest_number_is_a_score_and_minus_infinity_is_none(dtype: Any) -> None:
     lowest = np.finfo(dtype).min
-    found = score_queries(np.array([[1, 3, 1]]), np.array([[0, -np.inf, lowest]], dtype), measures=MEASURES)
+    found = measure_queries(np.array([[1, 3, 1]]), np.array([[0, -np.inf, lowest]], dtype), measures=MEASURES)
     close([found["DCG"][0, 0], found["IDCG"][0, 0]], [1 + SECOND, 3 + SECOND + 1 / math.log2(3 + 1)])
 
 
@@ -257,7 +258,7 @@ def test_equal_scores_are_ranked_in_the_order_of_the_input_or_reversed(documents
     for constant in (0.0, -0.0, 1.0, -1.0, 1e308, -5e-324):
         for ties, expected in (("first", [0.0, 1.0]), ("last", [last, last + last - 1])):
             score = np.full((1, documents), constant)
-            found = score_queries(relevance, score, measures=["CG"], cutoffs=[1, 2], ties=ties)["CG"]
+            found = measure_queries(relevance, score, measures=["CG"], cutoffs=[1, 2], ties=ties)["CG"]
             assert found[:, 0].tolist() == expected
 
 
@@ -268,9 +269,9 @@ def test_thousands_of_lists_of_several_lengths_score_as_each_alone_in_their_orde
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     relevance, score = rng.integers(0, 3, offsets[-1]), rng.integers(0, 50, offsets[-1]) / 7
     options: dict[str, Any] = {"measures": MEASURES, "cutoffs": [10, None]}
-    together = score_queries(relevance, score, offsets, **options)
+    together = measure_queries(relevance, score, offsets, **options)
     for query, (start, stop) in enumerate(itertools.pairwise(offsets)):
-        alone = score_queries(relevance[None, start:stop], score[None, start:stop], **options)
+        alone = measure_queries(relevance[None, start:stop], score[None, start:stop], **options)
         for measure in MEASURES:
             close(together[measure][:, query], alone[measure][:, 0])
 
@@ -283,7 +284,7 @@ def test_inputs_stay_as_they_were_and_need_not_be_contiguous(batch: Any, k: int 
         side.flags.writeable = False
     for ties in TIES:
         options: dict[str, Any] = {"measures": MEASURES, "cutoffs": [k], "ties": ties}
-        same(score_queries(*read_only, **options), score_queries(*batch, **options))
+        same(measure_queries(*read_only, **options), measure_queries(*batch, **options))
     for side, before in zip(read_only, batch, strict=True):
         np.testing.assert_array_equal(side, before)
 
@@ -292,15 +293,15 @@ def test_calls_during_and_after_another_do_not_mix() -> None:
     rng = np.random.default_rng(11)
     several = [(rng.integers(0, 3, (50, n)), rng.integers(0, n, (50, n)) / 3) for n in range(20, 60)]
     options: dict[str, Any] = {"measures": MEASURES, "cutoffs": [5, None]}
-    expected = [score_queries(*batch, **options) for batch in several]
+    expected = [measure_queries(*batch, **options) for batch in several]
     copies = [{measure: values.copy() for measure, values in each.items()} for each in expected]
 
     def gain(relevance: NDArray[np.float64]) -> NDArray[np.float64]:
-        score_queries(*several[0], **options)
+        measure_queries(*several[0], **options)
         return relevance
 
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda batch: score_queries(*batch, **options, gain=gain), several * 5))
+        found = list(pool.map(lambda batch: measure_queries(*batch, **options, gain=gain), several * 5))
     for at, values in enumerate(found):
         same(values, copies[at % len(several)])
         same(expected[at % len(several)], copies[at % len(several)])
@@ -313,7 +314,7 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch: pytest.MonkeyPat
     results = []
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
-        results.append(score_queries(*batch, measures=MEASURES, cutoffs=[10, None]))
+        results.append(measure_queries(*batch, measures=MEASURES, cutoffs=[10, None]))
     same(results[1], results[0])
     same(results[2], results[0])
 
@@ -344,10 +345,10 @@ def test_sums_add_one_rank_after_the_other_to_the_last_bit(
     score, relevance = rng.random((queries, documents)), rng.random((queries, documents)) + lowest
     cutoffs = [*{1, min(2, documents), min(10, documents), documents}]
     options = {"measures": ["CG", "DCG", "IDCG"], "negative_relevance": negative_relevance, "cutoffs": cutoffs}
-    found = score_queries(relevance, score, **options)
+    found = measure_queries(relevance, score, **options)
     width = (0, 0), (0, 3)
     padded = np.pad(relevance, width), np.pad(score, width, constant_values=-np.inf)
-    same(score_queries(*padded, judged=np.pad(np.ones(relevance.shape, bool), width), **options), found)
+    same(measure_queries(*padded, judged=np.pad(np.ones(relevance.shape, bool), width), **options), found)
     ranked = np.take_along_axis(relevance, np.argsort(-score, axis=1), axis=1)
     weight, ideal = discounts(documents), -np.sort(-relevance, axis=1)
     for name, summands in (("CG", ranked), ("DCG", ranked * weight), ("IDCG", ideal * weight)):
@@ -374,7 +375,7 @@ def test_the_discounts_and_dcg_of_jarvelin_and_kekalainen() -> None:
     # ACM TOIS 2002, section 2.2: with base 2, ranks below the base are not discounted
     gains = np.array([[3, 2, 3, 0, 0, 1, 2, 2, 3, 0]])
     options: dict[str, Any] = {"measures": ["DCG"], "cutoffs": range(1, 11), "discount": "jarvelin"}
-    found = score_queries(gains, -np.arange(10.0)[None], **options)["DCG"][:, 0]
+    found = measure_queries(gains, -np.arange(10.0)[None], **options)["DCG"][:, 0]
     assert found.round(2).tolist() == [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
 
 
@@ -397,7 +398,7 @@ def test_the_ideal_is_over_the_documents_that_it_says(ideal: str, expected: floa
     # relevances 3, 2 and 1, of which the one in the middle was retrieved, and one that nobody judged
     judged, retrieved = np.array([[True, True, True, False]]), np.array([[False, True, False, True]])
     query = np.array([[3.0, 2.0, 1.0, 9.0]]), np.array([[np.nan, 2.0, np.nan, 1.0]])
-    found = score_queries(*query, judged=judged, retrieved=retrieved, measures=["IDCG"], ideal=ideal, cutoffs=[4])
+    found = measure_queries(*query, judged=judged, retrieved=retrieved, measures=["IDCG"], ideal=ideal, cutoffs=[4])
     close(found["IDCG"], [[expected]])
 
 
@@ -405,7 +406,7 @@ def test_the_ideal_is_over_the_documents_that_it_says(ideal: str, expected: floa
 @pytest.mark.parametrize("ideal", IDEALS)
 def test_a_perfect_ranking_is_exactly_1_by_every_ideal(ideal: str, gain: float) -> None:
     relevance, score = np.full((3, 37), gain), np.arange(111.0).reshape(3, 37)
-    assert (score_queries(relevance, score, cutoffs=range(1, 38), ideal=ideal)["nDCG"] == 1).all()
+    assert (measure_queries(relevance, score, cutoffs=range(1, 38), ideal=ideal)["nDCG"] == 1).all()
 
 
 @settings(max_examples=150)
@@ -414,7 +415,7 @@ def test_no_rounding_takes_ndcg_above_1(batch: Any, ties: str) -> None:
     relevance = batch[0].astype(float)
     # scores in the order of the relevances, with fewer levels, so that a tied group is a mean of equal gains
     for score in (np.floor(relevance / (relevance.max() or 1.0) * 1e6), batch[1]):
-        assert score_queries(batch[0], score, cutoffs=[1, 9, None], ties=ties)["nDCG"].max() <= 1
+        assert measure_queries(batch[0], score, cutoffs=[1, 9, None], ties=ties)["nDCG"].max() <= 1
 
 
 @pytest.mark.parametrize("ideal", IDEALS)
@@ -437,17 +438,17 @@ def test_an_empty_answer_is_right_where_no_judged_document_has_a_gain(
 ) -> None:
     """Under each ideal: a truncated one is empty if nothing was retrieved, even if there was something to find."""
     options = {"gain": gain, "negative_relevance": "keep", "ideal": ideal, "cutoffs": [1]}
-    found = score_queries(np.array([[relevance]]), np.array([[score]]), **options, zero_division="perfect_if_empty")
+    found = measure_queries(np.array([[relevance]]), np.array([[score]]), **options, zero_division="perfect_if_empty")
     assert found["nDCG"] == value
 
 
 def test_queries_without_documents_or_without_company() -> None:
     for relevance, offsets in ((np.empty((1, 0)), None), (np.empty(0), np.array([0, 0]))):
-        values = score_queries(relevance, relevance, offsets, measures=MEASURES, cutoffs=[1, None], zero_division=0.25)
-        same(values, {"nDCG": [[0.25], [0.25]], "DCG": [[0], [0]], "IDCG": [[0], [0]], "CG": [[0], [0]]})
+        found = measure_queries(relevance, relevance, offsets, measures=MEASURES, cutoffs=[1, None], zero_division=0.25)
+        same(found, {"nDCG": [[0.25], [0.25]], "DCG": [[0], [0]], "IDCG": [[0], [0]], "CG": [[0], [0]]})
     for relevance, offsets in ((np.empty((0, 5)), None), (np.empty(0), np.array([0]))):
-        assert score_queries(relevance, relevance, offsets, cutoffs=[1, None])["nDCG"].shape == (2, 0)
-    assert score_queries(np.array([[2], [0]]), np.array([[7], [7]]))["nDCG"].tolist() == [[1.0, 0.0]]
+        assert measure_queries(relevance, relevance, offsets, cutoffs=[1, None])["nDCG"].shape == (2, 0)
+    assert measure_queries(np.array([[2], [0]]), np.array([[7], [7]]))["nDCG"].tolist() == [[1.0, 0.0]]
 
 
 def test_a_bad_document_marked_minus_1_lowers_the_score_when_kept() -> None:
@@ -464,7 +465,7 @@ def test_an_ideal_of_retrieved_documents_has_no_unjudged_ones() -> None:
     """With a negative relevance kept, a gain of 0 for the unjudged document would be the better one."""
     options: dict[str, Any] = {"negative_relevance": "keep", "ideal": "retrieved", "measures": MEASURES}
     judged = np.array([[True, False, True]])
-    found = score_queries(np.array([[-1.0, 0.0, 2.0]]), np.array([[3.0, 2.0, 1.0]]), judged=judged, **options)
+    found = measure_queries(np.array([[-1.0, 0.0, 2.0]]), np.array([[3.0, 2.0, 1.0]]), judged=judged, **options)
     assert found["DCG"][0, 0] == -1 + 0 + 2 / math.log2(1 + 3)
     close(found["IDCG"], [[2 - 1 * SECOND]])
 
@@ -482,7 +483,7 @@ NAN, INF = math.nan, math.inf
 NOT_FINITE = [("score", NAN), ("score", INF), ("relevance", NAN), ("relevance", INF), ("relevance", -INF)]
 
 
-@pytest.mark.parametrize("check", [score_queries, check_queries])
+@pytest.mark.parametrize("check", [measure_queries, check_queries])
 @pytest.mark.parametrize(("array", "value"), NOT_FINITE)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 def test_a_value_that_is_not_finite_is_rejected_at_its_place(
@@ -522,7 +523,7 @@ def test_no_option_makes_a_number_of_a_value_that_is_not_finite(data: st.DataObj
     unretrieved = [{**sides, "score": np.full(sides["score"].shape, -np.inf)}] * (array == "relevance")
     for inputs in (sides, *unretrieved):
         with pytest.raises(InvalidRankingError, match=rf"^{array}: query {query}, position {position}: .*{value}"):
-            score_queries(**inputs, **options)
+            measure_queries(**inputs, **options)
 
 
 @pytest.mark.parametrize(
@@ -546,7 +547,7 @@ def test_a_relevance_that_the_options_do_not_allow_is_rejected_at_its_place(
     for score in ([3, 2, 1], [1, 1, 1], [-INF, -INF, -INF]):
         batch = np.array([[1, 0, 1], relevance]), np.array([[3, 2, 1.0], score])
         with pytest.raises(InvalidRankingError, match=f"^relevance: query 1, {problem}"):
-            score_queries(*batch, ideal=ideal, cutoffs=[3], **options)
+            measure_queries(*batch, ideal=ideal, cutoffs=[3], **options)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -554,14 +555,14 @@ def test_a_relevance_that_the_options_do_not_allow_is_rejected_at_its_place(
 def test_a_sum_that_overflows_is_rejected_with_its_query(measure: str, score: list[int]) -> None:
     relevance = np.array([[1.0, 0, 0, 0], [1.7e308] * 4])
     with pytest.raises(InvalidRankingError, match=r"^relevance: query 1: .*overflow") as caught:
-        score_queries(relevance, np.array([score, score]), measures=[measure])
+        measure_queries(relevance, np.array([score, score]), measures=[measure])
     assert caught.value.position is None
 
 
 def test_masked_values_are_never_rejected_nor_a_negative_relevance_before_its_options_are_known() -> None:
     values, mask = np.array([[np.nan, 1.0, np.inf]]), np.array([[False, True, False]])
     check_queries(values, values, judged=mask, retrieved=mask)
-    assert score_queries(values, values, judged=mask, retrieved=mask)["nDCG"].tolist() == [[1.0]]
+    assert measure_queries(values, values, judged=mask, retrieved=mask)["nDCG"].tolist() == [[1.0]]
     check_queries(np.array([[-1.0, 2.0]]), np.array([[1.0, -np.inf]]))
 
 
@@ -578,5 +579,5 @@ def test_masked_values_are_never_rejected_nor_a_negative_relevance_before_its_op
 )
 def test_a_discount_that_ends_too_early_or_is_none_is_rejected(discount: Any, problem: str) -> None:
     with pytest.raises(ValueError, match=problem), np.errstate(all="ignore"):
-        score_queries(np.ones((1, 3)), np.ones((1, 3)), discount=discount)
-    assert score_queries(np.ones((1, 3)), np.ones((1, 3)), discount=[1.0, 0.5], cutoffs=[2])["nDCG"] == 1
+        measure_queries(np.ones((1, 3)), np.ones((1, 3)), discount=discount)
+    assert measure_queries(np.ones((1, 3)), np.ones((1, 3)), discount=[1.0, 0.5], cutoffs=[2])["nDCG"] == 1

@@ -126,7 +126,7 @@ def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
     def refuse(*arguments: Any, **options: Any) -> None:
         raise AssertionError("scored in NumPy too")
 
-    monkeypatch.setattr(BUNDLE, "score_queries", refuse)
+    monkeypatch.setattr(BUNDLE, "measure_queries", refuse)
     expected = ndcg_score(np.array(EXAMPLE["references"]), np.array(EXAMPLE["predictions"]))
     assert ndcg.compute(**EXAMPLE, engine="sklearn") == {"nDCG": expected}
     truths = {"predictions": np.array([[True, False]]), "references": [[1, 0]]}
