@@ -2123,10 +2123,7 @@ class Readable:
         return "\n\n".join([*tables, *remarks, *signature])
 
     def __str__(self) -> str:
-        tables = []
-        for table in self.tables():
-            tables.append(_plain(table))
-        return "\n\n".join([*tables, "\n".join(_sentences(self))])
+        return "\n\n".join([*map(_plain, self.tables()), "\n".join(_sentences(self))])
 
     def _repr_html_(self) -> str:
         """Return the HTML for notebooks."""
@@ -10413,19 +10410,12 @@ LINES = ("-", "--", ":", "-.")
 
 
 class Mark(NamedTuple):
-    """A value in a plot: a dot on the line of its interval.
+    """A value in a plot: a dot on the line of its interval."""
 
-    Attributes:
-        value: the position of the dot.
-        low: the lower end of the interval; nan if there is none.
-        high: the upper end.
-        filled: whether the dot is filled.
-    """
-
-    value: float
-    low: float
-    high: float
-    filled: bool = True
+    value: float  # the position of the dot
+    low: float  # the lower end of the interval; nan if there is none
+    high: float  # the upper end
+    filled: bool = True  # whether the dot is filled
 
 
 def figure_of(
@@ -10433,16 +10423,7 @@ def figure_of(
 ) -> tuple[Any, list[Any]]:
     """Return a figure without a window, with its axes in rows of four; or the user's axes with their figure.
 
-    Args:
-        panels: the number of panels to draw.
-        height: the height of each panel in inches.
-        width: its width in inches.
-        ax: axes to draw the first panels into.
-        figsize: width and height of the whole figure in inches, instead of those of panels.
-
-    Raises:
-        ImportError: Matplotlib is missing.
-        ValueError: ``ax`` or ``figsize`` has the wrong type, or both are set.
+    Height and width are those of a panel in inches, `figsize` that of the whole figure.
     """
     try:
         from matplotlib.axes import Axes
@@ -10482,12 +10463,9 @@ def draw_mark(axes: Any, mark: Mark, at: float, color: str, symbol: str = "o", *
 
 
 def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()) -> None:
-    """Draw rows of values with their intervals, the first on top.
+    """Draw rows of values with their intervals, the first on top; labels name the values of a row in a legend.
 
-    Args:
-        axes: the axes to draw into.
-        rows: the name of each row with its values, which are drawn close together with different colors and symbols.
-        labels: the names of the values of a row in a legend.
+    The values of a row are close together, with different colors and symbols.
     """
     for at, (_, marks) in enumerate(rows):
         for number, mark in enumerate(marks):
@@ -12065,31 +12043,18 @@ def _enumerated(names: Sequence[str]) -> str:
 # ndcg/statistics/parts.py: Divide queries into parts, such as slices, and compute figures for many parts at once.
 
 class Block(NamedTuple):
-    """Parts in which the same number of queries count.
+    """Parts in which the same number of queries count."""
 
-    Attributes:
-        parts: the indices of the parts.
-        queries: an index from values by query to a row for each of the parts.
-        size: the number of queries that count in each part.
-    """
-
-    parts: NDArray[np.intp]
-    queries: Any
-    size: int
+    parts: NDArray[np.intp]  # the indices of the parts
+    queries: Any  # an index from values by query to a row for each of the parts
+    size: int  # the number of queries that count in each part
 
 
 class Parts:
     """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
 
     Figures for many parts at once equal those of each part alone, to the last bit, because parts of the same size
-    become the rows of an array.
-
-    Args:
-        sizes: the number of queries in each part, at least one.
-
-    >>> parts = Parts([2, 1, 2])
-    >>> [(block.parts.tolist(), block.queries.tolist()) for block in parts.blocks(np.array([1, 1, 1, 0, 1], bool))]
-    [([1, 2], [[2], [4]]), ([0], [[0, 1]])]
+    become the rows of an array. No part is empty.
     """
 
     def __init__(self, sizes: Sequence[int] | NDArray[np.int64]) -> None:
@@ -12177,11 +12142,7 @@ class Power(NamedTuple):
 
 
 def differences(one: Floats, other: Floats) -> Floats:
-    """Return ``one - other``, with 0 for differences that may be due to rounding.
-
-    >>> differences(np.array([.1 + .2, .5]), np.array([.3, .25])).tolist()
-    [0.0, 0.25]
-    """
+    """Return ``one - other``, with 0 for differences that may be due to rounding."""
     difference = np.asarray(one - other)
     return np.where(np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other)), 0.0, difference)
 
@@ -12195,32 +12156,16 @@ def intervals(
     confidence: float = 0.95,
     parts: Parts | None = None,
 ) -> Intervals:
-    """Return the intervals of the mean of each row, and of the differences of some of them.
+    """Return the intervals of the mean of each row, and of the differences of some pairs of rows.
 
     The interval of a difference is Student's t, as in the paired t-test. For the interval of a mean, the variance
     depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1 values (Wilson, 1927), or changes with
     the skewness of the values. Each end is the outer one that these two models give.
 
-    Args:
-        values: shape ``(rows, queries)``; nan for a query without a value, the same queries in both rows
-            of a pair. These queries are ignored.
-        weight: one weight per query, not negative; None: all equal.
-        pairs: for each difference, the row and the row that is subtracted from it.
-        greatest: the greatest value that a query can have, in all rows or in each; inf: no bound.
-            The least is 0. A row with values outside these bounds has no bound on that side.
-        confidence: the confidence level, between 0 and 1.
-        parts: parts of the queries to compute figures for, instead of all queries together.
-
-    Returns:
-        Arrays of shape ``(rows + pairs,)``; with parts ``(rows + pairs, parts)``, nan if fewer than two queries of
-        a part have a value.
-
-    Raises:
-        ValueError: a row has values for fewer than two queries, and there are no parts; weights are too far apart.
-
-    >>> found = intervals(np.array([[1, 1, 1, 0], [1, 1, 1, 1]]))
-    >>> found.low.round(2).tolist(), found.high.round(2).tolist()
-    ([0.3, 0.51], [0.95, 1.0])
+    `values` has shape ``(rows, queries)``, with nan where a query has no value, in both rows of a pair. They lie
+    between 0 and `greatest`; a row with values outside has no bound on that side. The arrays returned have shape
+    ``(rows + pairs,)``, and with parts ``(rows + pairs, parts)``, with nan if fewer than two queries of a part have a
+    value; without parts, that is an error.
     """
     student = scipy_special().stdtrit
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
@@ -12287,13 +12232,8 @@ def at_level(
 ) -> tuple[Floats, Floats]:
     """Return the ends of Student's t intervals of differences at another level.
 
-    Args:
-        difference: the differences.
-        ends: the lower and the upper end of each interval at a level.
-        error: their standard errors; if one is 0, the interval at that level is widened in proportion.
-        freedom: the degrees of freedom of Student's t.
-        beyond: the probability beyond each end of `ends`.
-        other: the probability beyond each end that is returned.
+    Beyond each end lies the probability `other` instead of `beyond`. If a standard error is 0, the given interval is
+    widened in proportion.
     """
     student, known = scipy_special().stdtrit, error > ROUNDING * np.abs(difference)
     reach = student(freedom, 1 - other)
@@ -12336,31 +12276,12 @@ def paired_tests(
     seed: int = 0,
     parts: Parts | None = None,
 ) -> Tests:
-    """Test whether the means of two rows differ, for each pair of rows.
+    """Test whether the means of two rows differ, for each pair of rows; shapes are as in `intervals`.
 
     The randomization test exchanges the scores of the two systems in some of the queries, and counts how often the
-    means then differ at least as much. With up to 32 queries that differ, it tries all
-    permutations, and the p-value is exact. Otherwise it tries a random group of 1,048,576. The t-test
-    uses the contribution of each query to the difference of the (weighted) means.
-
-    Args:
-        values: the values, as in :func:`intervals`.
-        weight: the weights, as in :func:`intervals`.
-        pairs: for each difference, the row and the row that is subtracted from it.
-        alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
-        margin: one margin, or one for each pair; differences must then be symmetric around their mean.
-        seed: the random seed.
-        parts: parts of the queries, as in :func:`intervals`.
-
-    Returns:
-        Arrays of shape ``(pairs,)``; with parts ``(pairs, parts)``.
-
-    Raises:
-        ValueError: a row has values for fewer than two queries, and there are no parts.
-
-    >>> tests = paired_tests(np.array([[.9, .8, .7], [.5, .6, .1]]), pairs=[(0, 1)])
-    >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 permutations differ as much
-    (0.25, 0.0742)
+    means then differ at least as much. With up to 32 queries that differ, it tries all permutations, and the p-value is
+    exact. Otherwise it tries a random group of 1,048,576. The t-test uses the contribution of each query to the
+    difference of the (weighted) means. With a margin, differences must be symmetric around their mean.
     """
     two_sided = alternative == "two-sided"
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
@@ -12403,9 +12324,7 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
     Each permutation combines one of the first half of the queries with one of the second half.
     """
     rows, queries = shares.shape
-    step = max(
-        1, SIGNS_AT_A_TIME >> (queries + 1) // 2
-    )  # rows at a time, so that the processor's cache holds their sums
+    step = max(1, SIGNS_AT_A_TIME >> (queries + 1) // 2)  # rows whose sums the processor's cache holds
     if rows > step:
         return np.concatenate([_exact_p(shares[at : at + step], two_sided) for at in range(0, rows, step)])
     total = shares.sum(axis=1)
@@ -12433,11 +12352,7 @@ def _sampled_p(rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided:
     identity (Hemerik & Goeman, TEST 2018; Koning & Hemerik, Biometrika 2024). Any two permutations are independent, so
     its variance is that of a random sample.
 
-    Args:
-        rows: the rows of weighted values; the last row has the weights.
-        pairs: two rows, and the amount to add to their difference.
-        two_sided: count sums that are as far from 0 on either side.
-        seed: the random seed of the words.
+    The last of the rows has the weights. A pair is two rows and the amount to add to their difference.
     """
     words = np.random.default_rng(seed).integers(1 << SAMPLED, size=rows.shape[1])
     last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
@@ -12498,20 +12413,8 @@ def power(
     """Return the difference that the queries detect, and the number of queries needed to detect the observed one.
 
     Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution. With unequal
-    weights, the queries count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965); fewer than two
-    detect nothing.
-
-    Args:
-        values: the values, as in :func:`paired_tests`.
-        weight: the weights, as in :func:`paired_tests`.
-        pairs: the pairs of rows, as in :func:`paired_tests`.
-        alternative: the hypothesis, as in :func:`paired_tests`.
-        margin: the margin, as in :func:`paired_tests`.
-        parts: parts of the queries, as in :func:`intervals`.
-
-    >>> found = power(np.array([[.9, .8, .7, .6], [.5, .6, .1, .6]]), pairs=[(0, 1)])
-    >>> float(found.min_detectable[0].round(4)), int(found.queries_needed[0])
-    (0.5494, 8)
+    weights, the queries count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965); fewer than two detect
+    nothing.
     """
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
@@ -12554,9 +12457,7 @@ def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
 def detectable_t(queries: Floats, two_sided: bool) -> Floats:
     """Return the distance of a mean from 0, in standard errors, at which the t-test detects it with this power."""
     special = scipy_special()
-    distinct, at = np.unique(
-        queries, return_inverse=True
-    )  # there are few distinct numbers of queries, and each takes long to compute
+    distinct, at = np.unique(queries, return_inverse=True)  # few numbers, and each takes long to compute
     critical = special.stdtrit(distinct - 1, 1 - LEVEL / (1 + two_sided))
     return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
 
@@ -12572,26 +12473,12 @@ def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
 
 
 def is_regression(difference: float, p: float, *, max_drop: float, alpha: float) -> bool:
-    """Return whether a mean drops by more than `max_drop` and the drop is significant.
-
-    Args:
-        difference: the mean minus the mean of the baseline.
-        p: the p-value of a one-sided test of whether it is lower, corrected if several measures are tested.
-        max_drop: the drop that is tolerated.
-        alpha: the significance level of the test.
-
-    >>> [is_regression(-0.02, p, max_drop=drop, alpha=0.05) for p, drop in ((0.01, 0.01), (0.01, 0.02), (0.06, 0.01))]
-    [True, False, False]
-    """
+    """Return whether a mean drops by more than `max_drop`, and a one-sided test says so at the level `alpha`."""
     return falls_beyond(difference, max_drop) and p <= alpha
 
 
 def holm(p_values: Floats) -> Floats:
-    """Correct p-values for their number, so that the probability of any false discovery is bounded (Holm, 1979).
-
-    >>> holm(np.array([.01, .04, .03])).tolist()
-    [0.03, 0.06, 0.06]
-    """
+    """Correct p-values for their number, so that the probability of any false discovery is bounded (Holm, 1979)."""
     order = np.argsort(p_values, kind="stable")
     corrected = np.empty(len(p_values))
     corrected[order] = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))
@@ -12621,11 +12508,7 @@ def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Fl
 def _prepared(
     values: Floats, weight: Floats | None, pairs: Sequence[tuple[int, int]], parts: Parts | None
 ) -> tuple[Parts, list[tuple[list[int], Block]], Floats, Floats]:
-    """Return the parts (by default all queries), the rows and blocks that count, the scaled values and their divisors.
-
-    Raises:
-        ImportError: SciPy is missing, even if no figure needs it.
-    """
+    """Return the parts, the groups of rows and blocks that count, the scaled values, and their divisors."""
     scipy_special()
     split = Parts([values.shape[1]]) if parts is None else parts
     return split, _statistics_significance_alike(values, weight, parts, split), *scaled(values, pairs, split)
@@ -12640,11 +12523,7 @@ def _relative(weight: Floats | None, block: Block) -> Floats:
 
 
 def _statistics_significance_alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
-    """Return groups of rows with values for the same queries, and each block of parts with at least two such queries.
-
-    Raises:
-        ValueError: fewer than two queries have a value, and there are no parts.
-    """
+    """Return groups of rows with values for the same queries, and their blocks of parts with two queries or more."""
     valued = ~np.isnan(values)
     if weight is not None:
         valued &= weight > 0
@@ -12717,13 +12596,7 @@ class Score(NamedTuple):
         return None if self.queries is None else queries - self.queries
 
     def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
-        """Return the cells of tables by their headings; the heading of the interval is its level.
-
-        Args:
-            level: the heading of the interval.
-            places: the number of decimal places.
-            queries: the number of queries, in the mean or not.
-        """
+        """Return the cells of tables by their headings; `queries` are all queries, in the mean or not."""
         return {
             "queries": counted_text(self.queries, queries),
             "mean": number_text(self.value, places),
@@ -12740,11 +12613,6 @@ def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, plac
     """Return the cells of means and their intervals: first the headings, then a list for each row.
 
     Before each mean is the number of its queries; if all measures of a row have the same number, only before the first.
-
-    Args:
-        rows: scores by name, each with the number of queries.
-        level: the heading of intervals.
-        places: the number of decimal places.
     """
     alike = all(len({score.queries for score in scores.values()}) == 1 for scores, _ in rows)
 
@@ -12794,11 +12662,7 @@ class Resampling(NamedTuple):
 
     @classmethod
     def parse(cls, confidence: Any, seed: Any = 0) -> "Resampling":
-        """Check the options of intervals and tests.
-
-        Raises:
-            ValueError: a value is not allowed; names the option, the value and the allowed values.
-        """
+        """Check the options of intervals and tests."""
         return cls(between_0_and_1("confidence", confidence, 0.95), whole("seed", seed, 0))
 
     @property
@@ -12911,13 +12775,7 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
 def score_system(
     columns: PerQuery, options: Options, confidence: float, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name for each part of the queries; by default, all queries are one part.
-
-    A single query has a score without an interval.
-
-    Raises:
-        ValueError: no query has a value, and there are no parts.
-    """
+    """Return the scores by name for each part of a system's queries; without parts, for all, or an error."""
     values, weight = np.stack([columns[name] for name in options.names]), columns.get("weight")
     split = Parts([values.shape[1]]) if parts is None else parts
     ends = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
@@ -12942,10 +12800,7 @@ def score_slices(parts: Slices, columns: PerQuery, options: Options, confidence:
 def make_scores(
     columns: PerQuery, options: Options, ends: Intervals, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
-
-    There are scores for each part of the queries; by default, all queries are one part.
-    """
+    """Return the scores by name for each part of the queries, from columns and the intervals of their means."""
     queries, weight = len(columns["ideal"]), columns.get("weight")
     parts = Parts([queries]) if parts is None else parts
     low, high, error = (each.reshape(-1, parts.number) for each in ends)
@@ -12985,11 +12840,7 @@ def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> N
 def _means(
     name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None, counted: NDArray[np.bool_], parts: Parts
 ) -> NDArray[np.float64]:
-    """Return the mean of each part over the queries that have a value; nan if there are none.
-
-    Raises:
-        ValueError: the sum of a part overflows.
-    """
+    """Return the mean of each part over the queries that have a value; nan if there are none."""
     valued = ~np.isnan(values)
     means = np.full(parts.number, np.nan)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -13015,17 +12866,11 @@ def greatest_values(options: Options) -> NDArray[np.float64]:
 
 
 class Piece(NamedTuple):
-    """Some slices that follow each other.
+    """Some slices that follow each other."""
 
-    Attributes:
-        values: the values of the slices.
-        queries: all their queries, slice after slice.
-        parts: the slices as parts of these queries.
-    """
-
-    values: list[Value]
-    queries: NDArray[np.intp]
-    parts: Parts
+    values: list[Value]  # the values of the slices
+    queries: NDArray[np.intp]  # all their queries, slice after slice
+    parts: Parts  # the slices as parts of these queries
 
 
 def in_pieces(slices: Slices) -> Iterator[Piece]:
@@ -13056,11 +12901,7 @@ ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]
 
 
 def flat_scores(parts: ScoresByPart) -> dict[str, float]:
-    """Return scores and the ends of their intervals under separate names, as trackers log them.
-
-    Raises:
-        ValueError: two values would have the same name.
-    """
+    """Return scores and the ends of their intervals under names that all differ, as trackers log them."""
     flat: dict[str, float] = {}
     for part, _, scores in parts:
         for name, score in scores.items():
@@ -13166,11 +13007,7 @@ class Testing(NamedTuple):
 
     @classmethod
     def parse(cls, alternative: Any, margin: Any, corrected_over: Any, paired: Any = True) -> "Testing":
-        """Check the options of the tests.
-
-        Raises:
-            ValueError: a value is not allowed; names the option, the value and the allowed values.
-        """
+        """Check the options of the tests."""
         choice("alternative", alternative, ("two-sided", "greater", "less"))
         margin = in_units("margin", margin)
         if margin and alternative == "two-sided":
@@ -13198,9 +13035,7 @@ class Testing(NamedTuple):
     def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
         """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
 
-        Args:
-            pairs: the pairs; each has the bounds of its difference as `low_holm` and `high_holm`.
-            confidence: the confidence of the intervals that are not corrected.
+        In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that of `low` and `high`.
         """
         p_holm, p_t_holm = (self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t"))
         low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
@@ -13376,11 +13211,7 @@ class Pair(NamedTuple):
 
 
 def system_names(systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions") -> list[str]:
-    """Check the names of systems, and return them.
-
-    Raises:
-        ValueError: there are fewer than two, a name is not plain text, or the baseline is not one of them.
-    """
+    """Return the names of systems: at least two, plain text, and the baseline among them."""
     if not isinstance(systems, Mapping) or len(systems) < 2:
         given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
         raise ValueError(f"{argument} must map the names of at least two systems to their {content}; got {given}")
@@ -13466,12 +13297,7 @@ def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
 
 
 def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
-    """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known.
-
-    Args:
-        columns: the columns of each query.
-        unmatched: as in `Rankings`.
-    """
+    """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known."""
     if unmatched:
         return [f"{unmatched[0].upper()}{unmatched[1:]}."]
     sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
@@ -13597,14 +13423,7 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
 def notes_on_slices(
     pairs: Sequence[Pair], testing: Testing, compared: Collection[Value], slices: Sequence[Value]
 ) -> list[str]:
-    """Return notes on the correction of p-values in slices, and on slices that are not compared.
-
-    Args:
-        pairs: the pairs of all queries.
-        testing: the hypotheses of the tests.
-        compared: the slices that are compared.
-        slices: all slices.
-    """
+    """Return notes on the correction of p-values in slices, and on slices that are not compared."""
     sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
@@ -14004,9 +13823,6 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
     """Return a Matplotlib figure of the means of several systems with their intervals, and of their slices.
 
     The first measure is shown, at each cutoff in a panel; slices follow at its first cutoff.
-
-    Raises:
-        ImportError: Matplotlib is missing.
     """
     one = next(iter(reports.values()))
     first = next(iter(one.scores))
@@ -16585,26 +16401,11 @@ def welch(
     alternative: str = "two-sided",
     margin: float = 0.0,
 ) -> dict[str, Any]:
-    """Return the interval of the difference of two means, and the test of it.
+    """Return the interval of the difference of two means and Welch's test of it, under the names of a `Pair`.
 
     The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither sample has any variance.
     Then p is that of the permutation test, and the interval follows from those of the means (Newcombe, Statistics in
-    Medicine 1998).
-
-    Args:
-        samples: the values of each of two samples, at least two of each.
-        intervals: the interval of the mean of each sample.
-        confidence: the confidence of these intervals, and of the one that is returned.
-        alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
-        margin: the margin.
-
-    Returns:
-        ``difference``, ``low``, ``high``, ``standard_error``, ``degrees_of_freedom``, ``p``, and ``min_detectable``,
-        the smallest difference that such a test detects at the 5% level with 80% power; nan if it is unknown.
-
-    >>> found = welch((np.array([.9, .8, .7]), np.array([.5, .6, .1, .2])), ((.5, .9), (.1, .7)))
-    >>> {name: round(found[name], 4) for name in ("difference", "low", "high", "p")}
-    {'difference': 0.45, 'low': 0.0904, 'high': 0.8096, 'p': 0.025}
+    Medicine 1998). Each sample has at least two values.
     """
     student, two_sided = scipy_special(), alternative == "two-sided"
     size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # no square overflows
@@ -16833,12 +16634,7 @@ def plot_means(
 ) -> None:
     """Draw a row for each system: its mean, on the interval of its difference from the reference.
 
-    Args:
-        axes: the Matplotlib Axes.
-        scores: the scores of the systems, in the order of the rows.
-        pairs: the pairs that include the reference, by the name of the other system.
-        measure: the name of the scores.
-        testing: the hypotheses of the tests.
+    Pairs have the reference in them, by the name of the other system.
     """
     (reference,) = scores.keys() - pairs.keys()
     mean = scores[reference][measure].value
@@ -16891,14 +16687,7 @@ def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice]
 
 
 def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
-    """Draw the difference of each query, the greatest on top; the most extreme ones have labeled rows.
-
-    Args:
-        axes: the Matplotlib Axes.
-        ids: the ids of the queries.
-        difference: their differences; those that are nan are omitted.
-        label: what the differences are.
-    """
+    """Draw the difference of each query, the greatest on top; the most extreme ones have labeled rows."""
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
     difference, names = difference[order], [str(ids[at]) for at in order.tolist()]
     middle = slice(EXTREMES, -EXTREMES) if len(names) > 3 * EXTREMES else slice(0, 0)
@@ -17289,11 +17078,7 @@ def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level:
 def _saved_columns(
     queries: pa.Table, systems: Sequence[str], names: Sequence[str], paired: bool
 ) -> dict[str, PerQuery]:
-    """Return the columns of queries of each system from a saved table.
-
-    Raises:
-        ValueError: the systems do not follow each other, or have different queries although they are paired.
-    """
+    """Return the columns of queries of each system from a saved table."""
     tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
     shared = [name for name in SHARED if name in queries.column_names]
     in_order = pa.concat_tables(tables)["system"] == queries["system"]
@@ -17489,11 +17274,7 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str], pai
 
 
 def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
-    """Return the order of each system's scores, from those that are given by system.
-
-    Raises:
-        ValueError: a name is not that of a system, or an order is another word.
-    """
+    """Return the order of each system's scores, from the orders that are given by system."""
     for name in score_order:
         choice("a system in score_order", name, names)
     return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
@@ -17509,11 +17290,8 @@ def _columns_of_systems(
 ) -> tuple[dict[str, PerQuery], dict[str, str]]:
     """Return the columns of queries for each system, and `Rankings.unmatched` of some; each input is read once.
 
-    Args:
-        runs: the predictions of each system.
-        inputs: the inputs that all systems share.
-        options: the options of each system, which differ in the order of scores only.
-        same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
+    The options of the systems differ only in the order of scores. With `same_queries`, a judged query that only some
+    systems rank is an error.
     """
     inputs = from_files(inputs)
     shared, *_ = options.values()
@@ -17628,11 +17406,7 @@ def compare_reports(
 
 
 def _report(name: str, report: Any) -> Report:
-    """Return a report that was passed as a report, as its dict, or as a JSON file.
-
-    Raises:
-        ValueError: it is something else; names the system and the file.
-    """
+    """Return a report that was passed as a report, as its dict, or as the path of a JSON file."""
     place, values = f"reports[{shown(name)}]", report
     if isinstance(report, (str, os.PathLike)):
         path = os.fspath(report)
@@ -17656,11 +17430,7 @@ def _report(name: str, report: Any) -> Report:
 
 
 def _same_signature(reports: Mapping[str, Report]) -> str:
-    """Return the signature of all reports.
-
-    Raises:
-        ValueError: the signatures differ; names the options.
-    """
+    """Return the signature of all reports; if they differ, the error names the options."""
     (first, signature), *others = ((name, report.signature) for name, report in reports.items())
     one = _choices(signature)
     names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
@@ -17682,12 +17452,7 @@ def _choices(signature: str) -> dict[str, str]:
 
 
 def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
-    """Return the tables of queries of reports, all in the order of the first.
-
-    Raises:
-        OtherQueriesError: they have different queries.
-        ValueError: they have different weights.
-    """
+    """Return the tables of queries of reports, all in the order of the first."""
     (first, report), *others = reports.items()
     ids = report.queries["query"].to_pylist()
     tables = {first: report.queries}

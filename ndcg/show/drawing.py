@@ -14,19 +14,12 @@ LINES = ("-", "--", ":", "-.")
 
 
 class Mark(NamedTuple):
-    """A value in a plot: a dot on the line of its interval.
+    """A value in a plot: a dot on the line of its interval."""
 
-    Attributes:
-        value: the position of the dot.
-        low: the lower end of the interval; nan if there is none.
-        high: the upper end.
-        filled: whether the dot is filled.
-    """
-
-    value: float
-    low: float
-    high: float
-    filled: bool = True
+    value: float  # the position of the dot
+    low: float  # the lower end of the interval; nan if there is none
+    high: float  # the upper end
+    filled: bool = True  # whether the dot is filled
 
 
 def figure_of(
@@ -34,16 +27,7 @@ def figure_of(
 ) -> tuple[Any, list[Any]]:
     """Return a figure without a window, with its axes in rows of four; or the user's axes with their figure.
 
-    Args:
-        panels: the number of panels to draw.
-        height: the height of each panel in inches.
-        width: its width in inches.
-        ax: axes to draw the first panels into.
-        figsize: width and height of the whole figure in inches, instead of those of panels.
-
-    Raises:
-        ImportError: Matplotlib is missing.
-        ValueError: ``ax`` or ``figsize`` has the wrong type, or both are set.
+    Height and width are those of a panel in inches, `figsize` that of the whole figure.
     """
     try:
         from matplotlib.axes import Axes
@@ -83,12 +67,9 @@ def draw_mark(axes: Any, mark: Mark, at: float, color: str, symbol: str = "o", *
 
 
 def draw_rows(axes: Any, rows: Sequence[tuple[str, Sequence[Mark]]], labels: Sequence[str] = ()) -> None:
-    """Draw rows of values with their intervals, the first on top.
+    """Draw rows of values with their intervals, the first on top; labels name the values of a row in a legend.
 
-    Args:
-        axes: the axes to draw into.
-        rows: the name of each row with its values, which are drawn close together with different colors and symbols.
-        labels: the names of the values of a row in a legend.
+    The values of a row are close together, with different colors and symbols.
     """
     for at, (_, marks) in enumerate(rows):
         for number, mark in enumerate(marks):

@@ -10,19 +10,12 @@ ERROR = "error"  # the message of a gate that could not decide
 
 
 class Case(NamedTuple):
-    """A test case.
+    """A test case."""
 
-    Attributes:
-        name: the measure.
-        result: "failure", "error", or else "system-out".
-        message: the verdict in one line.
-        text: the whole output, for a failure.
-    """
-
-    name: str
-    result: str
-    message: str
-    text: str = ""
+    name: str  # the measure
+    result: str  # "failure", "error", or else "system-out"
+    message: str  # the verdict in one line
+    text: str = ""  # the whole output, for a failure
 
 
 def junit_of(cases: Sequence[Case]) -> str:

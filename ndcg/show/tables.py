@@ -55,10 +55,7 @@ class Readable:
         return "\n\n".join([*tables, *remarks, *signature])
 
     def __str__(self) -> str:
-        tables = []
-        for table in self.tables():
-            tables.append(_plain(table))
-        return "\n\n".join([*tables, "\n".join(_sentences(self))])
+        return "\n\n".join([*map(_plain, self.tables()), "\n".join(_sentences(self))])
 
     def _repr_html_(self) -> str:
         """Return the HTML for notebooks."""

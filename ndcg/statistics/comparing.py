@@ -173,11 +173,7 @@ def _table_of_systems(columns: Mapping[str, PerQuery], names: Sequence[str], pai
 
 
 def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
-    """Return the order of each system's scores, from those that are given by system.
-
-    Raises:
-        ValueError: a name is not that of a system, or an order is another word.
-    """
+    """Return the order of each system's scores, from the orders that are given by system."""
     for name in score_order:
         choice("a system in score_order", name, names)
     return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
@@ -193,11 +189,8 @@ def _columns_of_systems(
 ) -> tuple[dict[str, PerQuery], dict[str, str]]:
     """Return the columns of queries for each system, and `Rankings.unmatched` of some; each input is read once.
 
-    Args:
-        runs: the predictions of each system.
-        inputs: the inputs that all systems share.
-        options: the options of each system, which differ in the order of scores only.
-        same_queries: raise an error for a system without a ranking for a judged query that another system ranks.
+    The options of the systems differ only in the order of scores. With `same_queries`, a judged query that only some
+    systems rank is an error.
     """
     inputs = from_files(inputs)
     shared, *_ = options.values()

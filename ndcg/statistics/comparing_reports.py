@@ -89,11 +89,7 @@ def compare_reports(
 
 
 def _report(name: str, report: Any) -> Report:
-    """Return a report that was passed as a report, as its dict, or as a JSON file.
-
-    Raises:
-        ValueError: it is something else; names the system and the file.
-    """
+    """Return a report that was passed as a report, as its dict, or as the path of a JSON file."""
     place, values = f"reports[{shown(name)}]", report
     if isinstance(report, (str, os.PathLike)):
         path = os.fspath(report)
@@ -117,11 +113,7 @@ def _report(name: str, report: Any) -> Report:
 
 
 def _same_signature(reports: Mapping[str, Report]) -> str:
-    """Return the signature of all reports.
-
-    Raises:
-        ValueError: the signatures differ; names the options.
-    """
+    """Return the signature of all reports; if they differ, the error names the options."""
     (first, signature), *others = ((name, report.signature) for name, report in reports.items())
     one = _choices(signature)
     names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
@@ -143,12 +135,7 @@ def _choices(signature: str) -> dict[str, str]:
 
 
 def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
-    """Return the tables of queries of reports, all in the order of the first.
-
-    Raises:
-        OtherQueriesError: they have different queries.
-        ValueError: they have different weights.
-    """
+    """Return the tables of queries of reports, all in the order of the first."""
     (first, report), *others = reports.items()
     ids = report.queries["query"].to_pylist()
     tables = {first: report.queries}

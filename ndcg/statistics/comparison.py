@@ -403,11 +403,7 @@ def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level:
 def _saved_columns(
     queries: pa.Table, systems: Sequence[str], names: Sequence[str], paired: bool
 ) -> dict[str, PerQuery]:
-    """Return the columns of queries of each system from a saved table.
-
-    Raises:
-        ValueError: the systems do not follow each other, or have different queries although they are paired.
-    """
+    """Return the columns of queries of each system from a saved table."""
     tables = [queries.filter(pc.equal(queries["system"], system)) for system in systems]
     shared = [name for name in SHARED if name in queries.column_names]
     in_order = pa.concat_tables(tables)["system"] == queries["system"]

@@ -73,13 +73,7 @@ class Score(NamedTuple):
         return None if self.queries is None else queries - self.queries
 
     def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
-        """Return the cells of tables by their headings; the heading of the interval is its level.
-
-        Args:
-            level: the heading of the interval.
-            places: the number of decimal places.
-            queries: the number of queries, in the mean or not.
-        """
+        """Return the cells of tables by their headings; `queries` are all queries, in the mean or not."""
         return {
             "queries": counted_text(self.queries, queries),
             "mean": number_text(self.value, places),
@@ -96,11 +90,6 @@ def mean_cells(rows: Sequence[tuple[Mapping[str, Score], int]], level: str, plac
     """Return the cells of means and their intervals: first the headings, then a list for each row.
 
     Before each mean is the number of its queries; if all measures of a row have the same number, only before the first.
-
-    Args:
-        rows: scores by name, each with the number of queries.
-        level: the heading of intervals.
-        places: the number of decimal places.
     """
     alike = all(len({score.queries for score in scores.values()}) == 1 for scores, _ in rows)
 
@@ -150,11 +139,7 @@ class Resampling(NamedTuple):
 
     @classmethod
     def parse(cls, confidence: Any, seed: Any = 0) -> "Resampling":
-        """Check the options of intervals and tests.
-
-        Raises:
-            ValueError: a value is not allowed; names the option, the value and the allowed values.
-        """
+        """Check the options of intervals and tests."""
         return cls(between_0_and_1("confidence", confidence, 0.95), whole("seed", seed, 0))
 
     @property
@@ -267,13 +252,7 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
 def score_system(
     columns: PerQuery, options: Options, confidence: float, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name for each part of the queries; by default, all queries are one part.
-
-    A single query has a score without an interval.
-
-    Raises:
-        ValueError: no query has a value, and there are no parts.
-    """
+    """Return the scores by name for each part of a system's queries; without parts, for all, or an error."""
     values, weight = np.stack([columns[name] for name in options.names]), columns.get("weight")
     split = Parts([values.shape[1]]) if parts is None else parts
     ends = intervals(values, weight, greatest=greatest_values(options), confidence=confidence, parts=split)
@@ -298,10 +277,7 @@ def score_slices(parts: Slices, columns: PerQuery, options: Options, confidence:
 def make_scores(
     columns: PerQuery, options: Options, ends: Intervals, parts: Parts | None = None
 ) -> list[dict[str, Score]]:
-    """Return the scores of a system by name, from the columns of its queries and the intervals of its means.
-
-    There are scores for each part of the queries; by default, all queries are one part.
-    """
+    """Return the scores by name for each part of the queries, from columns and the intervals of their means."""
     queries, weight = len(columns["ideal"]), columns.get("weight")
     parts = Parts([queries]) if parts is None else parts
     low, high, error = (each.reshape(-1, parts.number) for each in ends)
@@ -341,11 +317,7 @@ def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> N
 def _means(
     name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None, counted: NDArray[np.bool_], parts: Parts
 ) -> NDArray[np.float64]:
-    """Return the mean of each part over the queries that have a value; nan if there are none.
-
-    Raises:
-        ValueError: the sum of a part overflows.
-    """
+    """Return the mean of each part over the queries that have a value; nan if there are none."""
     valued = ~np.isnan(values)
     means = np.full(parts.number, np.nan)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -371,17 +343,11 @@ def greatest_values(options: Options) -> NDArray[np.float64]:
 
 
 class Piece(NamedTuple):
-    """Some slices that follow each other.
+    """Some slices that follow each other."""
 
-    Attributes:
-        values: the values of the slices.
-        queries: all their queries, slice after slice.
-        parts: the slices as parts of these queries.
-    """
-
-    values: list[Value]
-    queries: NDArray[np.intp]
-    parts: Parts
+    values: list[Value]  # the values of the slices
+    queries: NDArray[np.intp]  # all their queries, slice after slice
+    parts: Parts  # the slices as parts of these queries
 
 
 def in_pieces(slices: Slices) -> Iterator[Piece]:

@@ -13,11 +13,7 @@ ScoresByPart = Iterable[tuple[str | None, int, Mapping[str, Score]]]
 
 
 def flat_scores(parts: ScoresByPart) -> dict[str, float]:
-    """Return scores and the ends of their intervals under separate names, as trackers log them.
-
-    Raises:
-        ValueError: two values would have the same name.
-    """
+    """Return scores and the ends of their intervals under names that all differ, as trackers log them."""
     flat: dict[str, float] = {}
     for part, _, scores in parts:
         for name, score in scores.items():

@@ -85,12 +85,7 @@ def left_out_notes(systems: Sequence[PerQuery], options: Options) -> list[str]:
 
 
 def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
-    """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known.
-
-    Args:
-        columns: the columns of each query.
-        unmatched: as in `Rankings`.
-    """
+    """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known."""
     if unmatched:
         return [f"{unmatched[0].upper()}{unmatched[1:]}."]
     sides = [columns[name].any() for name in ("retrieved", "judged", "retrieved and judged") if name in columns]
@@ -216,14 +211,7 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
 def notes_on_slices(
     pairs: Sequence[Pair], testing: Testing, compared: Collection[Value], slices: Sequence[Value]
 ) -> list[str]:
-    """Return notes on the correction of p-values in slices, and on slices that are not compared.
-
-    Args:
-        pairs: the pairs of all queries.
-        testing: the hypotheses of the tests.
-        compared: the slices that are compared.
-        slices: all slices.
-    """
+    """Return notes on the correction of p-values in slices, and on slices that are not compared."""
     sentences = []
     if compared:
         together = len(testing.families(pairs)[0])

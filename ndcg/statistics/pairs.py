@@ -34,11 +34,7 @@ class Testing(NamedTuple):
 
     @classmethod
     def parse(cls, alternative: Any, margin: Any, corrected_over: Any, paired: Any = True) -> "Testing":
-        """Check the options of the tests.
-
-        Raises:
-            ValueError: a value is not allowed; names the option, the value and the allowed values.
-        """
+        """Check the options of the tests."""
         choice("alternative", alternative, ("two-sided", "greater", "less"))
         margin = in_units("margin", margin)
         if margin and alternative == "two-sided":
@@ -66,9 +62,7 @@ class Testing(NamedTuple):
     def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
         """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
 
-        Args:
-            pairs: the pairs; each has the bounds of its difference as `low_holm` and `high_holm`.
-            confidence: the confidence of the intervals that are not corrected.
+        In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that of `low` and `high`.
         """
         p_holm, p_t_holm = (self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t"))
         low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
@@ -244,11 +238,7 @@ class Pair(NamedTuple):
 
 
 def system_names(systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions") -> list[str]:
-    """Check the names of systems, and return them.
-
-    Raises:
-        ValueError: there are fewer than two, a name is not plain text, or the baseline is not one of them.
-    """
+    """Return the names of systems: at least two, plain text, and the baseline among them."""
     if not isinstance(systems, Mapping) or len(systems) < 2:
         given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
         raise ValueError(f"{argument} must map the names of at least two systems to their {content}; got {given}")

@@ -10,31 +10,18 @@ from ..measure.ties import Floats
 
 
 class Block(NamedTuple):
-    """Parts in which the same number of queries count.
+    """Parts in which the same number of queries count."""
 
-    Attributes:
-        parts: the indices of the parts.
-        queries: an index from values by query to a row for each of the parts.
-        size: the number of queries that count in each part.
-    """
-
-    parts: NDArray[np.intp]
-    queries: Any
-    size: int
+    parts: NDArray[np.intp]  # the indices of the parts
+    queries: Any  # an index from values by query to a row for each of the parts
+    size: int  # the number of queries that count in each part
 
 
 class Parts:
     """Queries in parts, such as slices: first all of the first part, then all of the second, and so on.
 
     Figures for many parts at once equal those of each part alone, to the last bit, because parts of the same size
-    become the rows of an array.
-
-    Args:
-        sizes: the number of queries in each part, at least one.
-
-    >>> parts = Parts([2, 1, 2])
-    >>> [(block.parts.tolist(), block.queries.tolist()) for block in parts.blocks(np.array([1, 1, 1, 0, 1], bool))]
-    [([1, 2], [[2], [4]]), ([0], [[0, 1]])]
+    become the rows of an array. No part is empty.
     """
 
     def __init__(self, sizes: Sequence[int] | NDArray[np.int64]) -> None:

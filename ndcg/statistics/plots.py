@@ -27,12 +27,7 @@ def plot_means(
 ) -> None:
     """Draw a row for each system: its mean, on the interval of its difference from the reference.
 
-    Args:
-        axes: the Matplotlib Axes.
-        scores: the scores of the systems, in the order of the rows.
-        pairs: the pairs that include the reference, by the name of the other system.
-        measure: the name of the scores.
-        testing: the hypotheses of the tests.
+    Pairs have the reference in them, by the name of the other system.
     """
     (reference,) = scores.keys() - pairs.keys()
     mean = scores[reference][measure].value
@@ -85,14 +80,7 @@ def plot_slices(axes: Any, slices: Slices, compared: Mapping[Any, ComparedSlice]
 
 
 def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
-    """Draw the difference of each query, the greatest on top; the most extreme ones have labeled rows.
-
-    Args:
-        axes: the Matplotlib Axes.
-        ids: the ids of the queries.
-        difference: their differences; those that are nan are omitted.
-        label: what the differences are.
-    """
+    """Draw the difference of each query, the greatest on top; the most extreme ones have labeled rows."""
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
     difference, names = difference[order], [str(ids[at]) for at in order.tolist()]
     middle = slice(EXTREMES, -EXTREMES) if len(names) > 3 * EXTREMES else slice(0, 0)

@@ -312,9 +312,6 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
     """Return a Matplotlib figure of the means of several systems with their intervals, and of their slices.
 
     The first measure is shown, at each cutoff in a panel; slices follow at its first cutoff.
-
-    Raises:
-        ImportError: Matplotlib is missing.
     """
     one = next(iter(reports.values()))
     first = next(iter(one.scores))

@@ -63,11 +63,7 @@ class Power(NamedTuple):
 
 
 def differences(one: Floats, other: Floats) -> Floats:
-    """Return ``one - other``, with 0 for differences that may be due to rounding.
-
-    >>> differences(np.array([.1 + .2, .5]), np.array([.3, .25])).tolist()
-    [0.0, 0.25]
-    """
+    """Return ``one - other``, with 0 for differences that may be due to rounding."""
     difference = np.asarray(one - other)
     return np.where(np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other)), 0.0, difference)
 
@@ -81,32 +77,16 @@ def intervals(
     confidence: float = 0.95,
     parts: Parts | None = None,
 ) -> Intervals:
-    """Return the intervals of the mean of each row, and of the differences of some of them.
+    """Return the intervals of the mean of each row, and of the differences of some pairs of rows.
 
     The interval of a difference is Student's t, as in the paired t-test. For the interval of a mean, the variance
     depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1 values (Wilson, 1927), or changes with
     the skewness of the values. Each end is the outer one that these two models give.
 
-    Args:
-        values: shape ``(rows, queries)``; nan for a query without a value, the same queries in both rows
-            of a pair. These queries are ignored.
-        weight: one weight per query, not negative; None: all equal.
-        pairs: for each difference, the row and the row that is subtracted from it.
-        greatest: the greatest value that a query can have, in all rows or in each; inf: no bound.
-            The least is 0. A row with values outside these bounds has no bound on that side.
-        confidence: the confidence level, between 0 and 1.
-        parts: parts of the queries to compute figures for, instead of all queries together.
-
-    Returns:
-        Arrays of shape ``(rows + pairs,)``; with parts ``(rows + pairs, parts)``, nan if fewer than two queries of
-        a part have a value.
-
-    Raises:
-        ValueError: a row has values for fewer than two queries, and there are no parts; weights are too far apart.
-
-    >>> found = intervals(np.array([[1, 1, 1, 0], [1, 1, 1, 1]]))
-    >>> found.low.round(2).tolist(), found.high.round(2).tolist()
-    ([0.3, 0.51], [0.95, 1.0])
+    `values` has shape ``(rows, queries)``, with nan where a query has no value, in both rows of a pair. They lie
+    between 0 and `greatest`; a row with values outside has no bound on that side. The arrays returned have shape
+    ``(rows + pairs,)``, and with parts ``(rows + pairs, parts)``, with nan if fewer than two queries of a part have a
+    value; without parts, that is an error.
     """
     student = scipy_special().stdtrit
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
@@ -173,13 +153,8 @@ def at_level(
 ) -> tuple[Floats, Floats]:
     """Return the ends of Student's t intervals of differences at another level.
 
-    Args:
-        difference: the differences.
-        ends: the lower and the upper end of each interval at a level.
-        error: their standard errors; if one is 0, the interval at that level is widened in proportion.
-        freedom: the degrees of freedom of Student's t.
-        beyond: the probability beyond each end of `ends`.
-        other: the probability beyond each end that is returned.
+    Beyond each end lies the probability `other` instead of `beyond`. If a standard error is 0, the given interval is
+    widened in proportion.
     """
     student, known = scipy_special().stdtrit, error > ROUNDING * np.abs(difference)
     reach = student(freedom, 1 - other)
@@ -222,31 +197,12 @@ def paired_tests(
     seed: int = 0,
     parts: Parts | None = None,
 ) -> Tests:
-    """Test whether the means of two rows differ, for each pair of rows.
+    """Test whether the means of two rows differ, for each pair of rows; shapes are as in `intervals`.
 
     The randomization test exchanges the scores of the two systems in some of the queries, and counts how often the
-    means then differ at least as much. With up to 32 queries that differ, it tries all
-    permutations, and the p-value is exact. Otherwise it tries a random group of 1,048,576. The t-test
-    uses the contribution of each query to the difference of the (weighted) means.
-
-    Args:
-        values: the values, as in :func:`intervals`.
-        weight: the weights, as in :func:`intervals`.
-        pairs: for each difference, the row and the row that is subtracted from it.
-        alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
-        margin: one margin, or one for each pair; differences must then be symmetric around their mean.
-        seed: the random seed.
-        parts: parts of the queries, as in :func:`intervals`.
-
-    Returns:
-        Arrays of shape ``(pairs,)``; with parts ``(pairs, parts)``.
-
-    Raises:
-        ValueError: a row has values for fewer than two queries, and there are no parts.
-
-    >>> tests = paired_tests(np.array([[.9, .8, .7], [.5, .6, .1]]), pairs=[(0, 1)])
-    >>> float(tests.randomization[0]), float(tests.t_test[0].round(4))  # 2 of the 8 permutations differ as much
-    (0.25, 0.0742)
+    means then differ at least as much. With up to 32 queries that differ, it tries all permutations, and the p-value is
+    exact. Otherwise it tries a random group of 1,048,576. The t-test uses the contribution of each query to the
+    difference of the (weighted) means. With a margin, differences must be symmetric around their mean.
     """
     two_sided = alternative == "two-sided"
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
@@ -289,9 +245,7 @@ def _exact_p(shares: Floats, two_sided: bool) -> Floats:
     Each permutation combines one of the first half of the queries with one of the second half.
     """
     rows, queries = shares.shape
-    step = max(
-        1, SIGNS_AT_A_TIME >> (queries + 1) // 2
-    )  # rows at a time, so that the processor's cache holds their sums
+    step = max(1, SIGNS_AT_A_TIME >> (queries + 1) // 2)  # rows whose sums the processor's cache holds
     if rows > step:
         return np.concatenate([_exact_p(shares[at : at + step], two_sided) for at in range(0, rows, step)])
     total = shares.sum(axis=1)
@@ -319,11 +273,7 @@ def _sampled_p(rows: Floats, pairs: Sequence[tuple[int, int, float]], two_sided:
     identity (Hemerik & Goeman, TEST 2018; Koning & Hemerik, Biometrika 2024). Any two permutations are independent, so
     its variance is that of a random sample.
 
-    Args:
-        rows: the rows of weighted values; the last row has the weights.
-        pairs: two rows, and the amount to add to their difference.
-        two_sided: count sums that are as far from 0 on either side.
-        seed: the random seed of the words.
+    The last of the rows has the weights. A pair is two rows and the amount to add to their difference.
     """
     words = np.random.default_rng(seed).integers(1 << SAMPLED, size=rows.shape[1])
     last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
@@ -384,20 +334,8 @@ def power(
     """Return the difference that the queries detect, and the number of queries needed to detect the observed one.
 
     Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution. With unequal
-    weights, the queries count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965); fewer than two
-    detect nothing.
-
-    Args:
-        values: the values, as in :func:`paired_tests`.
-        weight: the weights, as in :func:`paired_tests`.
-        pairs: the pairs of rows, as in :func:`paired_tests`.
-        alternative: the hypothesis, as in :func:`paired_tests`.
-        margin: the margin, as in :func:`paired_tests`.
-        parts: parts of the queries, as in :func:`intervals`.
-
-    >>> found = power(np.array([[.9, .8, .7, .6], [.5, .6, .1, .6]]), pairs=[(0, 1)])
-    >>> float(found.min_detectable[0].round(4)), int(found.queries_needed[0])
-    (0.5494, 8)
+    weights, the queries count as ``sum(weight) ** 2 / sum(weight ** 2)`` queries (Kish, 1965); fewer than two detect
+    nothing.
     """
     pairs = [(other, one) for one, other in pairs] if alternative == "less" else pairs
     split, groups, values, scale = _prepared(values, weight, pairs, parts)
@@ -440,9 +378,7 @@ def _queries_needed(effect: Floats, two_sided: bool) -> Floats:
 def detectable_t(queries: Floats, two_sided: bool) -> Floats:
     """Return the distance of a mean from 0, in standard errors, at which the t-test detects it with this power."""
     special = scipy_special()
-    distinct, at = np.unique(
-        queries, return_inverse=True
-    )  # there are few distinct numbers of queries, and each takes long to compute
+    distinct, at = np.unique(queries, return_inverse=True)  # few numbers, and each takes long to compute
     critical = special.stdtrit(distinct - 1, 1 - LEVEL / (1 + two_sided))
     return np.asarray(special.nctdtrinc(distinct - 1, 1 - POWER, critical))[at].reshape(queries.shape)
 
@@ -458,26 +394,12 @@ def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
 
 
 def is_regression(difference: float, p: float, *, max_drop: float, alpha: float) -> bool:
-    """Return whether a mean drops by more than `max_drop` and the drop is significant.
-
-    Args:
-        difference: the mean minus the mean of the baseline.
-        p: the p-value of a one-sided test of whether it is lower, corrected if several measures are tested.
-        max_drop: the drop that is tolerated.
-        alpha: the significance level of the test.
-
-    >>> [is_regression(-0.02, p, max_drop=drop, alpha=0.05) for p, drop in ((0.01, 0.01), (0.01, 0.02), (0.06, 0.01))]
-    [True, False, False]
-    """
+    """Return whether a mean drops by more than `max_drop`, and a one-sided test says so at the level `alpha`."""
     return falls_beyond(difference, max_drop) and p <= alpha
 
 
 def holm(p_values: Floats) -> Floats:
-    """Correct p-values for their number, so that the probability of any false discovery is bounded (Holm, 1979).
-
-    >>> holm(np.array([.01, .04, .03])).tolist()
-    [0.03, 0.06, 0.06]
-    """
+    """Correct p-values for their number, so that the probability of any false discovery is bounded (Holm, 1979)."""
     order = np.argsort(p_values, kind="stable")
     corrected = np.empty(len(p_values))
     corrected[order] = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))
@@ -507,11 +429,7 @@ def _margins(margin: float | Floats, pairs: Sequence[tuple[int, int]], scale: Fl
 def _prepared(
     values: Floats, weight: Floats | None, pairs: Sequence[tuple[int, int]], parts: Parts | None
 ) -> tuple[Parts, list[tuple[list[int], Block]], Floats, Floats]:
-    """Return the parts (by default all queries), the rows and blocks that count, the scaled values and their divisors.
-
-    Raises:
-        ImportError: SciPy is missing, even if no figure needs it.
-    """
+    """Return the parts, the groups of rows and blocks that count, the scaled values, and their divisors."""
     scipy_special()
     split = Parts([values.shape[1]]) if parts is None else parts
     return split, _alike(values, weight, parts, split), *scaled(values, pairs, split)
@@ -526,11 +444,7 @@ def _relative(weight: Floats | None, block: Block) -> Floats:
 
 
 def _alike(values: Floats, weight: Floats | None, parts: Parts | None, split: Parts) -> list[tuple[list[int], Block]]:
-    """Return groups of rows with values for the same queries, and each block of parts with at least two such queries.
-
-    Raises:
-        ValueError: fewer than two queries have a value, and there are no parts.
-    """
+    """Return groups of rows with values for the same queries, and their blocks of parts with two queries or more."""
     valued = ~np.isnan(values)
     if weight is not None:
         valued &= weight > 0

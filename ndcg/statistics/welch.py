@@ -18,26 +18,11 @@ def welch(
     alternative: str = "two-sided",
     margin: float = 0.0,
 ) -> dict[str, Any]:
-    """Return the interval of the difference of two means, and the test of it.
+    """Return the interval of the difference of two means and Welch's test of it, under the names of a `Pair`.
 
     The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither sample has any variance.
     Then p is that of the permutation test, and the interval follows from those of the means (Newcombe, Statistics in
-    Medicine 1998).
-
-    Args:
-        samples: the values of each of two samples, at least two of each.
-        intervals: the interval of the mean of each sample.
-        confidence: the confidence of these intervals, and of the one that is returned.
-        alternative: is the difference other than 0 ("two-sided"), "greater" than ``-margin`` or "less" than ``margin``?
-        margin: the margin.
-
-    Returns:
-        ``difference``, ``low``, ``high``, ``standard_error``, ``degrees_of_freedom``, ``p``, and ``min_detectable``,
-        the smallest difference that such a test detects at the 5% level with 80% power; nan if it is unknown.
-
-    >>> found = welch((np.array([.9, .8, .7]), np.array([.5, .6, .1, .2])), ((.5, .9), (.1, .7)))
-    >>> {name: round(found[name], 4) for name in ("difference", "low", "high", "p")}
-    {'difference': 0.45, 'low': 0.0904, 'high': 0.8096, 'p': 0.025}
+    Medicine 1998). Each sample has at least two values.
     """
     student, two_sided = scipy_special(), alternative == "two-sided"
     size = np.ldexp(1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1)  # no square overflows
