@@ -351,14 +351,7 @@ CONVENTIONS: dict[str, Convention] = {
 
 
 def convention_table(values: Mapping[str, float]) -> str:
-    """Return a Markdown table of the options that each convention sets, and its score for one example.
-
-    Args:
-        values: the nDCG of the example under the name of each convention.
-
-    >>> print(convention_table({"sklearn": .5921}).splitlines()[2])
-    | `"sklearn"` | scikit-learn `ndcg_score` | 0.5921 | linear | log | judged | given | average | 0 | raise | empty |
-    """
+    """Return a Markdown table of the options that each convention sets, and its nDCG of one example."""
     heads = ("gain", "discount", "ideal", "scores", "ties", "no relevant documents", "negative", "missing")
     lines = [f"| `convention=` | library | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
     for name, value in values.items():
@@ -398,37 +391,22 @@ WIDTH = 108  # the width of lines in docstrings
 
 
 class NamedDiscount(NamedTuple):
-    """A discount that has a name: the factor of the gain at rank i.
+    """A discount that has a name: the factor of the gain at rank i."""
 
-    Attributes:
-        formula: the discount of rank i, with b for the base of the logarithm.
-        base_above: a bound that the base must exceed; None if the formula has no logarithm.
-    """
-
-    formula: str
-    base_above: float | None = None
+    formula: str  # the discount of rank i, with b for the base of the logarithm
+    base_above: float | None = None  # a bound that the base must exceed; None if the formula has no logarithm
 
 
 class Option(NamedTuple):
-    """An option of `compute`.
+    """An option of `compute`."""
 
-    Attributes:
-        meaning: a phrase on the effect of the option.
-        words: the words it accepts, each with its meaning.
-        others: the other values it accepts.
-        default: the default in Python; None if the convention chooses the value.
-        usual: what None means, if no convention sets the option.
-        said_as: its name in the signature of a score; empty if the signature omits it.
-        unsaid: the values at which the signature omits it.
-    """
-
-    meaning: str
-    words: Mapping[str, str] = {}
-    others: str = ""
-    default: Any = None
-    usual: Any = None
-    said_as: str = ""
-    unsaid: tuple[Any, ...] = ()
+    meaning: str  # a phrase on the effect of the option
+    words: Mapping[str, str] = {}  # the words it accepts, each with its meaning
+    others: str = ""  # the other values it accepts
+    default: Any = None  # the default in Python; None if the convention chooses the value
+    usual: Any = None  # what None means, if no convention sets the option
+    said_as: str = ""  # its name in the signature of a score; empty if the signature omits it
+    unsaid: tuple[Any, ...] = ()  # the values at which the signature omits it
 
     @property
     def is_flag(self) -> bool:
@@ -690,12 +668,7 @@ def brief(names: Iterable[str], separator: str) -> str:
 
 
 def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
-    """Return an error message with the names that an entry point uses for arguments and options.
-
-    Args:
-        names: the entry point's name for each argument and option.
-        problem: the error.
-        setting: how the entry point writes an option with its value.
+    """Return an error message with an entry point's names for arguments and options; `setting` is how it sets one.
 
     >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
     '-k must be positive; --ties last needs k'
@@ -768,18 +741,10 @@ LOWEST = np.finfo(np.float64).min
 
 
 def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
-    """Return the ``ranks`` highest gains of each query, in descending order.
+    """Return the ``ranks`` highest gains of each query, in descending order, as (queries, ranks).
 
-    Args:
-        gains: shape ``(queries, documents)``.
-        ranks: the number of ranks, at most the number of documents.
-        lowest: the lowest gain, or a lower value.
-
-    Returns:
-        Shape ``(queries, ranks)``, in memory from the last rank to the first.
-
-    >>> ideal_gains(np.array([[1.0, 3.0, 2.0]]), ranks=2, lowest=0.0).tolist()
-    [[3.0, 2.0]]
+    In memory, they lie from the last rank to the first. There are at least as many documents as ranks, and no gain is
+    below ``lowest``.
     """
     height = grid_height(gains.shape[1], ranks)
     shortlist = _shortlist(gains, ranks, height, exact=True) if height > 1 else None
@@ -787,9 +752,8 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     beyond = ordered.shape[1] - ranks
     single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
     if single is not None and (single is ordered or (single == ordered).all()):
-        single.view(np.int32).sort(
-            axis=1
-        )  # exact for grades; as integers, their bits sort in the same order, and faster
+        # exact for grades; as integers, their bits sort in the same order, and faster
+        single.view(np.int32).sort(axis=1)
         ordered = single
     else:
         ordered.sort(axis=1)
@@ -799,21 +763,11 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
 def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
     """Return the gain at ranks 1..``ranks`` by descending score, and the highest score, except for its last bits.
 
+    A score of ``-inf`` is that of a document without a rank. Ties are ``"average"``, so that documents with equal
+    scores share their mean gain (McSherry & Najork, ECIR 2008), or which of them ranks first: ``"first"``, ``"last"``,
+    ``"best"`` or ``"worst"``. In memory, the gains lie from the last rank to the first.
+
     One document more than ``ranks`` is found, to see whether a tie crosses the cutoff.
-
-    Args:
-        score: shape ``(queries, documents)``; ``-inf`` for a document without a rank.
-        gains: shape ``(queries, documents)``.
-        ranks: the number of ranks, at most the number of documents.
-        ties: ``"average"``: documents with equal scores share their mean gain (McSherry & Najork, ECIR 2008); or which
-            of them ranks first: ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-
-    Returns:
-        The gains, shape ``(queries, ranks)``, in memory from the last rank to the first.
-
-    >>> score, gains = np.array([[0.5, 0.5, 0.9]]), np.array([[4.0, 2.0, 1.0]])
-    >>> ranked_gains(score, gains, ranks=2, ties="average")[0].tolist()
-    [[1.0, 3.0]]
     """
     if ties not in ("average", "last"):
         score, gains = _last_of_equals_first(score, gains, ties)
@@ -849,10 +803,7 @@ def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floa
 
 
 def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, NDArray[np.int64], int]:
-    """Find the ``count`` highest scores of each query.
-
-    Returns:
-        Their keys, ascending; the numbers of their documents; the mask of the bits that hold these numbers.
+    """Return the keys of each query's ``count`` highest scores, ascending, with document numbers and their bits.
 
     The lowest bits of each score, as many as it takes to number the documents of the block, are replaced with the
     document's number. Only neighbors that agree in all other bits can be tied or out of order.
@@ -910,9 +861,8 @@ def _settled_gains(
 def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[slice | NDArray[np.intp], Mask]:
     """Sort the numbers of documents with nearly equal scores by their exact scores; overwrite both arrays.
 
-    Returns:
-        The positions, in the flat array, of documents that are nearly tied with a neighbor; which of these have exactly
-        the score of the one before.
+    Returned are the positions, in the flat array, of documents that are nearly tied with a neighbor, and which of these
+    have exactly the score of the one before.
     """
     tied = near.ravel()
     member = tied.copy()  # every document in a run of near ties, including the first
@@ -1014,13 +964,9 @@ NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
 class InvalidRankingError(ValueError):
-    """A value that is not valid in a ranking, and its place.
+    """A value that is not valid in the array "relevance" or "score", and its place.
 
-    Attributes:
-        array: ``"relevance"`` or ``"score"``.
-        query: the index of the query, from 0.
-        position: the index of the document in that query, from 0; None for the whole query.
-        problem: the error, and how to correct it.
+    Queries and positions are numbered from 0; without a position, the whole query is meant.
     """
 
     def __init__(self, array: str, query: int, position: int | None, problem: str) -> None:
@@ -1068,21 +1014,8 @@ class _Block(NamedTuple):
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
     """Return the discount of ranks 1..``ranks``: the factor of the gain at each rank.
 
-    Args:
-        ranks: the number of ranks.
-        log_base: the base b of the logarithm.
-        discount: one of ``DISCOUNTS`` by its name: ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of
-            Järvelin & Kekäläinen (2002); a sequence of the discounts of rank 1, 2, 3, …; or a function from an array
-            of ranks to their discounts.
-
-    Raises:
-        ValueError: the sequence is shorter than the ranks; the results of the function are not discounts.
-
-    >>> for discount in ("log", "reciprocal", "jarvelin"):
-    ...     print(discount, discounts(4, discount=discount).round(4).tolist())
-    log [1.0, 0.6309, 0.5, 0.4307]
-    reciprocal [1.0, 0.5, 0.3333, 0.25]
-    jarvelin [1.0, 1.0, 0.6309, 0.5]
+    ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of Järvelin & Kekäläinen (2002). A sequence has the
+    discounts of rank 1, 2, 3, …; a function returns the discounts of an array of ranks.
     """
     rank = np.arange(1, ranks + 1)
     if isinstance(discount, str):
@@ -1144,26 +1077,14 @@ def measure_queries(
 ) -> dict[str, Floats]:
     """Return the values of every query at every cutoff: for each measure an array of shape ``(cutoffs, queries)``.
 
-    Args:
-        relevance: real numbers, shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``.
-        score: real numbers in the same shape; higher scores rank first, ``-inf`` is the same as not retrieved.
-        offsets: for 1-D arrays, the start of each query and the end of the last one: shape ``(queries + 1,)``.
-        judged: False for an unjudged document: it has a rank with gain 0, and is not in the ideal; None for all.
-        retrieved: False for a document that was not retrieved: it has no rank, but is in the ideal; None for all.
-        measures: some of ``nDCG``, ``DCG``, ``IDCG`` and ``CG``.
-        cutoffs: the numbers of ranks that count, each a positive integer or None for all.
-        gain: one of ``GAINS`` by its name, gains by label, or a function from relevances to gains.
-        discount: the discount of the ranks, as in ``discounts``.
-        log_base: the base of the discount's logarithm, positive and not 1.
-        ideal: the documents of the ideal: all ``"judged"`` ones; these ``"truncated"`` to as many as were retrieved;
-            only the ``"retrieved"`` ones; or ``"full"``, the highest gain at all ranks up to each cutoff.
-        ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-        zero_division: the nDCG of a query with an ideal DCG that is not positive; ``"perfect_if_empty"``: 1 if no
-            judged document has a gain above 0 and nothing was retrieved, else 0.
-        negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
+    Relevance and score are real numbers of shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``,
+    which are the start of each query and the end of the last one. Higher scores rank first; ``-inf`` is the same as not
+    retrieved. A document that is not ``judged`` has a rank with gain 0, and is not in the ideal; one that is not
+    ``retrieved`` has no rank, but is in the ideal; None marks all of them. A cutoff is a positive integer, or None for
+    all ranks. The other arguments are checked options of ``compute``, as `OPTIONS` describes them.
 
-    Raises:
-        InvalidRankingError: a value is NaN or infinite, a relevance is not allowed or has no gain, a sum overflows.
+    An `InvalidRankingError` tells that a value is NaN or infinite, a relevance is not allowed or has no gain, or a sum
+    overflows.
 
     >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
     >>> found = measure_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
@@ -1358,13 +1279,6 @@ def _gains_at_ranks(
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
     If no measure needs the ranking or the ideal, its array has 0 ranks.
-
-    Args:
-        block: the queries.
-        ranks: the number of ranks.
-        gains: the gain of every document.
-        lowest: the lowest gain.
-        definition: the measures, which are sums of these gains.
     """
     # float32 is read twice as fast, without loss
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)
@@ -1659,12 +1573,7 @@ class Options:
 
     @classmethod
     def parse(cls, **given: Any) -> "Options":
-        """Check the options of `compute`; None means the convention's choice.
-
-        Raises:
-            ValueError: a value is not allowed; names the option, the value and the allowed values.
-            TypeError: an option does not exist.
-        """
+        """Check the options of `compute`; None means the convention's choice."""
         # only hashable, immutable values; floats are excluded because 0.0 == -0.0
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
@@ -1680,12 +1589,7 @@ class Options:
     def of_method(
         cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = AGGREGATION_OPTIONS
     ) -> "Options":
-        """Check the options of a method that accepts those of `compute`, except some, in addition to its own.
-
-        Raises:
-            ValueError: as in `parse`.
-            TypeError: the method does not have an option; names the nearest one, or all options.
-        """
+        """Check the options of a method that accepts those of `compute`, except some, in addition to its own."""
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
@@ -1831,11 +1735,7 @@ def measure_of(name: str) -> str:
 
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return a value if it is one of several words.
-
-    Raises:
-        ValueError: it is none of them; names the nearest one.
-    """
+    """Return a value if it is one of several words; else the error names the nearest one."""
     if not isinstance(value, str) or value not in choices:
         near = nearest(value, choices) if isinstance(value, str) else ""
         hint = f'; did you mean "{near}"?' if near else ""
@@ -1856,33 +1756,21 @@ def is_real(value: Any) -> bool:
 
 
 def between_0_and_1(name: str, value: Any, example: float) -> float:
-    """Return a level, such as that of an interval.
-
-    Raises:
-        ValueError: it is not a number between 0 and 1, or is too close to 1 for float64.
-    """
+    """Return a level, such as that of an interval, which lies between 0 and 1, and not too close to 1."""
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
         raise ValueError(f"{name} must be between 0 and 1, such as {example}; got {shown(value)}")
     return float(value)
 
 
 def in_units(name: str, value: Any) -> float:
-    """Return an amount in units of the measure, if it is valid.
-
-    Raises:
-        ValueError: it is negative, infinite or not a number.
-    """
+    """Return an amount in units of the measure: a finite number, not negative."""
     if not is_real(value) or not 0 <= float(value) < math.inf:
         raise ValueError(f"{name} must be a finite number, at least 0, in units of the measure; got {shown(value)}")
     return float(value)
 
 
 def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
-    """Return an integer.
-
-    Raises:
-        ValueError: it is not an integer between `least` and `most`.
-    """
+    """Return an integer from `least` to `most`."""
     if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
         upper = "" if most == math.inf else f" and at most {most:,}"
         raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")
@@ -7713,11 +7601,7 @@ NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing
 
 
 def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
-    """Return the mean over queries under the name of each result, or a list with the value of each query.
-
-    Raises:
-        ValueError: the rankings are invalid; names the argument, query and position.
-    """
+    """Return the mean over queries under the name of each result, or a list with the value of each query."""
     if options.engine == "sklearn":
         return _score_by_sklearn(inputs, options)
     values = measure_inputs(inputs, options)
@@ -7742,10 +7626,7 @@ def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0) -> Va
 def measure_rankings(part: Rankings, options: Options, **other: Any) -> Values:
     """Return the values of each measure, of shape ``(cutoffs, queries)``: nan for a query that is skipped.
 
-    Args:
-        part: the rankings.
-        options: the options.
-        **other: kernel arguments that override the options.
+    Arguments of the kernel in `other` override the options.
     """
     measured = measure_queries(**part.arrays(), **{**options.scoring, **other})
     if options.missing == "skip":
@@ -7764,12 +7645,7 @@ def describe_queries(
 ) -> dict[str, NDArray[Any]]:
     """Return the columns that a function computes from pieces of the rankings, by name, with a row for each query.
 
-    Args:
-        describe: the function.
-        inputs: the rankings.
-        options: the options with which they are read and scored.
-        piece: the approximate number of documents per call of the function.
-        notify: a function that is called if no document was both retrieved and judged.
+    A piece has about `piece` documents. `notify` is called if no document was both retrieved and judged.
     """
 
     def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
@@ -7798,9 +7674,6 @@ def counted_parts(
     """Yield rankings part by part, with the index of their first query; show a progress bar from the second on.
 
     Once all are scored, `notify` is called if no document was both retrieved and judged.
-
-    Raises:
-        ValueError: there are no queries; a query is missing and `missing="raise"`.
     """
     before, bar = 0, None
     unmatched: set[str] = set()
@@ -7826,11 +7699,7 @@ def counted_parts(
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
-    """Raise an error for a file with a negative relevance, unless the options allow it.
-
-    Raises:
-        ValueError: names the first such line, even if the run does not have its document.
-    """
+    """Raise an error for the first line of a file with a negative relevance, unless the options allow it."""
     if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
         return
     negative = references.value < 0
@@ -7846,15 +7715,7 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
 
 
 def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
-    """Raise an error if a query is missing from rankings.
-
-    Args:
-        rankings: the rankings.
-        first_query: the index of their first query among all queries.
-
-    Raises:
-        ValueError: names the first missing query and the number of them.
-    """
+    """Raise an error for the first query that is missing from rankings, with the number of them."""
     missing = rankings.missing
     if not missing.any():
         return
@@ -7865,11 +7726,7 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
 
 
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
-    """Return inputs, with names of columns replaced by the columns of a DataFrame.
-
-    Raises:
-        ValueError: as in `columns_of`.
-    """
+    """Return inputs, with names of columns replaced by the columns of a DataFrame."""
     nothing_named = data is None and inputs.exclude is None and inputs.by is None
     return inputs if nothing_named else Inputs(**columns_of(data, inputs._asdict()))
 
@@ -7877,13 +7734,7 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments, with names of columns replaced by the columns of a DataFrame, or of a file for `by`.
 
-    Args:
-        data: the DataFrame.
-        arguments: names of columns, or other values. In a column of `sample_weight` or `by`, each row has the value of
-            its query.
-
-    Raises:
-        ValueError: as in `named_columns`; or rows of a query have different weights or slices.
+    In a column of `sample_weight` or `by`, each row has the value of its query.
     """
     named = {name: value for name, value in arguments.items() if name != "exclude"}
     columns = dict(zip(named, named_columns(data, **named), strict=True))
@@ -7992,11 +7843,7 @@ def from_file(argument: str, side: Any, score_order: str = "descending", qrels_f
 
 
 def check_rows(inputs: Inputs, options: Options) -> None:
-    """Check flat rows of queries that may have more rows elsewhere; raise only errors that no other row could correct.
-
-    Raises:
-        ValueError: a row is invalid; names the argument, query and row.
-    """
+    """Check flat rows of queries that may have more rows elsewhere, for errors that no other row could correct."""
     rankings = read(**inputs.rankings, **options.reading)
     with UserTerms(rankings):
         check_queries(**rankings.arrays(), gain=options.gain, negative_relevance=options.negative_relevance)
@@ -8005,9 +7852,7 @@ def check_rows(inputs: Inputs, options: Options) -> None:
 class UserTerms:
     """A context that rewrites errors of the kernel with the user's names for queries and arguments.
 
-    Args:
-        rankings: the rankings that are scored.
-        first_query: the index of their first query among all queries.
+    The first of the rankings' queries has the index `first_query` among all queries.
     """
 
     def __init__(self, rankings: Rankings, first_query: int = 0) -> None:
@@ -8058,11 +7903,7 @@ def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
 
 
 def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
-    """Return the mean of a result over the queries that have a value.
-
-    Raises:
-        ValueError: no query has a value, or their sum overflows.
-    """
+    """Return the mean of a result over the queries that have a value; it is an error if none has."""
     if weight is None and values.size:  # nearly always accurate enough
         with np.errstate(over="ignore"):
             value = float(values.mean())
@@ -8120,9 +7961,6 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
     """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
 
     Some formats leave excluded documents in place like this.
-
-    Raises:
-        ValueError: scikit-learn does not support these rankings.
     """
     relevance, score = rankings.relevance, rankings.score
     retrieved = (score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)).reshape(-1)
@@ -15111,30 +14949,20 @@ TOGETHER = 1000  # rows that were added one by one and are written as one batch
 
 
 class Contents(NamedTuple):
-    """The contents of a store, which are replaced and never modified.
+    """The contents of a store, which are replaced and never modified."""
 
-    Attributes:
-        rows: the number of rows of all tables.
-        end: the end of the valid bytes of the file.
-        schema: the schema of the last stream in the file.
-        pending: tables that are not yet in the file.
-        kept: tables in memory, if the store has no file.
-    """
-
-    rows: int = 0
-    end: int = MARK
-    schema: pa.Schema | None = None
-    pending: tuple[pa.Table, ...] = ()
-    kept: tuple[pa.Table, ...] = ()
+    rows: int = 0  # the number of rows of all tables
+    end: int = MARK  # the end of the valid bytes of the file
+    schema: pa.Schema | None = None  # the schema of the last stream in the file
+    pending: tuple[pa.Table, ...] = ()  # tables that are not yet in the file
+    kept: tuple[pa.Table, ...] = ()  # tables in memory, if the store has no file
 
 
 class Store:
     """A store of tables.
 
-    Args:
-        path: a file for another process; it is emptied first.
-        folder: the folder of a nameless file, for this process alone. Without path and folder, tables are kept in
-            memory.
+    They are in a file at a path, which another process reads; or in a nameless file in a folder, for this process
+    alone; else in memory.
     """
 
     def __init__(self, path: str | None = None, folder: str | None = None) -> None:
@@ -15148,23 +14976,14 @@ class Store:
             self._file.truncate(MARK)
 
     def add(self, contents: Contents, table: pa.Table) -> Contents:
-        """Return the contents with a table.
-
-        Raises:
-            OSError: the table does not fit into the file; the tables before it are kept.
-            ValueError: the file was removed, replaced or cut off.
-        """
+        """Return the contents with a table; if it does not fit into the file, the tables before it are kept."""
         if contents.pending and contents.pending[0].schema != table.schema:
             contents = self._written(contents)
         contents = contents._replace(rows=contents.rows + table.num_rows, pending=(*contents.pending, table))
         return self._written(contents) if table.num_rows > 1 or len(contents.pending) >= TOGETHER else contents
 
     def tables(self, contents: Contents) -> list[pa.Table]:
-        """Return its tables, memory-mapped if they are in the file: one table for each Arrow stream.
-
-        Raises:
-            ValueError: the file was removed, replaced or cut off.
-        """
+        """Return its tables, memory-mapped if they are in the file: one table for each Arrow stream."""
         if self._file is None:
             return [*contents.kept, *contents.pending]
         if not self.is_whole(contents):
@@ -15172,12 +14991,7 @@ class Store:
         return [*_mapped(self._file, contents.end), *contents.pending]
 
     def finish(self, contents: Contents) -> None:
-        """Write the pending tables, then the mark that tells another process that the file is complete.
-
-        Raises:
-            OSError: the table does not fit into the file; the tables before it are kept.
-            ValueError: the file was removed, replaced or cut off.
-        """
+        """Write the pending tables, then the mark that tells another process that the file is complete."""
         self._mark(self._append(self._written(contents), []))
 
     def reopen(self) -> None:
@@ -15253,11 +15067,7 @@ def is_finished(path: str) -> bool:
 
 
 def read_finished(path: str, process: int) -> list[pa.Table]:
-    """Return the tables that another process has written, memory-mapped: one for each Arrow stream.
-
-    Raises:
-        ValueError: the file is gone, or the process did not finish it.
-    """
+    """Return the tables that another process has written, memory-mapped: one for each Arrow stream."""
     problem = "is cut off: the process died before its compute, or another took its place"
     try:
         with io.FileIO(path) as file:
@@ -15299,21 +15109,15 @@ LOOK_AGAIN = 0.02  # seconds between checks of another process
 
 
 class Batch(NamedTuple):
-    """Queries that are added together.
+    """Queries that are added together."""
 
-    Attributes:
-        table: Arrow lists of scores and relevances, and the ids of the queries.
-        ids: these ids, if the queries have any.
-        score_order: the order in which the scores were given; those of the table are in descending order.
-        unmatched: the error if `exclude` has none of these queries; empty if it has some; None without `exclude`.
-        unmatched_ids: `unmatched` of their rankings.
-    """
-
-    table: pa.Table = NO_QUERIES
-    ids: frozenset[bytes] = frozenset()
+    table: pa.Table = NO_QUERIES  # Arrow lists of scores and relevances, and the ids of the queries
+    ids: frozenset[bytes] = frozenset()  # these ids, if the queries have any
+    # the order in which the scores were given; those of the table are in descending order
     score_order: str = "descending"
+    # the error if `exclude` has none of these queries; empty if it has some; None without `exclude`
     unmatched: str | None = None
-    unmatched_ids: str | None = None
+    unmatched_ids: str | None = None  # `unmatched` of their rankings
 
 
 class CacheFile(NamedTuple):
@@ -15324,36 +15128,22 @@ class CacheFile(NamedTuple):
 
 
 class BatchState(NamedTuple):
-    """The state of a metric.
+    """The state of a metric."""
 
-    Attributes:
-        pid: the process that added the batches.
-        files: the cache files of the current round of several processes: in process 0 those of all processes, its own
-            first; in the others only their own.
-        store: the store of the batches; None before the first.
-        contents: the contents of the store.
-        ids: the ids of the queries that were added, in sets of falling size.
-        score_order: as in `Batch`, of all batches of this process; empty before the first.
-        unmatched: as in `Batch`, of all batches together.
-        unmatched_ids: as in `Batch`, of the first batch that has any.
-        added: batches of this process that a `compute` has read but not yet scored.
-        rest: the same batches of each other process.
-        read: the files that they were read from.
-        handed_over: the file of the last round, which process 0 removes once it is scored.
-    """
-
-    pid: int = 0
+    pid: int = 0  # the process that added the batches
+    # the cache files of the current round of several processes: in process 0 those of all processes, its own first; in
+    # the others only their own
     files: tuple[CacheFile, ...] = ()
-    store: Any = None
-    contents: Contents = Contents()
-    ids: tuple[frozenset[bytes], ...] = ()
-    score_order: str = ""
-    unmatched: str | None = None
-    unmatched_ids: str | None = None
-    added: tuple[pa.Table, ...] = ()
-    rest: tuple[tuple[pa.Table, ...], ...] = ()
-    read: tuple[CacheFile, ...] = ()
-    handed_over: str | None = None
+    store: Any = None  # the store of the batches; None before the first
+    contents: Contents = Contents()  # the contents of the store
+    ids: tuple[frozenset[bytes], ...] = ()  # the ids of the queries that were added, in sets of falling size
+    score_order: str = ""  # as in `Batch`, of all batches of this process; empty before the first
+    unmatched: str | None = None  # as in `Batch`, of all batches together
+    unmatched_ids: str | None = None  # as in `Batch`, of the first batch that has any
+    added: tuple[pa.Table, ...] = ()  # batches of this process that a `compute` has read but not yet scored
+    rest: tuple[tuple[pa.Table, ...], ...] = ()  # the same batches of each other process
+    read: tuple[CacheFile, ...] = ()  # the files that they were read from
+    handed_over: str | None = None  # the file of the last round, which process 0 removes once it is scored
 
     @property
     def queries(self) -> int:
@@ -15442,11 +15232,7 @@ class Batches:
         return self._state.store is not None or bool(self._state.added or self._state.rest)
 
     def _batch(self, rankings: Rankings, score_order: str) -> Batch:
-        """Return queries as a batch.
-
-        Raises:
-            ValueError: a query was added before, or batches in another order of scores.
-        """
+        """Return queries as a batch, unless one was added before, or batches in another order of scores."""
         self._check_order(score_order)
         predictions, references = to_arrow(rankings)
         ids, column = [], pa.nulls(len(predictions))
@@ -15474,9 +15260,6 @@ class Batches:
 
         Python may run a signal handler at any call, including the one that releases the lock. If the caller does not
         get the result, the metric still has the batches that it came from.
-
-        Raises:
-            RuntimeError: another thread uses the metric, or another process has added its batches.
         """
         before = None
         try:
@@ -15517,14 +15300,10 @@ class Batches:
         score: Callable[[Inputs], Result],
         ignore_index: float | None,
     ) -> Result | None:
-        """Score the queries of this call and those added before; return None in processes other than 0.
+        """Score the queries that `read` returns and those added before; return None in processes other than 0.
 
-        Args:
-            read: a function that returns the queries of this call; None if there are none.
-            check: a function that rejects queries that cannot be scored, before they are combined with those of other
-                processes.
-            score: a function that scores all queries together.
-            ignore_index: the reference of padding, compared in the type of each batch.
+        `check` rejects queries that cannot be scored, before they are combined with those of other processes. The
+        reference of padding is compared in the type of each batch.
         """
 
         def step() -> tuple[BatchState, Result | None]:
@@ -15680,18 +15459,9 @@ class Batches:
             for file in others:
                 file.lock.release(force=True)
             raise
-        read = (*state.read, *state.files)
-        self._state = state = BatchState(
-            state.pid,
-            ids=state.ids,
-            score_order=state.score_order,
-            unmatched=state.unmatched,
-            unmatched_ids=state.unmatched_ids,
-            added=added,
-            rest=rest,
-            read=read,
-        )
-        return state
+        read = state._replace(added=added, rest=rest, read=(*state.read, *state.files))
+        self._state = read._replace(files=(), store=None, contents=Contents(), handed_over=None)
+        return self._state
 
     def _file(self, process: int | str) -> CacheFile:
         """Return the cache file of a process, or the one with a name."""
@@ -15871,9 +15641,6 @@ def joined(predictions: Any, references: Any, query_ids: Any, document_ids: Any,
     """Return one DataFrame with the columns of two: predictions, references, and the ids of queries and documents.
 
     Queries without judgments are left out, as where rankings are joined by ids.
-
-    Raises:
-        ValueError: one of them is not a Spark DataFrame, a column is missing, or ids differ in type.
     """
     names = {"query": query_ids, "document": document_ids}
     given = {name: column for name, column in names.items() if isinstance(column, str)}
@@ -15900,8 +15667,7 @@ def joined(predictions: Any, references: Any, query_ids: Any, document_ids: Any,
 def means(frame: Any, options: Options) -> dict[str, float]:
     """Return the mean of each result over all queries in the result of `prepare`: nan if no query has a value.
 
-    Raises:
-        ValueError: the first error of the executors, in alphabetical order; all weights are 0; there are no queries.
+    Of the errors of the executors, the first in alphabetical order is raised.
     """
     schema = "queries long, scale double, sums array<double>, weights array<double>, nulls array<int>, problem string"
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
@@ -15931,20 +15697,10 @@ def by_query(frame: Any, options: Options) -> Any:
 
 
 def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
-    """Return the columns that the executors read, with a row for each query.
+    """Return the columns that the executors read, with a row for each query; `columns` names them by argument.
 
     If a row was a document, `missing` has a number for each document of the query, because Spark's lists omit nulls:
     bit i is set if the i-th column of lists was null.
-
-    Args:
-        frame: the DataFrame.
-        columns: the name of the column for each argument of `compute_spark` that names one.
-        ties: the order of ties.
-        exclude: the DataFrame of documents to exclude.
-
-    Raises:
-        ValueError: a column is missing or has a wrong type; rows of Spark do not have this order of ties.
-        ImportError: PySpark is missing.
     """
     try:
         from pyspark.sql import functions
@@ -16063,14 +15819,7 @@ def _scores_spark_values(options: Options, batches: Iterable[pa.RecordBatch]) ->
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield sums over queries, with weights of at most 1 and their scale, and errors as text."""
     for table in _tables(batches):
-        row: dict[str, Any] = {
-            "queries": 0,
-            "scale": 0.0,
-            "sums": [0.0],
-            "weights": [0.0],
-            "nulls": [],
-            "problem": None,
-        }
+        row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "nulls": []}
         try:
             _, measured, weight = _scores_spark_measure(options, table)
             valued = [~np.isnan(values) for values in measured]
@@ -16136,11 +15885,9 @@ def _scores_spark_measure(
     sides, weight = [columns["prediction"], columns["reference"]], columns.get("sample_weight")
 
     def place(query: int) -> str:
-        return (
-            "a row (name a query column to learn which)"
-            if queries is None
-            else f"query {shown(queries[query].as_py())}"
-        )
+        if queries is None:
+            return "a row (name a query column to learn which)"
+        return f"query {shown(queries[query].as_py())}"
 
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)

@@ -18,37 +18,22 @@ WIDTH = 108  # the width of lines in docstrings
 
 
 class NamedDiscount(NamedTuple):
-    """A discount that has a name: the factor of the gain at rank i.
+    """A discount that has a name: the factor of the gain at rank i."""
 
-    Attributes:
-        formula: the discount of rank i, with b for the base of the logarithm.
-        base_above: a bound that the base must exceed; None if the formula has no logarithm.
-    """
-
-    formula: str
-    base_above: float | None = None
+    formula: str  # the discount of rank i, with b for the base of the logarithm
+    base_above: float | None = None  # a bound that the base must exceed; None if the formula has no logarithm
 
 
 class Option(NamedTuple):
-    """An option of `compute`.
+    """An option of `compute`."""
 
-    Attributes:
-        meaning: a phrase on the effect of the option.
-        words: the words it accepts, each with its meaning.
-        others: the other values it accepts.
-        default: the default in Python; None if the convention chooses the value.
-        usual: what None means, if no convention sets the option.
-        said_as: its name in the signature of a score; empty if the signature omits it.
-        unsaid: the values at which the signature omits it.
-    """
-
-    meaning: str
-    words: Mapping[str, str] = {}
-    others: str = ""
-    default: Any = None
-    usual: Any = None
-    said_as: str = ""
-    unsaid: tuple[Any, ...] = ()
+    meaning: str  # a phrase on the effect of the option
+    words: Mapping[str, str] = {}  # the words it accepts, each with its meaning
+    others: str = ""  # the other values it accepts
+    default: Any = None  # the default in Python; None if the convention chooses the value
+    usual: Any = None  # what None means, if no convention sets the option
+    said_as: str = ""  # its name in the signature of a score; empty if the signature omits it
+    unsaid: tuple[Any, ...] = ()  # the values at which the signature omits it
 
     @property
     def is_flag(self) -> bool:

@@ -312,14 +312,7 @@ CONVENTIONS: dict[str, Convention] = {
 
 
 def convention_table(values: Mapping[str, float]) -> str:
-    """Return a Markdown table of the options that each convention sets, and its score for one example.
-
-    Args:
-        values: the nDCG of the example under the name of each convention.
-
-    >>> print(convention_table({"sklearn": .5921}).splitlines()[2])
-    | `"sklearn"` | scikit-learn `ndcg_score` | 0.5921 | linear | log | judged | given | average | 0 | raise | empty |
-    """
+    """Return a Markdown table of the options that each convention sets, and its nDCG of one example."""
     heads = ("gain", "discount", "ideal", "scores", "ties", "no relevant documents", "negative", "missing")
     lines = [f"| `convention=` | library | nDCG | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
     for name, value in values.items():

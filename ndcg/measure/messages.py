@@ -32,12 +32,7 @@ def brief(names: Iterable[str], separator: str) -> str:
 
 
 def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") -> str:
-    """Return an error message with the names that an entry point uses for arguments and options.
-
-    Args:
-        names: the entry point's name for each argument and option.
-        problem: the error.
-        setting: how the entry point writes an option with its value.
+    """Return an error message with an entry point's names for arguments and options; `setting` is how it sets one.
 
     >>> in_words_of({"k": "-k", "ties": "--ties"}, 'k must be positive; ties="last" needs k', "{} {}")
     '-k must be positive; --ties last needs k'

@@ -123,12 +123,7 @@ class Options:
 
     @classmethod
     def parse(cls, **given: Any) -> "Options":
-        """Check the options of `compute`; None means the convention's choice.
-
-        Raises:
-            ValueError: a value is not allowed; names the option, the value and the allowed values.
-            TypeError: an option does not exist.
-        """
+        """Check the options of `compute`; None means the convention's choice."""
         # only hashable, immutable values; floats are excluded because 0.0 == -0.0
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
@@ -144,12 +139,7 @@ class Options:
     def of_method(
         cls, method: Callable[..., Any], k: Any, options: Mapping[str, Any], lacks: Sequence[str] = AGGREGATION_OPTIONS
     ) -> "Options":
-        """Check the options of a method that accepts those of `compute`, except some, in addition to its own.
-
-        Raises:
-            ValueError: as in `parse`.
-            TypeError: the method does not have an option; names the nearest one, or all options.
-        """
+        """Check the options of a method that accepts those of `compute`, except some, in addition to its own."""
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
@@ -295,11 +285,7 @@ def measure_of(name: str) -> str:
 
 
 def choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return a value if it is one of several words.
-
-    Raises:
-        ValueError: it is none of them; names the nearest one.
-    """
+    """Return a value if it is one of several words; else the error names the nearest one."""
     if not isinstance(value, str) or value not in choices:
         near = nearest(value, choices) if isinstance(value, str) else ""
         hint = f'; did you mean "{near}"?' if near else ""
@@ -320,33 +306,21 @@ def is_real(value: Any) -> bool:
 
 
 def between_0_and_1(name: str, value: Any, example: float) -> float:
-    """Return a level, such as that of an interval.
-
-    Raises:
-        ValueError: it is not a number between 0 and 1, or is too close to 1 for float64.
-    """
+    """Return a level, such as that of an interval, which lies between 0 and 1, and not too close to 1."""
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
         raise ValueError(f"{name} must be between 0 and 1, such as {example}; got {shown(value)}")
     return float(value)
 
 
 def in_units(name: str, value: Any) -> float:
-    """Return an amount in units of the measure, if it is valid.
-
-    Raises:
-        ValueError: it is negative, infinite or not a number.
-    """
+    """Return an amount in units of the measure: a finite number, not negative."""
     if not is_real(value) or not 0 <= float(value) < math.inf:
         raise ValueError(f"{name} must be a finite number, at least 0, in units of the measure; got {shown(value)}")
     return float(value)
 
 
 def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
-    """Return an integer.
-
-    Raises:
-        ValueError: it is not an integer between `least` and `most`.
-    """
+    """Return an integer from `least` to `most`."""
     if not is_real(value) or not isinstance(value, Integral) or not least <= int(value) <= most:
         upper = "" if most == math.inf else f" and at most {most:,}"
         raise ValueError(f"{name} must be an integer, at least {least}{upper}; got {shown(value)}")

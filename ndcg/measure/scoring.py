@@ -49,13 +49,9 @@ NOT_A_RELEVANCE = "{value} is not a relevance; None marks one not judged"
 
 
 class InvalidRankingError(ValueError):
-    """A value that is not valid in a ranking, and its place.
+    """A value that is not valid in the array "relevance" or "score", and its place.
 
-    Attributes:
-        array: ``"relevance"`` or ``"score"``.
-        query: the index of the query, from 0.
-        position: the index of the document in that query, from 0; None for the whole query.
-        problem: the error, and how to correct it.
+    Queries and positions are numbered from 0; without a position, the whole query is meant.
     """
 
     def __init__(self, array: str, query: int, position: int | None, problem: str) -> None:
@@ -103,21 +99,8 @@ class _Block(NamedTuple):
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
     """Return the discount of ranks 1..``ranks``: the factor of the gain at each rank.
 
-    Args:
-        ranks: the number of ranks.
-        log_base: the base b of the logarithm.
-        discount: one of ``DISCOUNTS`` by its name: ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of
-            Järvelin & Kekäläinen (2002); a sequence of the discounts of rank 1, 2, 3, …; or a function from an array
-            of ranks to their discounts.
-
-    Raises:
-        ValueError: the sequence is shorter than the ranks; the results of the function are not discounts.
-
-    >>> for discount in ("log", "reciprocal", "jarvelin"):
-    ...     print(discount, discounts(4, discount=discount).round(4).tolist())
-    log [1.0, 0.6309, 0.5, 0.4307]
-    reciprocal [1.0, 0.5, 0.3333, 0.25]
-    jarvelin [1.0, 1.0, 0.6309, 0.5]
+    ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of Järvelin & Kekäläinen (2002). A sequence has the
+    discounts of rank 1, 2, 3, …; a function returns the discounts of an array of ranks.
     """
     rank = np.arange(1, ranks + 1)
     if isinstance(discount, str):
@@ -179,26 +162,14 @@ def measure_queries(
 ) -> dict[str, Floats]:
     """Return the values of every query at every cutoff: for each measure an array of shape ``(cutoffs, queries)``.
 
-    Args:
-        relevance: real numbers, shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``.
-        score: real numbers in the same shape; higher scores rank first, ``-inf`` is the same as not retrieved.
-        offsets: for 1-D arrays, the start of each query and the end of the last one: shape ``(queries + 1,)``.
-        judged: False for an unjudged document: it has a rank with gain 0, and is not in the ideal; None for all.
-        retrieved: False for a document that was not retrieved: it has no rank, but is in the ideal; None for all.
-        measures: some of ``nDCG``, ``DCG``, ``IDCG`` and ``CG``.
-        cutoffs: the numbers of ranks that count, each a positive integer or None for all.
-        gain: one of ``GAINS`` by its name, gains by label, or a function from relevances to gains.
-        discount: the discount of the ranks, as in ``discounts``.
-        log_base: the base of the discount's logarithm, positive and not 1.
-        ideal: the documents of the ideal: all ``"judged"`` ones; these ``"truncated"`` to as many as were retrieved;
-            only the ``"retrieved"`` ones; or ``"full"``, the highest gain at all ranks up to each cutoff.
-        ties: ``"average"`` over all orders, or the order that ranks ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-        zero_division: the nDCG of a query with an ideal DCG that is not positive; ``"perfect_if_empty"``: 1 if no
-            judged document has a gain above 0 and nothing was retrieved, else 0.
-        negative_relevance: ``"raise"``, ``"clip"`` (gain 0) or ``"keep"``.
+    Relevance and score are real numbers of shape ``(queries, documents)``; or 1-D, query after query, with ``offsets``,
+    which are the start of each query and the end of the last one. Higher scores rank first; ``-inf`` is the same as not
+    retrieved. A document that is not ``judged`` has a rank with gain 0, and is not in the ideal; one that is not
+    ``retrieved`` has no rank, but is in the ideal; None marks all of them. A cutoff is a positive integer, or None for
+    all ranks. The other arguments are checked options of ``compute``, as `OPTIONS` describes them.
 
-    Raises:
-        InvalidRankingError: a value is NaN or infinite, a relevance is not allowed or has no gain, a sum overflows.
+    An `InvalidRankingError` tells that a value is NaN or infinite, a relevance is not allowed or has no gain, or a sum
+    overflows.
 
     >>> measures = ["nDCG", "DCG", "IDCG", "CG"]
     >>> found = measure_queries(np.array([[3, 2, 3, 0, 1, 2]]), np.array([[6, 5, 4, 3, 2, 1]]), measures=measures)
@@ -393,13 +364,6 @@ def _gains_at_ranks(
     """Return the gain at ranks 1..``ranks`` as scored and in the ideal, as (queries, ranks).
 
     If no measure needs the ranking or the ideal, its array has 0 ranks.
-
-    Args:
-        block: the queries.
-        ranks: the number of ranks.
-        gains: the gain of every document.
-        lowest: the lowest gain.
-        definition: the measures, which are sums of these gains.
     """
     # float32 is read twice as fast, without loss
     score = block.score if block.score.dtype == np.float32 else block.score.astype(np.float64, copy=False)

@@ -17,18 +17,10 @@ LOWEST = np.finfo(np.float64).min
 
 
 def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
-    """Return the ``ranks`` highest gains of each query, in descending order.
+    """Return the ``ranks`` highest gains of each query, in descending order, as (queries, ranks).
 
-    Args:
-        gains: shape ``(queries, documents)``.
-        ranks: the number of ranks, at most the number of documents.
-        lowest: the lowest gain, or a lower value.
-
-    Returns:
-        Shape ``(queries, ranks)``, in memory from the last rank to the first.
-
-    >>> ideal_gains(np.array([[1.0, 3.0, 2.0]]), ranks=2, lowest=0.0).tolist()
-    [[3.0, 2.0]]
+    In memory, they lie from the last rank to the first. There are at least as many documents as ranks, and no gain is
+    below ``lowest``.
     """
     height = grid_height(gains.shape[1], ranks)
     shortlist = _shortlist(gains, ranks, height, exact=True) if height > 1 else None
@@ -36,9 +28,8 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
     beyond = ordered.shape[1] - ranks
     single = ordered.astype(np.float32, copy=False) if lowest >= 0 and beyond else None
     if single is not None and (single is ordered or (single == ordered).all()):
-        single.view(np.int32).sort(
-            axis=1
-        )  # exact for grades; as integers, their bits sort in the same order, and faster
+        # exact for grades; as integers, their bits sort in the same order, and faster
+        single.view(np.int32).sort(axis=1)
         ordered = single
     else:
         ordered.sort(axis=1)
@@ -48,21 +39,11 @@ def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
 def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
     """Return the gain at ranks 1..``ranks`` by descending score, and the highest score, except for its last bits.
 
+    A score of ``-inf`` is that of a document without a rank. Ties are ``"average"``, so that documents with equal
+    scores share their mean gain (McSherry & Najork, ECIR 2008), or which of them ranks first: ``"first"``, ``"last"``,
+    ``"best"`` or ``"worst"``. In memory, the gains lie from the last rank to the first.
+
     One document more than ``ranks`` is found, to see whether a tie crosses the cutoff.
-
-    Args:
-        score: shape ``(queries, documents)``; ``-inf`` for a document without a rank.
-        gains: shape ``(queries, documents)``.
-        ranks: the number of ranks, at most the number of documents.
-        ties: ``"average"``: documents with equal scores share their mean gain (McSherry & Najork, ECIR 2008); or which
-            of them ranks first: ``"first"``, ``"last"``, ``"best"`` or ``"worst"``.
-
-    Returns:
-        The gains, shape ``(queries, ranks)``, in memory from the last rank to the first.
-
-    >>> score, gains = np.array([[0.5, 0.5, 0.9]]), np.array([[4.0, 2.0, 1.0]])
-    >>> ranked_gains(score, gains, ranks=2, ties="average")[0].tolist()
-    [[1.0, 3.0]]
     """
     if ties not in ("average", "last"):
         score, gains = _last_of_equals_first(score, gains, ties)
@@ -98,10 +79,7 @@ def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floa
 
 
 def _highest_scores(score: Floats, count: int, averaged: bool) -> tuple[Floats, NDArray[np.int64], int]:
-    """Find the ``count`` highest scores of each query.
-
-    Returns:
-        Their keys, ascending; the numbers of their documents; the mask of the bits that hold these numbers.
+    """Return the keys of each query's ``count`` highest scores, ascending, with document numbers and their bits.
 
     The lowest bits of each score, as many as it takes to number the documents of the block, are replaced with the
     document's number. Only neighbors that agree in all other bits can be tied or out of order.
@@ -159,9 +137,8 @@ def _settled_gains(
 def _sort_near(score: Floats, numbers: NDArray[np.int64], near: Mask) -> tuple[slice | NDArray[np.intp], Mask]:
     """Sort the numbers of documents with nearly equal scores by their exact scores; overwrite both arrays.
 
-    Returns:
-        The positions, in the flat array, of documents that are nearly tied with a neighbor; which of these have exactly
-        the score of the one before.
+    Returned are the positions, in the flat array, of documents that are nearly tied with a neighbor, and which of these
+    have exactly the score of the one before.
     """
     tied = near.ravel()
     member = tied.copy()  # every document in a run of near ties, including the first

@@ -23,30 +23,20 @@ TOGETHER = 1000  # rows that were added one by one and are written as one batch
 
 
 class Contents(NamedTuple):
-    """The contents of a store, which are replaced and never modified.
+    """The contents of a store, which are replaced and never modified."""
 
-    Attributes:
-        rows: the number of rows of all tables.
-        end: the end of the valid bytes of the file.
-        schema: the schema of the last stream in the file.
-        pending: tables that are not yet in the file.
-        kept: tables in memory, if the store has no file.
-    """
-
-    rows: int = 0
-    end: int = MARK
-    schema: pa.Schema | None = None
-    pending: tuple[pa.Table, ...] = ()
-    kept: tuple[pa.Table, ...] = ()
+    rows: int = 0  # the number of rows of all tables
+    end: int = MARK  # the end of the valid bytes of the file
+    schema: pa.Schema | None = None  # the schema of the last stream in the file
+    pending: tuple[pa.Table, ...] = ()  # tables that are not yet in the file
+    kept: tuple[pa.Table, ...] = ()  # tables in memory, if the store has no file
 
 
 class Store:
     """A store of tables.
 
-    Args:
-        path: a file for another process; it is emptied first.
-        folder: the folder of a nameless file, for this process alone. Without path and folder, tables are kept in
-            memory.
+    They are in a file at a path, which another process reads; or in a nameless file in a folder, for this process
+    alone; else in memory.
     """
 
     def __init__(self, path: str | None = None, folder: str | None = None) -> None:
@@ -60,23 +50,14 @@ class Store:
             self._file.truncate(MARK)
 
     def add(self, contents: Contents, table: pa.Table) -> Contents:
-        """Return the contents with a table.
-
-        Raises:
-            OSError: the table does not fit into the file; the tables before it are kept.
-            ValueError: the file was removed, replaced or cut off.
-        """
+        """Return the contents with a table; if it does not fit into the file, the tables before it are kept."""
         if contents.pending and contents.pending[0].schema != table.schema:
             contents = self._written(contents)
         contents = contents._replace(rows=contents.rows + table.num_rows, pending=(*contents.pending, table))
         return self._written(contents) if table.num_rows > 1 or len(contents.pending) >= TOGETHER else contents
 
     def tables(self, contents: Contents) -> list[pa.Table]:
-        """Return its tables, memory-mapped if they are in the file: one table for each Arrow stream.
-
-        Raises:
-            ValueError: the file was removed, replaced or cut off.
-        """
+        """Return its tables, memory-mapped if they are in the file: one table for each Arrow stream."""
         if self._file is None:
             return [*contents.kept, *contents.pending]
         if not self.is_whole(contents):
@@ -84,12 +65,7 @@ class Store:
         return [*_mapped(self._file, contents.end), *contents.pending]
 
     def finish(self, contents: Contents) -> None:
-        """Write the pending tables, then the mark that tells another process that the file is complete.
-
-        Raises:
-            OSError: the table does not fit into the file; the tables before it are kept.
-            ValueError: the file was removed, replaced or cut off.
-        """
+        """Write the pending tables, then the mark that tells another process that the file is complete."""
         self._mark(self._append(self._written(contents), []))
 
     def reopen(self) -> None:
@@ -165,11 +141,7 @@ def is_finished(path: str) -> bool:
 
 
 def read_finished(path: str, process: int) -> list[pa.Table]:
-    """Return the tables that another process has written, memory-mapped: one for each Arrow stream.
-
-    Raises:
-        ValueError: the file is gone, or the process did not finish it.
-    """
+    """Return the tables that another process has written, memory-mapped: one for each Arrow stream."""
     problem = "is cut off: the process died before its compute, or another took its place"
     try:
         with io.FileIO(path) as file:

@@ -35,21 +35,15 @@ LOOK_AGAIN = 0.02  # seconds between checks of another process
 
 
 class Batch(NamedTuple):
-    """Queries that are added together.
+    """Queries that are added together."""
 
-    Attributes:
-        table: Arrow lists of scores and relevances, and the ids of the queries.
-        ids: these ids, if the queries have any.
-        score_order: the order in which the scores were given; those of the table are in descending order.
-        unmatched: the error if `exclude` has none of these queries; empty if it has some; None without `exclude`.
-        unmatched_ids: `unmatched` of their rankings.
-    """
-
-    table: pa.Table = NO_QUERIES
-    ids: frozenset[bytes] = frozenset()
+    table: pa.Table = NO_QUERIES  # Arrow lists of scores and relevances, and the ids of the queries
+    ids: frozenset[bytes] = frozenset()  # these ids, if the queries have any
+    # the order in which the scores were given; those of the table are in descending order
     score_order: str = "descending"
+    # the error if `exclude` has none of these queries; empty if it has some; None without `exclude`
     unmatched: str | None = None
-    unmatched_ids: str | None = None
+    unmatched_ids: str | None = None  # `unmatched` of their rankings
 
 
 class CacheFile(NamedTuple):
@@ -60,36 +54,22 @@ class CacheFile(NamedTuple):
 
 
 class BatchState(NamedTuple):
-    """The state of a metric.
+    """The state of a metric."""
 
-    Attributes:
-        pid: the process that added the batches.
-        files: the cache files of the current round of several processes: in process 0 those of all processes, its own
-            first; in the others only their own.
-        store: the store of the batches; None before the first.
-        contents: the contents of the store.
-        ids: the ids of the queries that were added, in sets of falling size.
-        score_order: as in `Batch`, of all batches of this process; empty before the first.
-        unmatched: as in `Batch`, of all batches together.
-        unmatched_ids: as in `Batch`, of the first batch that has any.
-        added: batches of this process that a `compute` has read but not yet scored.
-        rest: the same batches of each other process.
-        read: the files that they were read from.
-        handed_over: the file of the last round, which process 0 removes once it is scored.
-    """
-
-    pid: int = 0
+    pid: int = 0  # the process that added the batches
+    # the cache files of the current round of several processes: in process 0 those of all processes, its own first; in
+    # the others only their own
     files: tuple[CacheFile, ...] = ()
-    store: Any = None
-    contents: Contents = Contents()
-    ids: tuple[frozenset[bytes], ...] = ()
-    score_order: str = ""
-    unmatched: str | None = None
-    unmatched_ids: str | None = None
-    added: tuple[pa.Table, ...] = ()
-    rest: tuple[tuple[pa.Table, ...], ...] = ()
-    read: tuple[CacheFile, ...] = ()
-    handed_over: str | None = None
+    store: Any = None  # the store of the batches; None before the first
+    contents: Contents = Contents()  # the contents of the store
+    ids: tuple[frozenset[bytes], ...] = ()  # the ids of the queries that were added, in sets of falling size
+    score_order: str = ""  # as in `Batch`, of all batches of this process; empty before the first
+    unmatched: str | None = None  # as in `Batch`, of all batches together
+    unmatched_ids: str | None = None  # as in `Batch`, of the first batch that has any
+    added: tuple[pa.Table, ...] = ()  # batches of this process that a `compute` has read but not yet scored
+    rest: tuple[tuple[pa.Table, ...], ...] = ()  # the same batches of each other process
+    read: tuple[CacheFile, ...] = ()  # the files that they were read from
+    handed_over: str | None = None  # the file of the last round, which process 0 removes once it is scored
 
     @property
     def queries(self) -> int:
@@ -178,11 +158,7 @@ class Batches:
         return self._state.store is not None or bool(self._state.added or self._state.rest)
 
     def _batch(self, rankings: Rankings, score_order: str) -> Batch:
-        """Return queries as a batch.
-
-        Raises:
-            ValueError: a query was added before, or batches in another order of scores.
-        """
+        """Return queries as a batch, unless one was added before, or batches in another order of scores."""
         self._check_order(score_order)
         predictions, references = to_arrow(rankings)
         ids, column = [], pa.nulls(len(predictions))
@@ -210,9 +186,6 @@ class Batches:
 
         Python may run a signal handler at any call, including the one that releases the lock. If the caller does not
         get the result, the metric still has the batches that it came from.
-
-        Raises:
-            RuntimeError: another thread uses the metric, or another process has added its batches.
         """
         before = None
         try:
@@ -253,14 +226,10 @@ class Batches:
         score: Callable[[Inputs], Result],
         ignore_index: float | None,
     ) -> Result | None:
-        """Score the queries of this call and those added before; return None in processes other than 0.
+        """Score the queries that `read` returns and those added before; return None in processes other than 0.
 
-        Args:
-            read: a function that returns the queries of this call; None if there are none.
-            check: a function that rejects queries that cannot be scored, before they are combined with those of other
-                processes.
-            score: a function that scores all queries together.
-            ignore_index: the reference of padding, compared in the type of each batch.
+        `check` rejects queries that cannot be scored, before they are combined with those of other processes. The
+        reference of padding is compared in the type of each batch.
         """
 
         def step() -> tuple[BatchState, Result | None]:
@@ -416,18 +385,9 @@ class Batches:
             for file in others:
                 file.lock.release(force=True)
             raise
-        read = (*state.read, *state.files)
-        self._state = state = BatchState(
-            state.pid,
-            ids=state.ids,
-            score_order=state.score_order,
-            unmatched=state.unmatched,
-            unmatched_ids=state.unmatched_ids,
-            added=added,
-            rest=rest,
-            read=read,
-        )
-        return state
+        read = state._replace(added=added, rest=rest, read=(*state.read, *state.files))
+        self._state = read._replace(files=(), store=None, contents=Contents(), handed_over=None)
+        return self._state
 
     def _file(self, process: int | str) -> CacheFile:
         """Return the cache file of a process, or the one with a name."""

@@ -37,11 +37,7 @@ NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing
 
 
 def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
-    """Return the mean over queries under the name of each result, or a list with the value of each query.
-
-    Raises:
-        ValueError: the rankings are invalid; names the argument, query and position.
-    """
+    """Return the mean over queries under the name of each result, or a list with the value of each query."""
     if options.engine == "sklearn":
         return _score_by_sklearn(inputs, options)
     values = measure_inputs(inputs, options)
@@ -66,10 +62,7 @@ def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0) -> Va
 def measure_rankings(part: Rankings, options: Options, **other: Any) -> Values:
     """Return the values of each measure, of shape ``(cutoffs, queries)``: nan for a query that is skipped.
 
-    Args:
-        part: the rankings.
-        options: the options.
-        **other: kernel arguments that override the options.
+    Arguments of the kernel in `other` override the options.
     """
     measured = measure_queries(**part.arrays(), **{**options.scoring, **other})
     if options.missing == "skip":
@@ -88,12 +81,7 @@ def describe_queries(
 ) -> dict[str, NDArray[Any]]:
     """Return the columns that a function computes from pieces of the rankings, by name, with a row for each query.
 
-    Args:
-        describe: the function.
-        inputs: the rankings.
-        options: the options with which they are read and scored.
-        piece: the approximate number of documents per call of the function.
-        notify: a function that is called if no document was both retrieved and judged.
+    A piece has about `piece` documents. `notify` is called if no document was both retrieved and judged.
     """
 
     def in_user_terms(each: Rankings, before: int) -> dict[str, NDArray[Any]]:
@@ -122,9 +110,6 @@ def counted_parts(
     """Yield rankings part by part, with the index of their first query; show a progress bar from the second on.
 
     Once all are scored, `notify` is called if no document was both retrieved and judged.
-
-    Raises:
-        ValueError: there are no queries; a query is missing and `missing="raise"`.
     """
     before, bar = 0, None
     unmatched: set[str] = set()
@@ -150,11 +135,7 @@ def counted_parts(
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
-    """Raise an error for a file with a negative relevance, unless the options allow it.
-
-    Raises:
-        ValueError: names the first such line, even if the run does not have its document.
-    """
+    """Raise an error for the first line of a file with a negative relevance, unless the options allow it."""
     if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
         return
     negative = references.value < 0
@@ -170,15 +151,7 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
 
 
 def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
-    """Raise an error if a query is missing from rankings.
-
-    Args:
-        rankings: the rankings.
-        first_query: the index of their first query among all queries.
-
-    Raises:
-        ValueError: names the first missing query and the number of them.
-    """
+    """Raise an error for the first query that is missing from rankings, with the number of them."""
     missing = rankings.missing
     if not missing.any():
         return
@@ -189,11 +162,7 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
 
 
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
-    """Return inputs, with names of columns replaced by the columns of a DataFrame.
-
-    Raises:
-        ValueError: as in `columns_of`.
-    """
+    """Return inputs, with names of columns replaced by the columns of a DataFrame."""
     nothing_named = data is None and inputs.exclude is None and inputs.by is None
     return inputs if nothing_named else Inputs(**columns_of(data, inputs._asdict()))
 
@@ -201,13 +170,7 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments, with names of columns replaced by the columns of a DataFrame, or of a file for `by`.
 
-    Args:
-        data: the DataFrame.
-        arguments: names of columns, or other values. In a column of `sample_weight` or `by`, each row has the value of
-            its query.
-
-    Raises:
-        ValueError: as in `named_columns`; or rows of a query have different weights or slices.
+    In a column of `sample_weight` or `by`, each row has the value of its query.
     """
     named = {name: value for name, value in arguments.items() if name != "exclude"}
     columns = dict(zip(named, named_columns(data, **named), strict=True))
@@ -316,11 +279,7 @@ def from_file(argument: str, side: Any, score_order: str = "descending", qrels_f
 
 
 def check_rows(inputs: Inputs, options: Options) -> None:
-    """Check flat rows of queries that may have more rows elsewhere; raise only errors that no other row could correct.
-
-    Raises:
-        ValueError: a row is invalid; names the argument, query and row.
-    """
+    """Check flat rows of queries that may have more rows elsewhere, for errors that no other row could correct."""
     rankings = read(**inputs.rankings, **options.reading)
     with UserTerms(rankings):
         check_queries(**rankings.arrays(), gain=options.gain, negative_relevance=options.negative_relevance)
@@ -329,9 +288,7 @@ def check_rows(inputs: Inputs, options: Options) -> None:
 class UserTerms:
     """A context that rewrites errors of the kernel with the user's names for queries and arguments.
 
-    Args:
-        rankings: the rankings that are scored.
-        first_query: the index of their first query among all queries.
+    The first of the rankings' queries has the index `first_query` among all queries.
     """
 
     def __init__(self, rankings: Rankings, first_query: int = 0) -> None:
@@ -382,11 +339,7 @@ def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
 
 
 def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
-    """Return the mean of a result over the queries that have a value.
-
-    Raises:
-        ValueError: no query has a value, or their sum overflows.
-    """
+    """Return the mean of a result over the queries that have a value; it is an error if none has."""
     if weight is None and values.size:  # nearly always accurate enough
         with np.errstate(over="ignore"):
             value = float(values.mean())
@@ -444,9 +397,6 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
     """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
 
     Some formats leave excluded documents in place like this.
-
-    Raises:
-        ValueError: scikit-learn does not support these rankings.
     """
     relevance, score = rankings.relevance, rankings.score
     retrieved = (score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)).reshape(-1)

@@ -92,9 +92,6 @@ def joined(predictions: Any, references: Any, query_ids: Any, document_ids: Any,
     """Return one DataFrame with the columns of two: predictions, references, and the ids of queries and documents.
 
     Queries without judgments are left out, as where rankings are joined by ids.
-
-    Raises:
-        ValueError: one of them is not a Spark DataFrame, a column is missing, or ids differ in type.
     """
     names = {"query": query_ids, "document": document_ids}
     given = {name: column for name, column in names.items() if isinstance(column, str)}
@@ -121,8 +118,7 @@ def joined(predictions: Any, references: Any, query_ids: Any, document_ids: Any,
 def means(frame: Any, options: Options) -> dict[str, float]:
     """Return the mean of each result over all queries in the result of `prepare`: nan if no query has a value.
 
-    Raises:
-        ValueError: the first error of the executors, in alphabetical order; all weights are 0; there are no queries.
+    Of the errors of the executors, the first in alphabetical order is raised.
     """
     schema = "queries long, scale double, sums array<double>, weights array<double>, nulls array<int>, problem string"
     rows = frame.mapInArrow(_travelling(_weighted_sums, options), schema).collect()
@@ -152,20 +148,10 @@ def by_query(frame: Any, options: Options) -> Any:
 
 
 def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
-    """Return the columns that the executors read, with a row for each query.
+    """Return the columns that the executors read, with a row for each query; `columns` names them by argument.
 
     If a row was a document, `missing` has a number for each document of the query, because Spark's lists omit nulls:
     bit i is set if the i-th column of lists was null.
-
-    Args:
-        frame: the DataFrame.
-        columns: the name of the column for each argument of `compute_spark` that names one.
-        ties: the order of ties.
-        exclude: the DataFrame of documents to exclude.
-
-    Raises:
-        ValueError: a column is missing or has a wrong type; rows of Spark do not have this order of ties.
-        ImportError: PySpark is missing.
     """
     try:
         from pyspark.sql import functions
@@ -284,14 +270,7 @@ def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
 def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield sums over queries, with weights of at most 1 and their scale, and errors as text."""
     for table in _tables(batches):
-        row: dict[str, Any] = {
-            "queries": 0,
-            "scale": 0.0,
-            "sums": [0.0],
-            "weights": [0.0],
-            "nulls": [],
-            "problem": None,
-        }
+        row: dict[str, Any] = {"queries": 0, "scale": 0.0, "sums": [0.0], "weights": [0.0], "nulls": []}
         try:
             _, measured, weight = _measure(options, table)
             valued = [~np.isnan(values) for values in measured]
@@ -357,11 +336,9 @@ def _measure(
     sides, weight = [columns["prediction"], columns["reference"]], columns.get("sample_weight")
 
     def place(query: int) -> str:
-        return (
-            "a row (name a query column to learn which)"
-            if queries is None
-            else f"query {shown(queries[query].as_py())}"
-        )
+        if queries is None:
+            return "a row (name a query column to learn which)"
+        return f"query {shown(queries[query].as_py())}"
 
     _refuse_unlike(sides, place)
     weights = np.ones(len(begins)) if weight is None else _weights(weight, begins, place)
