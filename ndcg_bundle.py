@@ -13809,20 +13809,13 @@ TIED = 1000  # the most documents per query that are kept because they tie with 
 
 
 class Calls(NamedTuple):
-    """The arguments for calling a model and its similarity.
+    """The arguments for calling a model and its similarity."""
 
-    Attributes:
-        query: the model's arguments for queries and for pairs.
-        document: the model's arguments for documents.
-        embedding: further arguments of embedding models, for queries and documents.
-        chunk: the number of documents, or pairs, that are encoded and scored at a time.
-        score_function: a function of the embeddings of queries and of documents; None for the model's own.
-    """
-
-    query: dict[str, Any]
-    document: dict[str, Any]
-    embedding: dict[str, Any]
-    chunk: int
+    query: dict[str, Any]  # the model's arguments for queries and for pairs
+    document: dict[str, Any]  # the model's arguments for documents
+    embedding: dict[str, Any]  # further arguments of embedding models, for queries and documents
+    chunk: int  # the number of documents, or pairs, that are encoded and scored at a time
+    # a function of the embeddings of queries and of documents; None for the model's own
     score_function: "Callable[[Any, Any], Tensor] | None"
 
 
@@ -13840,17 +13833,10 @@ class Search:
         score_order: str,
         calls: Calls,
     ) -> None:
-        """Store the queries and the documents to rank.
+        """Store the queries and the documents to rank: the candidates of each query, or the whole corpus.
 
-        Args:
-            queries: the text of each query, by its id.
-            corpus: the text of each document, by its id.
-            candidates: the documents to rank for each query; None for the whole corpus.
-            depth: the number of documents to keep for each query; None for all.
-            judged: documents to keep for each query at any rank; None for none.
-            score_dtype: the type in which scores are compared, so that documents tie.
-            score_order: the order of the model's scores, "ascending" for distances.
-            calls: how to call the model.
+        For each query `depth` documents are kept, or all, and the `judged` ones at any rank. Scores are compared in
+        `score_dtype`, in which documents tie.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
         self.judged, self.score_dtype = judged, score_dtype
@@ -13863,12 +13849,7 @@ class Search:
         self.depth = len(self.documents) if depth is None else depth
 
     def run(self, model: Any) -> Run:
-        """Return the documents of each query with their scores, the best first and equal ones by ascending ids.
-
-        Raises:
-            ValueError: a reranker without candidates, or with several scores for a pair; scores that are not a tensor
-                of queries and documents.
-        """
+        """Return the documents of each query with their scores, the best first and equal ones by ascending ids."""
         from sentence_transformers import CrossEncoder
 
         run = self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
@@ -14070,11 +14051,7 @@ def sentence_transformers_evaluator(
 
 
 def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
-    """Return the grades of each query's documents; ids without grades have the grade 1.
-
-    Raises:
-        ValueError: queries and corpus do not map ids to texts, or a judged id is missing from them.
-    """
+    """Return the grades of each query's documents; ids without grades have the grade 1."""
     for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
         _check_mapping(argument, side)
         if not side:
@@ -14183,9 +14160,7 @@ def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Ru
 class NDCGEvaluator:
     """The report on the documents that a model retrieves or reranks; `_evaluator_class` adds the base class.
 
-    Attributes:
-        run: the ranking of the last model, `{query: {document: score}}`.
-        report: the report on that ranking.
+    Of the last model, `run` is the ranking, `{query: {document: score}}`, and `report` the report on it.
     """
 
     prefix_name_to_metrics: Callable[..., Any]  # expected by the base class
@@ -14373,11 +14348,7 @@ class Meter:
         return list(states)
 
     def _signature(self) -> str:
-        """Return the signature, by which processes check that they have the same options.
-
-        Raises:
-            ValueError: a function cannot be named in it.
-        """
+        """Return the signature, by which processes check that they have the same options."""
         try:
             return self.options.signature()
         except ValueError as error:
@@ -14459,11 +14430,7 @@ def _loops_meter_is_empty(side: Any) -> bool:
 
 
 def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
-    """Return arrays of the same shape.
-
-    Raises:
-        ValueError: they differ in shape, or one of them is lists that differ in length.
-    """
+    """Return arrays of the same shape; lists that differ in length are refused."""
     arrays = []
     for name, side in sides.items():
         try:
@@ -14479,11 +14446,7 @@ def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
 
 
 def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return a mask as bools.
-
-    Raises:
-        ValueError: it contains values other than True, False, 1 and 0, or masked values.
-    """
+    """Return a mask of True, False, 1 and 0 as bools."""
     if np.ma.is_masked(mask):
         raise ValueError("mask: must not be a masked array; give False or 0 for padding")
     if mask.dtype.kind not in "biu" or not np.isin(mask, (0, 1)).all():
@@ -14506,11 +14469,7 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
-    """Return copies of the columns of documents, one row per document, so that batches can be freed.
-
-    Raises:
-        ValueError: a column has more than one value per document, another length, or masked values.
-    """
+    """Return copies of the columns of documents, one row per document, so that batches can be freed."""
     flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
     for name, column in flat.items():
         if column.ndim != 1:
@@ -14576,11 +14535,7 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
 
 
 def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
-    """Return the result for a model's scores; the arguments are those of a scorer.
-
-    Raises:
-        ValueError: rows without groups, several scores for a row, or as in `compute`.
-    """
+    """Return the result for a model's scores; the arguments are those of a scorer."""
     labels, predicted = (each if is_sparse(each) else np.asanyarray(each) for each in (y_true, y_score))
     if groups is None and labels.ndim != 2:
         how = 'enable metadata routing, scorer.set_score_request(groups=True), and pass params={"groups": groups}'
@@ -14682,11 +14637,7 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
 def _results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
-    """Return the results of queries with contiguous rows.
-
-    Raises:
-        ValueError: several scores for a row, or as in `compute`.
-    """
+    """Return the results of queries with contiguous rows, with one score for each row."""
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
         problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
@@ -14709,12 +14660,7 @@ class TrainerMetrics:
     """
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
-        """Store the options and the queries of documents.
-
-        Raises:
-            ValueError: ``query_ids`` is neither a function nor a column with a column of references, or ``main_input``
-                is not a name.
-        """
+        """Store the options and the queries of documents."""
         if not isinstance(main_input, str):
             raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
         self.columns = None
@@ -14797,25 +14743,15 @@ class TrainerMetrics:
 
 
 class _Columns(NamedTuple):
-    """The queries and labels of an evaluation set, a row per document, in its order.
+    """The queries and labels of an evaluation set, a row per document, in its order."""
 
-    Attributes:
-        ids: the query of each row.
-        labels: the label of each row, in the type of the column.
-        known: whether each row has a label.
-    """
-
-    ids: pa.Array
-    labels: NDArray[Any]
-    known: Mask
+    ids: pa.Array  # the query of each row
+    labels: NDArray[Any]  # the label of each row, in the type of the column
+    known: Mask  # whether each row has a label
 
     @classmethod
     def read(cls, query_ids: Any, references: Any) -> "_Columns":
-        """Read columns of any supported library.
-
-        Raises:
-            ValueError: a column is missing or cannot be read, or their lengths differ.
-        """
+        """Read columns of any supported library."""
         if isinstance(query_ids, (str, int, Mapping)):
             kinds = "a function of the model's main input, or a column with an id for each row, such as data['query']"
             raise ValueError(f"query_ids must be {kinds}; got {shown(query_ids)}")
@@ -14832,11 +14768,7 @@ class _Columns(NamedTuple):
         return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels, known)
 
     def ids_of(self, labels: NDArray[Any]) -> pa.Array:
-        """Return the ids of rows with these labels.
-
-        Raises:
-            ValueError: the labels are not the labels of the evaluation set in its order.
-        """
+        """Return the ids of rows with these labels, which must be those of the evaluation set, in its order."""
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
             raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/training.md)")
@@ -14908,16 +14840,11 @@ def trainer_metrics(
     {'nDCG@1': 1.0}
     """
     parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER)
-
     return TrainerMetrics(parsed, query_ids, references, main_input)
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
-    """Return the predictions, labels and inputs of each batch; a whole set is one batch.
-
-    Raises:
-        ValueError: predictions and labels are not in the same batches, or there are none.
-    """
+    """Return the predictions, labels and inputs of each batch; a whole set is one batch."""
     sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
     if not any(isinstance(side, list) for side in sides.values()):
         return [(predictions, labels, inputs)]

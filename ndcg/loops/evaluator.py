@@ -32,20 +32,13 @@ TIED = 1000  # the most documents per query that are kept because they tie with 
 
 
 class Calls(NamedTuple):
-    """The arguments for calling a model and its similarity.
+    """The arguments for calling a model and its similarity."""
 
-    Attributes:
-        query: the model's arguments for queries and for pairs.
-        document: the model's arguments for documents.
-        embedding: further arguments of embedding models, for queries and documents.
-        chunk: the number of documents, or pairs, that are encoded and scored at a time.
-        score_function: a function of the embeddings of queries and of documents; None for the model's own.
-    """
-
-    query: dict[str, Any]
-    document: dict[str, Any]
-    embedding: dict[str, Any]
-    chunk: int
+    query: dict[str, Any]  # the model's arguments for queries and for pairs
+    document: dict[str, Any]  # the model's arguments for documents
+    embedding: dict[str, Any]  # further arguments of embedding models, for queries and documents
+    chunk: int  # the number of documents, or pairs, that are encoded and scored at a time
+    # a function of the embeddings of queries and of documents; None for the model's own
     score_function: "Callable[[Any, Any], Tensor] | None"
 
 
@@ -63,17 +56,10 @@ class Search:
         score_order: str,
         calls: Calls,
     ) -> None:
-        """Store the queries and the documents to rank.
+        """Store the queries and the documents to rank: the candidates of each query, or the whole corpus.
 
-        Args:
-            queries: the text of each query, by its id.
-            corpus: the text of each document, by its id.
-            candidates: the documents to rank for each query; None for the whole corpus.
-            depth: the number of documents to keep for each query; None for all.
-            judged: documents to keep for each query at any rank; None for none.
-            score_dtype: the type in which scores are compared, so that documents tie.
-            score_order: the order of the model's scores, "ascending" for distances.
-            calls: how to call the model.
+        For each query `depth` documents are kept, or all, and the `judged` ones at any rank. Scores are compared in
+        `score_dtype`, in which documents tie.
         """
         self.queries, self.corpus, self.candidates, self.calls = queries, corpus, candidates, calls
         self.judged, self.score_dtype = judged, score_dtype
@@ -86,12 +72,7 @@ class Search:
         self.depth = len(self.documents) if depth is None else depth
 
     def run(self, model: Any) -> Run:
-        """Return the documents of each query with their scores, the best first and equal ones by ascending ids.
-
-        Raises:
-            ValueError: a reranker without candidates, or with several scores for a pair; scores that are not a tensor
-                of queries and documents.
-        """
+        """Return the documents of each query with their scores, the best first and equal ones by ascending ids."""
         from sentence_transformers import CrossEncoder
 
         run = self._reranked(model) if isinstance(model, CrossEncoder) else self._retrieved(model)
@@ -293,11 +274,7 @@ def sentence_transformers_evaluator(
 
 
 def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
-    """Return the grades of each query's documents; ids without grades have the grade 1.
-
-    Raises:
-        ValueError: queries and corpus do not map ids to texts, or a judged id is missing from them.
-    """
+    """Return the grades of each query's documents; ids without grades have the grade 1."""
     for argument, side in {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}.items():
         _check_mapping(argument, side)
         if not side:
@@ -406,9 +383,7 @@ def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Ru
 class NDCGEvaluator:
     """The report on the documents that a model retrieves or reranks; `_evaluator_class` adds the base class.
 
-    Attributes:
-        run: the ranking of the last model, `{query: {document: score}}`.
-        report: the report on that ranking.
+    Of the last model, `run` is the ranking, `{query: {document: score}}`, and `report` the report on it.
     """
 
     prefix_name_to_metrics: Callable[..., Any]  # expected by the base class

@@ -126,11 +126,7 @@ class Meter:
         return list(states)
 
     def _signature(self) -> str:
-        """Return the signature, by which processes check that they have the same options.
-
-        Raises:
-            ValueError: a function cannot be named in it.
-        """
+        """Return the signature, by which processes check that they have the same options."""
         try:
             return self.options.signature()
         except ValueError as error:
@@ -212,11 +208,7 @@ def _is_empty(side: Any) -> bool:
 
 
 def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
-    """Return arrays of the same shape.
-
-    Raises:
-        ValueError: they differ in shape, or one of them is lists that differ in length.
-    """
+    """Return arrays of the same shape; lists that differ in length are refused."""
     arrays = []
     for name, side in sides.items():
         try:
@@ -232,11 +224,7 @@ def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
 
 
 def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return a mask as bools.
-
-    Raises:
-        ValueError: it contains values other than True, False, 1 and 0, or masked values.
-    """
+    """Return a mask of True, False, 1 and 0 as bools."""
     if np.ma.is_masked(mask):
         raise ValueError("mask: must not be a masked array; give False or 0 for padding")
     if mask.dtype.kind not in "biu" or not np.isin(mask, (0, 1)).all():
@@ -259,11 +247,7 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
-    """Return copies of the columns of documents, one row per document, so that batches can be freed.
-
-    Raises:
-        ValueError: a column has more than one value per document, another length, or masked values.
-    """
+    """Return copies of the columns of documents, one row per document, so that batches can be freed."""
     flat = {name: each.reshape(-1) if each.shape[:1] == (each.size,) else each for name, each in columns.items()}
     for name, column in flat.items():
         if column.ndim != 1:

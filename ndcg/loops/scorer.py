@@ -46,11 +46,7 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
 
 
 def ndcg(y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any) -> float:
-    """Return the result for a model's scores; the arguments are those of a scorer.
-
-    Raises:
-        ValueError: rows without groups, several scores for a row, or as in `compute`.
-    """
+    """Return the result for a model's scores; the arguments are those of a scorer."""
     labels, predicted = (each if is_sparse(each) else np.asanyarray(each) for each in (y_true, y_score))
     if groups is None and labels.ndim != 2:
         how = 'enable metadata routing, scorer.set_score_request(groups=True), and pass params={"groups": groups}'
@@ -152,11 +148,7 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
 def _results(
     options: Options, predictions: NDArray[Any], labels: NDArray[Any], begins: NDArray[Any], weight: Any
 ) -> dict[str, Any]:
-    """Return the results of queries with contiguous rows.
-
-    Raises:
-        ValueError: several scores for a row, or as in `compute`.
-    """
+    """Return the results of queries with contiguous rows, with one score for each row."""
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
         problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"

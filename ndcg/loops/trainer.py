@@ -31,12 +31,7 @@ class TrainerMetrics:
     """
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
-        """Store the options and the queries of documents.
-
-        Raises:
-            ValueError: ``query_ids`` is neither a function nor a column with a column of references, or ``main_input``
-                is not a name.
-        """
+        """Store the options and the queries of documents."""
         if not isinstance(main_input, str):
             raise ValueError(f"main_input must be the name of the model's main input; got {shown(main_input)}")
         self.columns = None
@@ -119,25 +114,15 @@ class TrainerMetrics:
 
 
 class _Columns(NamedTuple):
-    """The queries and labels of an evaluation set, a row per document, in its order.
+    """The queries and labels of an evaluation set, a row per document, in its order."""
 
-    Attributes:
-        ids: the query of each row.
-        labels: the label of each row, in the type of the column.
-        known: whether each row has a label.
-    """
-
-    ids: pa.Array
-    labels: NDArray[Any]
-    known: Mask
+    ids: pa.Array  # the query of each row
+    labels: NDArray[Any]  # the label of each row, in the type of the column
+    known: Mask  # whether each row has a label
 
     @classmethod
     def read(cls, query_ids: Any, references: Any) -> "_Columns":
-        """Read columns of any supported library.
-
-        Raises:
-            ValueError: a column is missing or cannot be read, or their lengths differ.
-        """
+        """Read columns of any supported library."""
         if isinstance(query_ids, (str, int, Mapping)):
             kinds = "a function of the model's main input, or a column with an id for each row, such as data['query']"
             raise ValueError(f"query_ids must be {kinds}; got {shown(query_ids)}")
@@ -154,11 +139,7 @@ class _Columns(NamedTuple):
         return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels, known)
 
     def ids_of(self, labels: NDArray[Any]) -> pa.Array:
-        """Return the ids of rows with these labels.
-
-        Raises:
-            ValueError: the labels are not the labels of the evaluation set in its order.
-        """
+        """Return the ids of rows with these labels, which must be those of the evaluation set, in its order."""
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
             raise ValueError(f"{rows}; give the column of the evaluated set, with all its rows (docs/training.md)")
@@ -230,16 +211,11 @@ def trainer_metrics(
     {'nDCG@1': 1.0}
     """
     parsed = Options.of_method(trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER)
-
     return TrainerMetrics(parsed, query_ids, references, main_input)
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
-    """Return the predictions, labels and inputs of each batch; a whole set is one batch.
-
-    Raises:
-        ValueError: predictions and labels are not in the same batches, or there are none.
-    """
+    """Return the predictions, labels and inputs of each batch; a whole set is one batch."""
     sides = {"predictions": predictions, "labels": labels, **({} if inputs is None else {"inputs": inputs})}
     if not any(isinstance(side, list) for side in sides.values()):
         return [(predictions, labels, inputs)]

@@ -29,11 +29,7 @@ def check_function(args: argparse.Namespace) -> Listing:
 
 
 def _imported(place: str) -> NDCGFunction:
-    """Return the function of a file or a module.
-
-    Raises:
-        ValueError: the place is not FILE.py:NAME or package.module:NAME, cannot be imported, or has no such function.
-    """
+    """Return the function that FILE.py:NAME or package.module:NAME names."""
     module_name, _, name = place.rpartition(":")
     of_file = module_name.endswith(".py")
     if not name or not (of_file or all(part.isidentifier() for part in module_name.split("."))):

@@ -44,11 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _flush(stream: Any) -> None:
-    """Write the buffer of a stream, or drop it if it cannot be written.
-
-    Raises:
-        OSError: it cannot be written although its reader still waits.
-    """
+    """Write the buffer of a stream, or drop it if it cannot be written, with an error if its reader still waits."""
     try:
         stream.flush()
     except OSError as error:
@@ -66,11 +62,7 @@ def _say(sentence: str) -> None:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    """Run a command; return its exit status.
-
-    Raises:
-        SystemExit: help was printed.
-    """
+    """Run a command; return its exit status, unless it prints help and exits."""
     try:
         args = parser().parse_args(arguments)
     except ArgumentsError as error:

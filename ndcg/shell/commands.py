@@ -32,12 +32,7 @@ FLAGS = {name: flag_of(name) for name in OPTIONAL}
 
 
 def answer(args: argparse.Namespace) -> Listing:
-    """Run a command and return its output.
-
-    Raises:
-        ValueError: bad input; names the file and the line, or the option.
-        OSError: a file cannot be read.
-    """
+    """Run a command and return its output."""
     if args.output == "junit" and args.command != "gate":
         raise ValueError("only ndcg gate writes -o junit; choose another format")
     signature_alone = getattr(args, "signature", False)
@@ -161,13 +156,7 @@ def _audit(args: argparse.Namespace) -> Listing:
 
 
 def _findings(report: Report, judged: Sequence[Any], ranked: Sequence[Any]) -> dict[str, tuple[int, Sequence[Any]]]:
-    """Return the number of queries for each finding, and their ids if the output lists them.
-
-    Args:
-        report: the report on the run.
-        judged: the queries of the qrels.
-        ranked: the queries of the run.
-    """
+    """Return the number of queries for each finding, and their ids if the output lists them."""
     first = next(iter(report.scores))
     ids = np.array(report.queries["query"].to_pylist(), object)
     worst, best = (report.queries[f"{order} {first}"].to_numpy() for order in ("worst", "best"))

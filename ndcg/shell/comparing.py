@@ -39,11 +39,7 @@ def compare_runs(args: argparse.Namespace) -> Listing:
 
 
 def _of_runs(args: argparse.Namespace) -> Comparison:
-    """Return the comparison of runs with the baseline, or of every two.
-
-    Raises:
-        ValueError: the baseline is the only run, or an option applies only to saved reports.
-    """
+    """Return the comparison of runs with the baseline, or of every two."""
     if not args.runs:
         raise ValueError("give one RUN or more to compare with the baseline; see ndcg compare --help")
     if args.unpaired:
@@ -55,11 +51,7 @@ def _of_runs(args: argparse.Namespace) -> Comparison:
 
 
 def _of_reports(args: argparse.Namespace) -> Comparison:
-    """Return the comparison of saved reports.
-
-    Raises:
-        ValueError: an option applies only to runs, which the reports have already scored.
-    """
+    """Return the comparison of saved reports; options that apply only to runs are refused."""
     columns = ("exclude", "by", "query", "document", "score", "relevance")
     if given := [name for name in (*scoring(args), *columns) if getattr(args, name) is not None]:
         raise ValueError(f"--reports: {flag_of(given[0])} has no effect on reports, which are scored; leave it out")
@@ -111,11 +103,9 @@ def _pair_row(pair: Pair, queries: int) -> Row:
 
 
 def _query_rows(comparison: Comparison, worst: int | None) -> list[Row]:
-    """Return a machine-readable row for each query that lost or gained most, by measure and run, greatest losses first.
+    """Return a machine-readable row for each query that lost or gained most, by measure and run.
 
-    Args:
-        comparison: the comparison.
-        worst: how many losses, and how many gains, of each measure and run; None for all.
+    The greatest losses come first. `worst` is how many losses, and how many gains; None for all.
     """
     rows = []
     for pair in comparison.pairs:

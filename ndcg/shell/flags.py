@@ -133,23 +133,15 @@ examples:
 
 
 class Argument(NamedTuple):
-    """An argument of one or more commands, with its help.
+    """An argument of one or more commands, with its help."""
 
-    Attributes:
-        name: its name in Python; a flag has dashes for underscores.
-        commands: the commands that have it.
-        sentence: its description.
-        default: its value if it is not set, False for a switch. The convention sets the defaults of scoring options.
-        words: the words it accepts.
-        others: a phrase about the other values that it accepts.
-    """
-
-    name: str
-    commands: Sequence[str]
-    sentence: str
+    name: str  # its name in Python; a flag has dashes for underscores
+    commands: Sequence[str]  # the commands that have it
+    sentence: str  # its description
+    # its value if it is not set, False for a switch. The convention sets the defaults of scoring options
     default: Any = None
-    words: Sequence[str] = ()
-    others: str = ""
+    words: Sequence[str] = ()  # the words it accepts
+    others: str = ""  # a phrase about the other values that it accepts
 
 
 def _of_python(name: str, commands: Sequence[str], others: str = "", words: Sequence[str] | None = None) -> Argument:
@@ -390,11 +382,8 @@ def parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=summary, description=description, epilog=examples)
         for heading, arguments in ARGUMENTS.items():
             if own := [each for each in arguments if name in each.commands]:
-                about = (
-                    "options that you do not set follow the convention"
-                    if heading == SCORING and name != "explain"
-                    else None
-                )
+                by_convention = heading == SCORING and name != "explain"
+                about = "options that you do not set follow the convention" if by_convention else None
                 group = command.add_argument_group(heading, about) if heading else command
                 for argument in own:
                     _add(group, argument, name, is_scoring=heading == SCORING)

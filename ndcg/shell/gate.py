@@ -26,23 +26,14 @@ REGRESSION = 1  # the exit status of a regression
 
 
 class Criteria(NamedTuple):
-    """The criteria of a regression.
+    """The criteria of a regression."""
 
-    Attributes:
-        max_drop: the drop that is tolerated, in units of the measure.
-        alpha: the level at which a larger drop must be significant; 1 if it need not be significant.
-    """
-
-    max_drop: float
-    alpha: float
+    max_drop: float  # the drop that is tolerated, in units of the measure
+    alpha: float  # the level at which a larger drop must be significant; 1 if it need not be significant
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> "Criteria":
-        """Check the criteria.
-
-        Raises:
-            ValueError: a value is not allowed; names the option, the value and the allowed values.
-        """
+        """Check the criteria."""
         if not is_real(args.alpha) or not 0 <= args.alpha <= 1:
             raise ValueError(f"--alpha must be from 0 to 1, such as 0.05; got {shown(args.alpha)}")
         return cls(in_units("max_drop", args.max_drop), 1.0 if args.any_drop else args.alpha)
@@ -86,15 +77,7 @@ def gate_run(args: argparse.Namespace) -> Listing:
 
 
 def _row(pair: Pair, least: float, comparison: Comparison, new: Report, criteria: Criteria) -> Row:
-    """Return the machine-readable result of the gate for a measure.
-
-    Args:
-        pair: the run and the baseline.
-        least: the least p-value, corrected, that the pair could have.
-        comparison: their comparison.
-        new: the report on the run.
-        criteria: the criteria of a regression.
-    """
+    """Return the machine-readable result of the gate for a measure; `least` is the least p that the pair could have."""
     return {
         "measure": pair.measure,
         "queries": pair.queries,
@@ -195,11 +178,7 @@ def _listing(
 
 
 def _saved_report(file: str, sides: Sides) -> Report:
-    """Return the baseline's report, saved by `ndcg score -o json`.
-
-    Raises:
-        ValueError: it is another result.
-    """
+    """Return the baseline's report, saved by `ndcg score -o json`."""
     saved = sides.saved[sides.names[0]]
     if "signature" not in saved:
         several = f"contains the results of {len(saved):,} runs, {', '.join(map(shown, list(saved)[:FIRST]))}"
@@ -216,11 +195,7 @@ def _saved_report(file: str, sides: Sides) -> Report:
 
 
 def _ranked(args: argparse.Namespace, sides: Sides, old: Report, new: Report) -> NDArray[np.bool_]:
-    """Return a mask of queries, in the order of the baseline, for which the baseline or the run ranks a document.
-
-    Raises:
-        ValueError: options, queries or judgments differ, or the run is missing queries of the baseline.
-    """
+    """Return a mask of queries, in the order of the baseline, for which the baseline or the run ranks a document."""
     file, qrels = args.baseline, args.qrels
     if old.signature != new.signature:
         problem = f"was saved with {old.signature}, but {args.run} is scored with {new.signature}"

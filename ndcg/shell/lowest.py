@@ -16,17 +16,10 @@ MISSED_AND_BEFORE = (
 
 
 def lowest_queries(sides: Sides, run: str, report: Report, n: int | None, places: int) -> tuple[Table, list[Row]]:
-    """Return a table of the lowest queries with the documents that make them low, and the same as rows for programs.
+    """Return a table of the n lowest queries with the documents that make them low, and these as rows.
 
     These are the relevant documents that the first ranks miss, the best first, and the irrelevant and unjudged ones
     before them.
-
-    Args:
-        sides: the files of the command.
-        run: the name of the run.
-        report: its report.
-        n: the number of queries; None for all.
-        places: the number of decimal places.
     """
     name = next(iter(report.scores))
     cutoff = name.partition("@")[2]

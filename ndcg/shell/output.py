@@ -22,25 +22,15 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Listing(Readable):
-    """The output of a command.
+    """The output of a command."""
 
-    Attributes:
-        cells: tables of strings, the header first.
-        sentences: sentences below the tables.
-        signature: every option that affects the scores.
-        rows: the values in machine-readable form.
-        whole: the whole output, in types that JSON has.
-        status: the exit status of the command.
-        latex: the output as LaTeX, if it differs from the tables.
-    """
-
-    cells: list[Table]
-    sentences: Sequence[str]
-    signature: str
-    rows: list[Row]
-    whole: Any
-    status: int = 0
-    latex: str = ""
+    cells: list[Table]  # tables of strings, the header first
+    sentences: Sequence[str]  # sentences below the tables
+    signature: str  # every option that affects the scores
+    rows: list[Row]  # the values in machine-readable form
+    whole: Any  # the whole output, in types that JSON has
+    status: int = 0  # the exit status of the command
+    latex: str = ""  # the output as LaTeX, if it differs from the tables
 
     def _tables(self) -> list[Table]:
         return self.cells
@@ -90,11 +80,7 @@ def worst_of(args: argparse.Namespace, default: int) -> int | None:
 
 
 def save_plot(plot: Callable[[], Any], path: str | None) -> None:
-    """Save the figure that a function returns, if the user asked for it.
-
-    Raises:
-        ValueError: the path has an unknown extension, or cannot be written.
-    """
+    """Save the figure that a function returns, if the user asked for it."""
     if not path:
         return
     if not path.lower().endswith((".png", ".svg", ".pdf")):

@@ -31,34 +31,19 @@ SUFFIX = re.compile(
 
 @dataclass(frozen=True)
 class Sides:
-    """The contents of the files of a command.
+    """The contents of the files of a command."""
 
-    Attributes:
-        args: the arguments of the command.
-        qrels: the relevance judgments.
-        names: the names of all runs.
-        runs: the scores of each run, by its name.
-        saved: the saved result that a gate compares with, by its name; otherwise empty.
-        exclude: the documents to remove from rankings and ideals.
-        by: the slice of each query.
-    """
-
-    args: argparse.Namespace
-    qrels: Columns
-    names: list[str]
-    runs: dict[str, Columns]
-    saved: dict[str, dict[str, Any]]
-    exclude: Columns | None
-    by: dict[str, Any] | None
+    args: argparse.Namespace  # the arguments of the command
+    qrels: Columns  # the relevance judgments
+    names: list[str]  # the names of all runs
+    runs: dict[str, Columns]  # the scores of each run, by its name
+    saved: dict[str, dict[str, Any]]  # the saved result that a gate compares with, by its name; otherwise empty
+    exclude: Columns | None  # the documents to remove from rankings and ideals
+    by: dict[str, Any] | None  # the slice of each query
 
     @classmethod
     def read(cls, args: argparse.Namespace, files: Sequence[str]) -> "Sides":
-        """Read the qrels, the files of runs, and the other files in the arguments.
-
-        Raises:
-            ValueError: a file is malformed, or a run has no query in common with the qrels.
-            OSError: a file cannot be read.
-        """
+        """Read the qrels, the files of runs, and the other files in the arguments."""
         by = getattr(args, "by", None)
         by_file = None if by is None else file_and_column(by)[0]
         got = getattr(args, "got", None)
