@@ -8091,7 +8091,9 @@ class Slip(NamedTuple):
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, queries.scores(options, "nDCG", self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
-        empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        empty: Floats | float | str | None = {**options, **self.both.options}.get("zero_division")
+        if not isinstance(empty, float):
+            empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
         if isinstance(empty, str):  # 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -8990,17 +8992,18 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
     ]
     with progress(len(stages), "Comparing", " sets of definitions") as bar:
         for definitions, scaled in stages:
-            if fits := list(_fits(_screened(definitions(), first, scaled=scaled), answers)):
+            if fits := list(_fits(_screened(definitions, first, scaled=scaled), answers)):
                 unordered = min(fit.unordered for fit in fits)
                 return _named([fit for fit in fits if fit.unordered == unordered]), unordered
             bar.update(1)
     return [], 0
 
 
-def expected_values(definitions: Sequence[Definition], queries: Queries) -> Floats:
+@lru_cache(maxsize=16)
+def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
     """Return the value of each query by each definition, nan if ties or a query with nothing relevant decide it."""
     return np.array(
-        [np.where(definition.tied(queries), np.nan, definition.scores(queries)) for definition in definitions]
+        [np.where(definition.tied(queries), np.nan, definition.scores(queries)) for definition in definitions()]
     )
 
 
@@ -9021,7 +9024,9 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
     return np.where(usable, factors, np.nan)
 
 
-def _screened(definitions: Sequence[Definition], first: Answers, *, scaled: bool) -> Iterator[tuple[Definition, float]]:
+def _screened(
+    definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
+) -> Iterator[tuple[Definition, float]]:
     """Yield the definitions with which the first answers agree, each with the factor of its values."""
     expected = np.where(first.plain, expected_values(definitions, first.queries), np.nan)
     factors = np.ones(len(expected))
@@ -9030,7 +9035,7 @@ def _screened(definitions: Sequence[Definition], first: Answers, *, scaled: bool
     differences = np.abs(first.values[:, None] - factors[:, None] * expected)
     agree = ((differences <= first.tolerance) | np.isnan(expected)).all(axis=(0, 2)) & np.isfinite(factors)
     for row in np.flatnonzero(agree).tolist():
-        yield definitions[row], float(factors[row])
+        yield definitions()[row], float(factors[row])
 
 
 def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:
@@ -9507,7 +9512,7 @@ def is_plain(number: int) -> bool:
     return number % len(ASKED_KINDS) < len(PLAIN_KINDS)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def plain_rankings(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Queries:
     """Return random rankings, which keep their scores by each definition for the next function."""
     return Queries(random_rankings(numbers, k, form, seed))
@@ -9712,7 +9717,7 @@ def likely_calls(
             queries, asker = plain_rankings(numbers, k, form, seed), Asker(function, call)
             values = np.array([asker.value(query) for query in queries.changed(())])
             answered = np.isfinite(values)
-            likely = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0, 0, 0)
+            likely = _explained(values, expected_values(usual_definitions, queries)) if answered.any() else (0, 0, 0)
             first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
             found.append((likely, call, first))
         counts = [np.count_nonzero(first.plain) for *_, first in found]
@@ -9757,12 +9762,6 @@ def _depends_on_sets(function: NDCGFunction, call: Call, first: Answers) -> bool
 def _first_numbers(count: int) -> tuple[int, ...]:
     """Return the numbers of the first rankings without ties."""
     return tuple(islice(filter(is_plain, range(10**5)), count))
-
-
-@lru_cache(maxsize=8)
-def _first_expected(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Floats:
-    """Return the values of the first rankings by the usual definitions."""
-    return expected_values(usual_definitions(), plain_rankings(numbers, k, form, seed))
 
 
 def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import islice, product
 from typing import Any, NamedTuple
 
@@ -120,7 +119,7 @@ def likely_calls(
             queries, asker = plain_rankings(numbers, k, form, seed), Asker(function, call)
             values = np.array([asker.value(query) for query in queries.changed(())])
             answered = np.isfinite(values)
-            likely = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0, 0, 0)
+            likely = _explained(values, expected_values(usual_definitions, queries)) if answered.any() else (0, 0, 0)
             first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
             found.append((likely, call, first))
         counts = [np.count_nonzero(first.plain) for *_, first in found]
@@ -165,12 +164,6 @@ def _depends_on_sets(function: NDCGFunction, call: Call, first: Answers) -> bool
 def _first_numbers(count: int) -> tuple[int, ...]:
     """Return the numbers of the first rankings without ties."""
     return tuple(islice(filter(is_plain, range(10**5)), count))
-
-
-@lru_cache(maxsize=8)
-def _first_expected(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Floats:
-    """Return the values of the first rankings by the usual definitions."""
-    return expected_values(usual_definitions(), plain_rankings(numbers, k, form, seed))
 
 
 def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:

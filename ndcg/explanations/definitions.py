@@ -6,7 +6,7 @@ documents and the precision of scores, and those with nothing relevant show the 
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import combinations, groupby, permutations, product
 from typing import Any, NamedTuple
 
@@ -260,17 +260,18 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
     ]
     with progress(len(stages), "Comparing", " sets of definitions") as bar:
         for definitions, scaled in stages:
-            if fits := list(_fits(_screened(definitions(), first, scaled=scaled), answers)):
+            if fits := list(_fits(_screened(definitions, first, scaled=scaled), answers)):
                 unordered = min(fit.unordered for fit in fits)
                 return _named([fit for fit in fits if fit.unordered == unordered]), unordered
             bar.update(1)
     return [], 0
 
 
-def expected_values(definitions: Sequence[Definition], queries: Queries) -> Floats:
+@lru_cache(maxsize=16)
+def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
     """Return the value of each query by each definition, nan if ties or a query with nothing relevant decide it."""
     return np.array(
-        [np.where(definition.tied(queries), np.nan, definition.scores(queries)) for definition in definitions]
+        [np.where(definition.tied(queries), np.nan, definition.scores(queries)) for definition in definitions()]
     )
 
 
@@ -291,7 +292,9 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
     return np.where(usable, factors, np.nan)
 
 
-def _screened(definitions: Sequence[Definition], first: Answers, *, scaled: bool) -> Iterator[tuple[Definition, float]]:
+def _screened(
+    definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
+) -> Iterator[tuple[Definition, float]]:
     """Yield the definitions with which the first answers agree, each with the factor of its values."""
     expected = np.where(first.plain, expected_values(definitions, first.queries), np.nan)
     factors = np.ones(len(expected))
@@ -300,7 +303,7 @@ def _screened(definitions: Sequence[Definition], first: Answers, *, scaled: bool
     differences = np.abs(first.values[:, None] - factors[:, None] * expected)
     agree = ((differences <= first.tolerance) | np.isnan(expected)).all(axis=(0, 2)) & np.isfinite(factors)
     for row in np.flatnonzero(agree).tolist():
-        yield definitions[row], float(factors[row])
+        yield definitions()[row], float(factors[row])
 
 
 def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:

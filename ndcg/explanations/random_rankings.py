@@ -65,7 +65,7 @@ def is_plain(number: int) -> bool:
     return number % len(ASKED_KINDS) < len(PLAIN_KINDS)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def plain_rankings(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Queries:
     """Return random rankings, which keep their scores by each definition for the next function."""
     return Queries(random_rankings(numbers, k, form, seed))

@@ -114,7 +114,9 @@ class Slip(NamedTuple):
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, queries.scores(options, "nDCG", self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
-        empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        empty: Floats | float | str | None = {**options, **self.both.options}.get("zero_division")
+        if not isinstance(empty, float):
+            empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
         if isinstance(empty, str):  # 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):
