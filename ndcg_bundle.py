@@ -2281,11 +2281,7 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 
 
 class UnknownColumnError(ValueError):
-    """A table has no column with a known name for something that is needed.
-
-    Attributes:
-        column: the missing column: "query", "document", "score" or "relevance".
-    """
+    """A table has no column with a known name for "query", "document", "score" or "relevance"."""
 
     def __init__(self, column: str, problem: str) -> None:
         super().__init__(problem)
@@ -2302,12 +2298,9 @@ def plain_name(name: str) -> str:
 
 
 def possible_names(kind: str, given: Mapping[str, str] | None = None, score_order: str = "descending") -> Possible:
-    """Return the names that the columns of a table may have.
+    """Return the names that the columns of a table may have, some of which are given.
 
-    Args:
-        kind: ``"run"``, ``"qrels"`` or ``"exclude"``.
-        given: the names of some columns.
-        score_order: with ``"ascending"``, ranks and distances are scores.
+    The kind is ``"run"``, ``"qrels"`` or ``"exclude"``. In ascending order, ranks and distances are scores.
     """
     given = given or {}
     names = NAMES[kind] | {column: (plain_name(name),) for column, name in given.items()}
@@ -2333,12 +2326,7 @@ highest is best
 
 
 def chosen_columns(names: Sequence[str], possible: Possible, there: str = "the file") -> list[int]:
-    """Return the indices of the columns of queries, documents and values in a table.
-
-    Raises:
-        UnknownColumnError: the table lacks one.
-        ValueError: two columns have the same name, or ranks or distances are in place of scores.
-    """
+    """Return the indices of the columns of queries, documents and values in a table."""
     known = [plain_name(name) if isinstance(name, str) else "" for name in names]
     chosen = []
     for column, these in possible.items():
@@ -2366,10 +2354,8 @@ def are_columns(names: Iterable[Any], possible: Possible) -> bool:
 def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
     """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
 
-    Args:
-        value: records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
-            has the rows as its data.
-        possible: the names that each column may have; each record must have two.
+    A value is records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
+    has the rows as its data. Each record must have two of the possible names.
     """
     if isinstance(value, Mapping):
         if isinstance(value.get("data"), list):
@@ -2762,12 +2748,7 @@ HINT = (
 
 
 def settled(**arguments: Any) -> list[Any]:
-    """Convert tensors and columns of other libraries with ``plain``, each only once.
-
-    Raises:
-        ValueError: an argument cannot be converted, two are database queries, or pandas columns have different
-            indexes.
-    """
+    """Convert tensors and columns of other libraries with ``plain``, each only once."""
     foreign = {name: values for name, values in arguments.items() if not _inputs_sources_is_plain(values)}
     if not foreign:
         return list(arguments.values())
@@ -2817,11 +2798,7 @@ def is_sparse(values: Any) -> bool:
 
 
 def _rows_of_sparse(values: Any) -> Any:
-    """Return a sparse matrix by rows, each with its columns in ascending order and once; the given one is not changed.
-
-    Raises:
-        ValueError: it does not have two dimensions.
-    """
+    """Return a sparse matrix by rows, with the columns of each ascending and distinct; its own copy if need be."""
     if values.ndim != 2:
         raise ValueError(f"{values.ndim}-D; its rows must be queries, and its columns documents")
     rows = values.tocsr()
@@ -2837,14 +2814,7 @@ def _has_index(values: Any) -> bool:
 
 
 def plain(argument: str, values: Any) -> Any:
-    """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged.
-
-    Raises:
-        ValueError: its library cannot convert it, or it is a table of several columns. Names the argument.
-
-    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # not a column
-    True
-    """
+    """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged."""
     if isinstance(values, (list, tuple)):
         return values
     try:
@@ -2873,11 +2843,7 @@ def table_error(argument: str, names: Collection[Any]) -> ValueError:
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
-    """Convert values, one for each query in the order of the queries, as ``plain`` does.
-
-    Raises:
-        ValueError: they are a database query, which has no fixed order of rows.
-    """
+    """Convert values, one for each query in the order of the queries, as ``plain`` does; a database has no order."""
     if is_database_query(values):
         kind = type(values).__name__
         problem = "so its rows may come in another order than the queries; give a column of the table with the rankings"
@@ -2974,16 +2940,9 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
 
-    Args:
-        data: the DataFrame; None if there is none: then arguments are returned unchanged.
-        called: the name of the DataFrame in messages.
-        **arguments: names of columns, None, or values that are not names and are returned unchanged.
-
-    Raises:
-        ValueError: a column is missing or appears twice (names the argument); the DataFrame has another type, or
-            no argument names one of its columns.
+    Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
 
     >>> frame = {"score": [0.9, 0.1], "label": [1, 0]}
     >>> named_columns(frame, predictions="score", references="label", query_ids=None)
@@ -3176,17 +3135,11 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
 
 
 class Ids(NamedTuple):
-    """The ids of rows, stored once for each run of rows with the same id.
+    """The ids of rows, stored once for each run of rows with the same id."""
 
-    Attributes:
-        distinct: the distinct ids, in the order of their first rows.
-        code: the id of each run, as an index into these.
-        starts: the first row of each run, and the number of rows; None if every row is a run.
-    """
-
-    distinct: pa.Array
-    code: RowNumbers
-    starts: RowNumbers | None = None
+    distinct: pa.Array  # the distinct ids, in the order of their first rows
+    code: RowNumbers  # the id of each run, as an index into these
+    starts: RowNumbers | None = None  # the first row of each run, and the number of rows; None if every row is a run
 
     @property
     def rows(self) -> int:
@@ -3232,11 +3185,7 @@ def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
 
 
 def read_ids(argument: str, values: Any) -> Ids:
-    """Return the ids of rows.
-
-    Raises:
-        ValueError: the ids cannot be read.
-    """
+    """Return the ids of rows."""
     if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
         return few
     ids = _checked_ids(argument, values)
@@ -3246,11 +3195,7 @@ def read_ids(argument: str, values: Any) -> Ids:
 
 
 def id_column(argument: str, values: Any) -> pa.ChunkedArray:
-    """Return the ids of rows as an Arrow column: text as strings, and integers in 64 bits.
-
-    Raises:
-        ValueError: the ids cannot be read.
-    """
+    """Return the ids of rows as an Arrow column: text as strings, and integers in 64 bits."""
     ids = _checked_ids(argument, values)
     if pa.types.is_null(ids.type):
         ids = ids.cast(pa.string())
@@ -3261,11 +3206,7 @@ def id_column(argument: str, values: Any) -> pa.ChunkedArray:
 
 
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
-    """Return ids as an Arrow column, each of them an id.
-
-    Raises:
-        ValueError: the ids cannot be read.
-    """
+    """Return ids as an Arrow column, each of them an id."""
     ids = _id_column(argument, values)
     if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
         ids = decoded(ids)
@@ -3447,27 +3388,17 @@ UNITS = ["s", "ms", "us", "ns"]  # of times
 
 
 class Columns(NamedTuple):
-    """One side with ids, one row per document, as read from a file or a table.
+    """One side with ids, one row per document, as read from a file or a table."""
 
-    Attributes:
-        query: the query of each row, as an index into ``query_ids``.
-        query_ids: the distinct query ids in the order of the rows; strings in a file.
-        document: the id of each row's document; a string in a file.
-        value: the score or the relevance of each row; integers only beyond 2^53.
-        hashes: the hashes of the document ids, from ``hashes_of``.
-        place: a function from a row to the words for its place in the file; None for rows that are not in a file.
-        positions: the number of queries, if they have no ids, but numbers from 0, as text; else None.
-        are_rows: the documents are the rows of a file of LETOR or of scores, counted from 0, as text.
-    """
-
-    query: RowNumbers
-    query_ids: pa.Array
-    document: pa.ChunkedArray
-    value: NDArray[Any]
-    hashes: NDArray[np.uint64]
+    query: RowNumbers  # the query of each row, as an index into ``query_ids``
+    query_ids: pa.Array  # the distinct query ids in the order of the rows; strings in a file
+    document: pa.ChunkedArray  # the id of each row's document; a string in a file
+    value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2^53
+    hashes: NDArray[np.uint64]  # the hashes of the document ids, from ``hashes_of``
+    # a function from a row to the words for its place in the file; None for rows that are not in a file
     place: Callable[[int], str] | None = None
-    positions: int | None = None
-    are_rows: bool = False
+    positions: int | None = None  # the number of queries, if they have no ids, but numbers from 0, as text; else None
+    are_rows: bool = False  # the documents are the rows of a file of LETOR or of scores, counted from 0, as text
 
     def only(self, kept: NDArray[np.bool_]) -> "Columns":
         """Return the rows for which a mask is True."""
@@ -4023,29 +3954,17 @@ VALUES_OF = {"run": ("scores", "similarities"), "qrels": ("relevances", "relevan
 
 
 class Hits(NamedTuple):
-    """The documents of a query.
+    """The documents of a query."""
 
-    Attributes:
-        ids: their ids, best first in a run.
-        values: their scores or relevances; None if they have none.
-        are_indices: whether the ids are positions in the list of documents that was ranked.
-    """
-
-    ids: Sequence[Any]
-    values: Sequence[Any] | None = None
-    are_indices: bool = False
+    ids: Sequence[Any]  # their ids, best first in a run
+    values: Sequence[Any] | None = None  # their scores or relevances; None if they have none
+    are_indices: bool = False  # whether the ids are positions in the list of documents that was ranked
 
 
 def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
-    """Return the hits of a query; None for anything else.
+    """Return the hits of a query, from a list of hits or a response with one; None for anything else.
 
-    Args:
-        row: a list of hits, or a response with one.
-        kind: ``"run"`` or ``"qrels"``.
-        ascending: the score is a distance or a rank if there is one.
-
-    Raises:
-        ValueError: a hit has no id or, unlike the first, no score. Names its position.
+    With `ascending`, a distance or a rank is the score if there is one.
 
     >>> hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, "run")
     Hits(ids=['d2'], values=[0.9], are_indices=False)
@@ -4092,10 +4011,7 @@ def query_of(row: Any) -> Any:
 
 
 def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
-    """Return the scores of hits by their ids; without scores, their order makes them.
-
-    Raises:
-        ValueError: an id appears twice.
+    """Return the scores of hits by their ids, which must differ; without scores, their order makes them.
 
     >>> scores_by_id(Hits(["d2", "d1"])), scores_by_id(Hits(["d2", "d1"], ["0.9", 0.8]))
     ({'d2': -1, 'd1': -2}, {'d2': 0.9, 'd1': 0.8})
@@ -4106,11 +4022,7 @@ def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
 
 
 def relevances_by_id(hits: Hits) -> dict[Any, Any]:
-    """Return the relevances of hits by their ids; 1 for each without relevances.
-
-    Raises:
-        ValueError: an id appears twice.
-    """
+    """Return the relevances of hits by their ids, which must differ; 1 for each without relevances."""
     return _inputs_hits_by_id(hits, [1] * len(hits.ids) if hits.values is None else map(_inputs_hits_number, hits.values))
 
 
@@ -4197,11 +4109,7 @@ def _path(hit: Any, names: Sequence[str], within: bool = True) -> FieldPath | No
 
 
 def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str) -> list[Any]:
-    """Return a field of each hit, under the path of the first one or another path.
-
-    Raises:
-        ValueError: a hit lacks it.
-    """
+    """Return a field of each hit, under the path of the first one or another path."""
     found = [_field(hit, path) for hit in hits]
     for position, value in enumerate(found):
         if value is None:
@@ -4991,19 +4899,12 @@ Place = Callable[[int, int | None], str]
 
 
 class Column(NamedTuple):
-    """Predictions or references, query after query.
+    """Predictions or references, query after query."""
 
-    Attributes:
-        values: the values of the documents.
-        offsets: the start of each query, from 0, and the end of the last one.
-        present: False for a missing value; None if none is missing.
-        padding: True for a value that marks padding; None if no value can.
-    """
-
-    values: NDArray[Any]
-    offsets: NDArray[np.int64]
-    present: Mask | None = None
-    padding: Mask | None = None
+    values: NDArray[Any]  # the values of the documents
+    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
+    present: Mask | None = None  # False for a missing value; None if none is missing
+    padding: Mask | None = None  # True for a value that marks padding; None if no value can
 
     def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
         """Return the documents in another order, and with other offsets."""
@@ -5257,16 +5158,7 @@ def read_numbers(
 ) -> Column:
     """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
 
-    Args:
-        argument: the name of the argument in errors.
-        rows: the numbers.
-        offsets: the start of each query.
-        place: a function that describes a place.
-        ignore_index: the reference that marks padding.
-        kinds: the types of all numbers, if they are known.
-
-    Raises:
-        ValueError: a value is not a number, or would be rounded. Names the argument and the place.
+    The types of all numbers are `kinds`, if they are known. It is an error if a value would be rounded.
     """
     if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
         return column
@@ -5467,15 +5359,10 @@ Rows = tuple[Ids, Ids]  # the query and the document of each row
 
 
 class Pairs(NamedTuple):
-    """Documents to exclude, a row each, as columns of any library.
+    """Documents to exclude, a row each, as columns of any library."""
 
-    Attributes:
-        query_ids: the id of each row's query.
-        document_ids: the id of each row's document.
-    """
-
-    query_ids: Any
-    document_ids: Any
+    query_ids: Any  # the id of each row's query
+    document_ids: Any  # the id of each row's document
 
 
 class NothingExcludedError(ValueError):
@@ -5485,14 +5372,8 @@ class NothingExcludedError(ValueError):
 def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     """Return predictions and references, mappings or files, without the excluded documents.
 
-    Args:
-        exclude: ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
-        predictions: the scores, by query id and document id.
-        references: the relevance, by query id and document id.
-
-    Raises:
-        ValueError: `exclude` has the wrong format, its ids cannot be read or have another type than those of the
-            rankings, or none of its queries is in the rankings.
+    They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file. Their ids must be
+    of the type of the rankings' ids, and one of their queries must be in the rankings.
 
     >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
     ({'q': {'b': 0.1}}, {'q': {'b': 1}})
@@ -5536,22 +5417,14 @@ def _document_counts(side: Any) -> dict[Any, int]:
 
 
 def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
-    """Return a mask of the rows to exclude, by their queries and documents.
-
-    Raises:
-        ValueError: as in `without`.
-    """
+    """Return a mask of the rows to exclude, by their queries and documents."""
     rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
     _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
     return _are_among((queries, documents), rows)
 
 
 def are_excluded(columns: Columns, exclude: Any) -> Mask:
-    """Return which rows of a file are to be excluded.
-
-    Raises:
-        ValueError: as in `without`.
-    """
+    """Return which rows of a file are to be excluded."""
     return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
 
 
@@ -5584,11 +5457,7 @@ def _are_among(rows: Rows, excluded: Rows) -> Mask:
 
 
 def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return the index of each id among the ids of the rankings; -1 if it is not there.
-
-    Raises:
-        ValueError: the ids have another kind (text, bytes, integers, dates or times) than the ids of the rankings.
-    """
+    """Return the index of each id among the ids of the rankings, which must be of its kind; -1 if it is not there."""
     if len(ids) and len(among) and family(ids.type) != family(among.type):
         raise _another_type(side, ids[0].as_py(), among[0].as_py())
     return index_among(ids, among)
@@ -5609,11 +5478,7 @@ def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: 
 
 
 def _inputs_exclusion_pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
-    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold.
-
-    Raises:
-        ValueError: the documents have another kind of ids than the documents of the rankings.
-    """
+    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold."""
     _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
     held = _those_held_by(queries.type, by_query)
     rows = [(query, each) for query in held for each in _those_held_by(documents.type, by_query[query])]
@@ -5654,11 +5519,7 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
-    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query.
-
-    Raises:
-        ValueError: it is not a list with an entry for each query.
-    """
+    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query."""
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
@@ -5687,9 +5548,7 @@ def _inputs_exclusion_ids(query: Any, documents: Any) -> Set[Any]:
 def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
     """Raise an error if no excluded query is in the rankings.
 
-    Raises:
-        NothingExcludedError: the ids have the same type, so other rankings may have these queries.
-        ValueError: the ids are of another type.
+    It is a NothingExcludedError if the ids have the same type, so that other rankings may have these queries.
     """
     excluded_queries, own_queries = dict.fromkeys(excluded), dict.fromkeys(own)
     if excluded_queries and own_queries and excluded_queries.keys().isdisjoint(own_queries):
@@ -5705,9 +5564,7 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
 def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
     """Raise an error for documents with another kind of ids than in the rankings, the same in any order of a set.
 
-    Args:
-        excluded: the documents to exclude of each query.
-        own: for each kind of document ids in the rankings, one such id.
+    For each kind of document ids in the rankings, `own` has one such id.
     """
     types = set(map(type, chain.from_iterable(excluded.values())))
     if own and (wrong := {each for each in types if id_kind(each) not in own}):
@@ -5733,37 +5590,29 @@ def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
 # ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
 
 class Rankings(NamedTuple):
-    """Queries and their documents, as the arrays that the kernel accepts.
+    """Queries and their documents, as the arrays that the kernel accepts."""
 
-    Attributes:
-        relevance: the relevance of the documents, query after query.
-        score: their scores, in the same order.
-        offsets: the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``.
-        judged: False if the relevance is missing; None if none is missing.
-        retrieved: False if the score is missing; None if none is missing.
-        place: a function that describes a query, by its index, and a document, by its position or None, with their ids;
-            None if they have no ids.
-        query_ids: the id of each query; None if they have no ids.
-        answered: True for each query whose ranking in the predictions leaves no document here, such as an empty list of
-            ids; None if there are none.
-        excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
-            ``(queries, 2)``; None without `exclude`.
-        unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
-            one was; None if that is unknown.
-        documents: a function from the index of a query to the ids of its documents, in order; rows for flat columns
-            without document ids; None if documents have only positions.
-    """
-
-    relevance: NDArray[Any]
-    score: NDArray[Any]
+    relevance: NDArray[Any]  # the relevance of the documents, query after query
+    score: NDArray[Any]  # their scores, in the same order
+    # the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``
     offsets: NDArray[np.int64]
-    judged: Mask | None = None
-    retrieved: Mask | None = None
+    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
+    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
+    # a function that describes a query, by its index, and a document, by its position or None, with their ids; None if
+    # they have no ids
     place: Place | None = None
-    query_ids: Sequence[Any] | pa.Array | None = None
+    query_ids: Sequence[Any] | pa.Array | None = None  # the id of each query; None if they have no ids
+    # True for each query whose ranking in the predictions leaves no document here, such as an empty list of ids; None
+    # if there are none
     answered: Mask | None = None
+    # the numbers of retrieved and of judged documents that were excluded from each query, of shape ``(queries, 2)``;
+    # None without `exclude`
     excluded: NDArray[np.int64] | None = None
+    # the warning that no document was both retrieved and judged, although both sides have ids; empty if one was; None
+    # if that is unknown
     unmatched: str | None = None
+    # a function from the index of a query to the ids of its documents, in order; rows for flat columns without document
+    # ids; None if documents have only positions
     documents: Callable[[int], Sequence[Any]] | None = None
 
     @classmethod
@@ -5818,11 +5667,7 @@ class Rankings(NamedTuple):
         return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
-        """Return the same documents with their scores in the type in which they are compared.
-
-        Raises:
-            InvalidRankingError: a finite score of a retrieved document is too large for the type.
-        """
+        """Return the same documents with their scores in the type in which they are compared."""
         if score_dtype == "given":
             return self
         score = in_dtype(self.score, score_dtype)
@@ -5832,15 +5677,9 @@ class Rankings(NamedTuple):
         return self._replace(score=score)
 
     def with_highest_first(self, score_order: str) -> "Rankings":
-        """Return the same documents with scores of which the highest ranks first.
+        """Return the same documents with scores of which the highest ranks first, not as in `score_order`.
 
         Scores are negated after they have their type, since the complement of a large integer may be rounded otherwise.
-
-        Args:
-            score_order: the order of the scores now; in "ascending" order, no score marks a document not retrieved.
-
-        Raises:
-            InvalidRankingError: a score in ascending order is not a number, or -inf.
         """
         if score_order == "descending":
             return self
@@ -5978,9 +5817,6 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     """Return predictions and references as Arrow lists, with nulls for missing values.
 
     Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
-
-    Raises:
-        ValueError: float64 cannot represent the integers exactly.
     """
     offsets = pa.array(rankings.offsets, pa.int32())
     lists = []
@@ -6011,19 +5847,9 @@ def by_ranked_ids(
 ) -> tuple[IdMapping, IdMapping] | None:
     """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
 
-    Args:
-        predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
-        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
-            their relevances. All ids have the same type, text or integers.
-        score_order: the order of scores, which those of ranked ids have too.
-
-    Returns:
-        Both sides by the index of each query. Scores fall by one from rank to rank, or rise in ascending order; a
-        listed document has the relevance 1.
-
-    Raises:
-        ValueError: an id is neither text nor an integer, or appears twice in a list; the sides have different
-            queries, or text on one side and integers on the other. Names the argument, query and position.
+    Predictions are the ids of each query's documents, best first, or a mapping of them to their scores; references a
+    list or a set of the ids of its relevant documents, or a mapping of them to their relevances. Queries are numbered.
+    Scores fall by one from rank to rank, or rise in ascending order; a listed document has the relevance 1.
 
     >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
     ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
@@ -6054,15 +5880,7 @@ def by_ranked_ids(
 def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
     """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
-    Args:
-        predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
-        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to their
-            relevances, by query.
-        score_order: as in ``by_ranked_ids``.
-
-    Raises:
-        ValueError: a value is not an id, or an id appears twice in a list; an argument has ids of several types; or
-            both are lists of integers, which may be scores. Names the argument, query and position.
+    The ids are as in `by_ranked_ids`. Lists of integers on both sides are an error, since they may be scores.
 
     >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
     ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
@@ -6200,14 +6018,7 @@ KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
 def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: str = "descending") -> Any:
     """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
 
-    Args:
-        argument: the name of the argument.
-        side: the predictions, the references, or the documents to exclude.
-        names: the names of the columns of queries and documents, if they are not known ones.
-        score_order: the order of scores.
-
-    Raises:
-        ValueError: a column is missing, an id or a value cannot be read, or a document appears twice in a query.
+    The columns of queries and documents have `names` if these are not known ones.
 
     >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]], {})
     [{'d1': 0.5}]
@@ -6355,11 +6166,7 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
 
 
 class Indices(NamedTuple):
-    """Hits of rerankers, whose ids are positions in the lists of the references.
-
-    Attributes:
-        rows: the scores by position, of each query.
-    """
+    """Hits of rerankers, by query, whose ids are positions in the lists of the references."""
 
     rows: Any
 
@@ -6429,11 +6236,7 @@ def _rows_of_lists(side: Mapping[Any, Any], kind: str) -> Any:
 
 
 def together(inputs: Any) -> Any:
-    """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns.
-
-    Raises:
-        ValueError: the shapes differ, or an id is not that of a column.
-    """
+    """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns."""
     predictions, references, query_ids, document_ids = inputs[:4]
     if query_ids is not None and isinstance(predictions, Columns) and predictions.are_rows:
         predictions = predictions.value
@@ -6461,11 +6264,7 @@ def together(inputs: Any) -> Any:
 
 
 def _inputs_formats_alike(argument: str, side: Any, other: Any) -> Any:
-    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged.
-
-    Raises:
-        ValueError: the other side has ids of queries.
-    """
+    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged."""
     if not isinstance(side, Columns) or side.positions is None:
         return side
     if isinstance(other, Mapping) or (isinstance(other, Columns) and other.positions is None):
@@ -6485,12 +6284,7 @@ def _inputs_formats_alike(argument: str, side: Any, other: Any) -> Any:
 def of_rows(predictions: Any, references: Any) -> Any:
     """Return the scores of the rows of a file of LETOR, if that is the references, as columns with the rows' ids.
 
-    Args:
-        predictions: a score for each row, flat or from a file; others are returned unchanged beside other references.
-        references: the references.
-
-    Raises:
-        ValueError: the numbers of rows differ, or only one side has rows without ids.
+    Beside other references, predictions are returned unchanged.
     """
     are_scores = isinstance(predictions, Columns) and predictions.are_rows
     if not isinstance(references, Columns) or not references.are_rows:
@@ -6605,16 +6399,7 @@ ARE_SCORES = "if they are scores, give them as floats"
 
 
 def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> None:
-    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values.
-
-    Args:
-        score: the predictions.
-        relevance: the references.
-        are_arrays: both sides are 2-D arrays.
-
-    >>> scores = Column(np.array([0.5, 0.1]), np.array([0, 2]))
-    >>> refuse_ids_as_values(scores, scores, False)
-    """
+    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values."""
     lengths = np.diff(score.offsets)
     queries = len(lengths)
     if not queries or score.present is not None or relevance.present is not None:
@@ -6717,11 +6502,7 @@ def join_rows(
     score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id.
-
-    Raises:
-        ValueError: ids or numbers cannot be read, lengths differ, or a document appears twice in a query.
-    """
+    """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id."""
     queries = read_ids("query_ids", query_ids)
     documents = None if document_ids is None else read_ids("document_ids", document_ids)
     codes, ids = queries.codes, queries.distinct
@@ -6832,11 +6613,7 @@ def join_by_id(
     score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Join mappings or files: for each query of the references, first the retrieved documents, then the others.
-
-    Raises:
-        ValueError: a value is not a number, or the ids have nothing in common. Names the query and document.
-    """
+    """Join mappings or files: for each query of the references, first the retrieved documents, then the others."""
     given = predictions, references
     if exclude is not None:
         predictions, references = without(exclude, *given)
@@ -6923,12 +6700,7 @@ def _side_columns(
 ) -> Columns:
     """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type.
 
-    Args:
-        argument: the name of the argument.
-        side: a mapping, or columns, which are returned unchanged.
-        kind: the type of ids on the other side.
-        ignore_index: the reference that marks padding.
-        score_order: the order of scores.
+    `kind` is the type of ids on the other side. Columns are returned unchanged.
     """
     if isinstance(side, Columns):
         return side
@@ -7093,11 +6865,8 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 def join_sparse(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
     """Return rankings of two sides of which at least one is sparse, as `sources.converted` returns it.
 
-    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both
-    sides are sparse, documents that are stored on neither side are left out.
-
-    Raises:
-        ValueError: the sides have different numbers of queries or documents, or hold no numbers.
+    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both sides
+    are sparse, documents that are stored on neither side are left out.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if is_sparse(side):
@@ -7176,11 +6945,7 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
 
 
 def _places(sparse: Any) -> NDArray[np.int64]:
-    """Return the place of each stored value in the flat matrix, in ascending order.
-
-    Raises:
-        ValueError: the matrix has 2**63 places or more.
-    """
+    """Return the place of each stored value in the flat matrix, in ascending order."""
     rows, columns = sparse.shape
     if rows * columns >= 2**63:
         raise ValueError(f"a sparse matrix of {rows} × {columns} is too large; leave out columns that store nothing")
@@ -7210,26 +6975,17 @@ PART = 1 << 20
 
 
 class Inputs(NamedTuple):
-    """Rankings in any format that `read` accepts.
+    """Rankings in any format that `read` accepts."""
 
-    Attributes:
-        predictions: the scores.
-        references: the relevances.
-        query_ids: the query ids of flat rows.
-        document_ids: the document ids of flat rows.
-        exclude: documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the
-            ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
-        sample_weight: the weight of each query.
-        by: the slice of each query.
-    """
-
-    predictions: Any
-    references: Any
-    query_ids: Any = None
-    document_ids: Any = None
+    predictions: Any  # the scores
+    references: Any  # the relevances
+    query_ids: Any = None  # the query ids of flat rows
+    document_ids: Any = None  # the document ids of flat rows
+    # documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the ``Pairs`` of a DataFrame,
+    # or the ``Columns`` of a file
     exclude: Any = None
-    sample_weight: Any = None
-    by: Any = None
+    sample_weight: Any = None  # the weight of each query
+    by: Any = None  # the slice of each query
 
     @property
     def rankings(self) -> dict[str, Any]:
@@ -7245,10 +7001,7 @@ class Inputs(NamedTuple):
 def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Iterable[str]) -> list[Inputs]:
     """Return the inputs of each system, settled; all but the predictions are shared, and read once.
 
-    Args:
-        runs: the predictions of each system, by the name of the argument.
-        inputs: the inputs that systems share.
-        score_orders: the order of the scores of each system.
+    The predictions are by the name of the argument.
     """
     named = {name: each for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
     names = {name.removesuffix("_ids"): each for name, each in named.items()}
@@ -7288,39 +7041,16 @@ def read(
     score_dtype: str = "given",
     score_order: str = "descending",
 ) -> Rankings:
-    """Align predictions and references.
+    """Align predictions and references, in any format that `compute` describes, sparse and ranked ids too.
 
-    Args:
-        predictions: the score of each document of each query: a 2-D array (masked too), a
-            sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
-            ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
-            or the ``Columns`` of a file; or a sparse matrix of SciPy; or ranked ids, as in ``by_ranked_ids`` and
-            ``with_ids_by_query``. None, a masked value or ``-inf`` marks a document that was not retrieved.
-        references: the relevance of the documents, in the same format. None or a masked value marks a
-            document that was not judged.
-        query_ids: for flat predictions and references, the id of each row's query: integers or
-            strings. Rows of a query need not be next to each other.
-        document_ids: with ``query_ids``, the id of each row's document: integers or strings.
-        exclude: documents to exclude, as in ``Inputs``.
-        ignore_index: the reference that marks padding: such a document is not part of the ranking.
-            It is compared in the type of each reference: in float32, 1e30 marks 1e30 rounded to float32.
-        judged_only: remove documents that were not judged.
-        by_docid: put documents with equal scores in ascending order of their ids, compared as strings: a
-            ranking with the last of them first then equals trec_eval's ranking. Documents by position have
-            no ids and keep their order.
-        score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
-        score_order: ``"descending"``, or ``"ascending"`` if the lowest score ranks first and ``inf`` marks a document
-            that was not retrieved. Ranked ids keep their order.
+    Documents with the reference `ignore_index`, in the type of each reference, are padding, and not part of the
+    ranking. With `by_docid`, documents with equal scores are put in ascending order of their ids, compared as strings:
+    a ranking with the last of them first then equals trec_eval's. Documents by position have no ids and keep their
+    order. In ascending order of scores, ``inf`` marks a document that was not retrieved; ranked ids keep their order.
 
-    Returns:
-        The rankings, of which the highest score ranks first. Arrays are not copied, except for ragged lists of them and
-        to change the type or the order of scores.
-        Queries are in the order of the references, or, in flat columns, in the order of their first rows.
-
-    Raises:
-        ValueError: a value is not a number; the sides have different queries or documents; a document appears
-            twice in a query; with ``by_docid``, flat rows have an order that only ``document_ids`` could decide;
-            a score is too large for ``score_dtype``. Names the argument, query and position.
+    In the rankings, the highest score ranks first. Queries are in the order of the references, or, in flat columns, in
+    the order of their first rows. Arrays are not copied, except for ragged lists of them and to change the type or the
+    order of scores.
 
     >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
     [True, False, True]
@@ -7394,11 +7124,7 @@ def _inputs_reading_are_columns(predictions: Any, references: Any) -> bool:
 
 
 def _are_by_id(predictions: Any, references: Any) -> bool:
-    """Return whether predictions and references are mappings or files.
-
-    Raises:
-        ValueError: only one of them is, or a key of a mapping is not an id.
-    """
+    """Return whether predictions and references are mappings or files."""
     for argument, side in (("predictions", predictions), ("references", references)):
         if not isinstance(side, Mapping):
             continue
@@ -7506,28 +7232,14 @@ TYPES = {
 
 
 class Slices(NamedTuple):
-    """A value for each query.
+    """A value for each query."""
 
-    Attributes:
-        values: the distinct values, ascending; None, for queries without a slice, is the last.
-        code: the value of each query, as an index into these.
-    """
-
-    values: list[Value]
-    code: NDArray[np.int64]
+    values: list[Value]  # the distinct values, ascending; None, for queries without a slice, is the last
+    code: NDArray[np.int64]  # the value of each query, as an index into these
 
 
 def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
-    """Return the slices of queries.
-
-    Args:
-        by: a value for each query, by position or by its id.
-        query_ids: the ids of the queries, if they have any.
-        queries: the number of queries.
-
-    Raises:
-        ValueError: a value is missing, or is not a string, an integer, a boolean or None.
-    """
+    """Return the slices of queries, from a value for each, by position or by its id."""
     if isinstance(by, Mapping):
         by = _by_ids(by, query_ids)
     slices = by if isinstance(by, Slices) else read_slices(by)

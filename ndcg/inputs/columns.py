@@ -28,19 +28,12 @@ Place = Callable[[int, int | None], str]
 
 
 class Column(NamedTuple):
-    """Predictions or references, query after query.
+    """Predictions or references, query after query."""
 
-    Attributes:
-        values: the values of the documents.
-        offsets: the start of each query, from 0, and the end of the last one.
-        present: False for a missing value; None if none is missing.
-        padding: True for a value that marks padding; None if no value can.
-    """
-
-    values: NDArray[Any]
-    offsets: NDArray[np.int64]
-    present: Mask | None = None
-    padding: Mask | None = None
+    values: NDArray[Any]  # the values of the documents
+    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
+    present: Mask | None = None  # False for a missing value; None if none is missing
+    padding: Mask | None = None  # True for a value that marks padding; None if no value can
 
     def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
         """Return the documents in another order, and with other offsets."""
@@ -294,16 +287,7 @@ def read_numbers(
 ) -> Column:
     """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
 
-    Args:
-        argument: the name of the argument in errors.
-        rows: the numbers.
-        offsets: the start of each query.
-        place: a function that describes a place.
-        ignore_index: the reference that marks padding.
-        kinds: the types of all numbers, if they are known.
-
-    Raises:
-        ValueError: a value is not a number, or would be rounded. Names the argument and the place.
+    The types of all numbers are `kinds`, if they are known. It is an error if a value would be rounded.
     """
     if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
         return column

@@ -19,15 +19,10 @@ Rows = tuple[Ids, Ids]  # the query and the document of each row
 
 
 class Pairs(NamedTuple):
-    """Documents to exclude, a row each, as columns of any library.
+    """Documents to exclude, a row each, as columns of any library."""
 
-    Attributes:
-        query_ids: the id of each row's query.
-        document_ids: the id of each row's document.
-    """
-
-    query_ids: Any
-    document_ids: Any
+    query_ids: Any  # the id of each row's query
+    document_ids: Any  # the id of each row's document
 
 
 class NothingExcludedError(ValueError):
@@ -37,14 +32,8 @@ class NothingExcludedError(ValueError):
 def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     """Return predictions and references, mappings or files, without the excluded documents.
 
-    Args:
-        exclude: ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
-        predictions: the scores, by query id and document id.
-        references: the relevance, by query id and document id.
-
-    Raises:
-        ValueError: `exclude` has the wrong format, its ids cannot be read or have another type than those of the
-            rankings, or none of its queries is in the rankings.
+    They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file. Their ids must be
+    of the type of the rankings' ids, and one of their queries must be in the rankings.
 
     >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
     ({'q': {'b': 0.1}}, {'q': {'b': 1}})
@@ -88,22 +77,14 @@ def _document_counts(side: Any) -> dict[Any, int]:
 
 
 def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
-    """Return a mask of the rows to exclude, by their queries and documents.
-
-    Raises:
-        ValueError: as in `without`.
-    """
+    """Return a mask of the rows to exclude, by their queries and documents."""
     rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
     _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
     return _are_among((queries, documents), rows)
 
 
 def are_excluded(columns: Columns, exclude: Any) -> Mask:
-    """Return which rows of a file are to be excluded.
-
-    Raises:
-        ValueError: as in `without`.
-    """
+    """Return which rows of a file are to be excluded."""
     return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
 
 
@@ -136,11 +117,7 @@ def _are_among(rows: Rows, excluded: Rows) -> Mask:
 
 
 def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return the index of each id among the ids of the rankings; -1 if it is not there.
-
-    Raises:
-        ValueError: the ids have another kind (text, bytes, integers, dates or times) than the ids of the rankings.
-    """
+    """Return the index of each id among the ids of the rankings, which must be of its kind; -1 if it is not there."""
     if len(ids) and len(among) and family(ids.type) != family(among.type):
         raise _another_type(side, ids[0].as_py(), among[0].as_py())
     return index_among(ids, among)
@@ -161,11 +138,7 @@ def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: 
 
 
 def _pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
-    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold.
-
-    Raises:
-        ValueError: the documents have another kind of ids than the documents of the rankings.
-    """
+    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold."""
     _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
     held = _those_held_by(queries.type, by_query)
     rows = [(query, each) for query in held for each in _those_held_by(documents.type, by_query[query])]
@@ -206,11 +179,7 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
-    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query.
-
-    Raises:
-        ValueError: it is not a list with an entry for each query.
-    """
+    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query."""
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
@@ -239,9 +208,7 @@ def _ids(query: Any, documents: Any) -> Set[Any]:
 def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
     """Raise an error if no excluded query is in the rankings.
 
-    Raises:
-        NothingExcludedError: the ids have the same type, so other rankings may have these queries.
-        ValueError: the ids are of another type.
+    It is a NothingExcludedError if the ids have the same type, so that other rankings may have these queries.
     """
     excluded_queries, own_queries = dict.fromkeys(excluded), dict.fromkeys(own)
     if excluded_queries and own_queries and excluded_queries.keys().isdisjoint(own_queries):
@@ -257,9 +224,7 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
 def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
     """Raise an error for documents with another kind of ids than in the rankings, the same in any order of a set.
 
-    Args:
-        excluded: the documents to exclude of each query.
-        own: for each kind of document ids in the rankings, one such id.
+    For each kind of document ids in the rankings, `own` has one such id.
     """
     types = set(map(type, chain.from_iterable(excluded.values())))
     if own and (wrong := {each for each in types if id_kind(each) not in own}):

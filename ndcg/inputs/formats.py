@@ -41,14 +41,7 @@ KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
 def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: str = "descending") -> Any:
     """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
 
-    Args:
-        argument: the name of the argument.
-        side: the predictions, the references, or the documents to exclude.
-        names: the names of the columns of queries and documents, if they are not known ones.
-        score_order: the order of scores.
-
-    Raises:
-        ValueError: a column is missing, an id or a value cannot be read, or a document appears twice in a query.
+    The columns of queries and documents have `names` if these are not known ones.
 
     >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]], {})
     [{'d1': 0.5}]
@@ -196,11 +189,7 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
 
 
 class Indices(NamedTuple):
-    """Hits of rerankers, whose ids are positions in the lists of the references.
-
-    Attributes:
-        rows: the scores by position, of each query.
-    """
+    """Hits of rerankers, by query, whose ids are positions in the lists of the references."""
 
     rows: Any
 
@@ -270,11 +259,7 @@ def _rows_of_lists(side: Mapping[Any, Any], kind: str) -> Any:
 
 
 def together(inputs: Any) -> Any:
-    """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns.
-
-    Raises:
-        ValueError: the shapes differ, or an id is not that of a column.
-    """
+    """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns."""
     predictions, references, query_ids, document_ids = inputs[:4]
     if query_ids is not None and isinstance(predictions, Columns) and predictions.are_rows:
         predictions = predictions.value
@@ -302,11 +287,7 @@ def together(inputs: Any) -> Any:
 
 
 def _alike(argument: str, side: Any, other: Any) -> Any:
-    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged.
-
-    Raises:
-        ValueError: the other side has ids of queries.
-    """
+    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged."""
     if not isinstance(side, Columns) or side.positions is None:
         return side
     if isinstance(other, Mapping) or (isinstance(other, Columns) and other.positions is None):
@@ -326,12 +307,7 @@ def _alike(argument: str, side: Any, other: Any) -> Any:
 def of_rows(predictions: Any, references: Any) -> Any:
     """Return the scores of the rows of a file of LETOR, if that is the references, as columns with the rows' ids.
 
-    Args:
-        predictions: a score for each row, flat or from a file; others are returned unchanged beside other references.
-        references: the references.
-
-    Raises:
-        ValueError: the numbers of rows differ, or only one side has rows without ids.
+    Beside other references, predictions are returned unchanged.
     """
     are_scores = isinstance(predictions, Columns) and predictions.are_rows
     if not isinstance(references, Columns) or not references.are_rows:

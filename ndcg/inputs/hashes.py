@@ -18,27 +18,17 @@ UNITS = ["s", "ms", "us", "ns"]  # of times
 
 
 class Columns(NamedTuple):
-    """One side with ids, one row per document, as read from a file or a table.
+    """One side with ids, one row per document, as read from a file or a table."""
 
-    Attributes:
-        query: the query of each row, as an index into ``query_ids``.
-        query_ids: the distinct query ids in the order of the rows; strings in a file.
-        document: the id of each row's document; a string in a file.
-        value: the score or the relevance of each row; integers only beyond 2^53.
-        hashes: the hashes of the document ids, from ``hashes_of``.
-        place: a function from a row to the words for its place in the file; None for rows that are not in a file.
-        positions: the number of queries, if they have no ids, but numbers from 0, as text; else None.
-        are_rows: the documents are the rows of a file of LETOR or of scores, counted from 0, as text.
-    """
-
-    query: RowNumbers
-    query_ids: pa.Array
-    document: pa.ChunkedArray
-    value: NDArray[Any]
-    hashes: NDArray[np.uint64]
+    query: RowNumbers  # the query of each row, as an index into ``query_ids``
+    query_ids: pa.Array  # the distinct query ids in the order of the rows; strings in a file
+    document: pa.ChunkedArray  # the id of each row's document; a string in a file
+    value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2^53
+    hashes: NDArray[np.uint64]  # the hashes of the document ids, from ``hashes_of``
+    # a function from a row to the words for its place in the file; None for rows that are not in a file
     place: Callable[[int], str] | None = None
-    positions: int | None = None
-    are_rows: bool = False
+    positions: int | None = None  # the number of queries, if they have no ids, but numbers from 0, as text; else None
+    are_rows: bool = False  # the documents are the rows of a file of LETOR or of scores, counted from 0, as text
 
     def only(self, kept: NDArray[np.bool_]) -> "Columns":
         """Return the rows for which a mask is True."""

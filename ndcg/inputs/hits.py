@@ -35,29 +35,17 @@ VALUES_OF = {"run": ("scores", "similarities"), "qrels": ("relevances", "relevan
 
 
 class Hits(NamedTuple):
-    """The documents of a query.
+    """The documents of a query."""
 
-    Attributes:
-        ids: their ids, best first in a run.
-        values: their scores or relevances; None if they have none.
-        are_indices: whether the ids are positions in the list of documents that was ranked.
-    """
-
-    ids: Sequence[Any]
-    values: Sequence[Any] | None = None
-    are_indices: bool = False
+    ids: Sequence[Any]  # their ids, best first in a run
+    values: Sequence[Any] | None = None  # their scores or relevances; None if they have none
+    are_indices: bool = False  # whether the ids are positions in the list of documents that was ranked
 
 
 def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
-    """Return the hits of a query; None for anything else.
+    """Return the hits of a query, from a list of hits or a response with one; None for anything else.
 
-    Args:
-        row: a list of hits, or a response with one.
-        kind: ``"run"`` or ``"qrels"``.
-        ascending: the score is a distance or a rank if there is one.
-
-    Raises:
-        ValueError: a hit has no id or, unlike the first, no score. Names its position.
+    With `ascending`, a distance or a rank is the score if there is one.
 
     >>> hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, "run")
     Hits(ids=['d2'], values=[0.9], are_indices=False)
@@ -104,10 +92,7 @@ def query_of(row: Any) -> Any:
 
 
 def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
-    """Return the scores of hits by their ids; without scores, their order makes them.
-
-    Raises:
-        ValueError: an id appears twice.
+    """Return the scores of hits by their ids, which must differ; without scores, their order makes them.
 
     >>> scores_by_id(Hits(["d2", "d1"])), scores_by_id(Hits(["d2", "d1"], ["0.9", 0.8]))
     ({'d2': -1, 'd1': -2}, {'d2': 0.9, 'd1': 0.8})
@@ -118,11 +103,7 @@ def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
 
 
 def relevances_by_id(hits: Hits) -> dict[Any, Any]:
-    """Return the relevances of hits by their ids; 1 for each without relevances.
-
-    Raises:
-        ValueError: an id appears twice.
-    """
+    """Return the relevances of hits by their ids, which must differ; 1 for each without relevances."""
     return _by_id(hits, [1] * len(hits.ids) if hits.values is None else map(_number, hits.values))
 
 
@@ -209,11 +190,7 @@ def _path(hit: Any, names: Sequence[str], within: bool = True) -> FieldPath | No
 
 
 def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str) -> list[Any]:
-    """Return a field of each hit, under the path of the first one or another path.
-
-    Raises:
-        ValueError: a hit lacks it.
-    """
+    """Return a field of each hit, under the path of the first one or another path."""
     found = [_field(hit, path) for hit in hits]
     for position, value in enumerate(found):
         if value is None:

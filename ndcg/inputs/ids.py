@@ -119,17 +119,11 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
 
 
 class Ids(NamedTuple):
-    """The ids of rows, stored once for each run of rows with the same id.
+    """The ids of rows, stored once for each run of rows with the same id."""
 
-    Attributes:
-        distinct: the distinct ids, in the order of their first rows.
-        code: the id of each run, as an index into these.
-        starts: the first row of each run, and the number of rows; None if every row is a run.
-    """
-
-    distinct: pa.Array
-    code: RowNumbers
-    starts: RowNumbers | None = None
+    distinct: pa.Array  # the distinct ids, in the order of their first rows
+    code: RowNumbers  # the id of each run, as an index into these
+    starts: RowNumbers | None = None  # the first row of each run, and the number of rows; None if every row is a run
 
     @property
     def rows(self) -> int:
@@ -175,11 +169,7 @@ def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
 
 
 def read_ids(argument: str, values: Any) -> Ids:
-    """Return the ids of rows.
-
-    Raises:
-        ValueError: the ids cannot be read.
-    """
+    """Return the ids of rows."""
     if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
         return few
     ids = _checked_ids(argument, values)
@@ -189,11 +179,7 @@ def read_ids(argument: str, values: Any) -> Ids:
 
 
 def id_column(argument: str, values: Any) -> pa.ChunkedArray:
-    """Return the ids of rows as an Arrow column: text as strings, and integers in 64 bits.
-
-    Raises:
-        ValueError: the ids cannot be read.
-    """
+    """Return the ids of rows as an Arrow column: text as strings, and integers in 64 bits."""
     ids = _checked_ids(argument, values)
     if pa.types.is_null(ids.type):
         ids = ids.cast(pa.string())
@@ -204,11 +190,7 @@ def id_column(argument: str, values: Any) -> pa.ChunkedArray:
 
 
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
-    """Return ids as an Arrow column, each of them an id.
-
-    Raises:
-        ValueError: the ids cannot be read.
-    """
+    """Return ids as an Arrow column, each of them an id."""
     ids = _id_column(argument, values)
     if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
         ids = decoded(ids)

@@ -12,16 +12,7 @@ ARE_SCORES = "if they are scores, give them as floats"
 
 
 def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> None:
-    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values.
-
-    Args:
-        score: the predictions.
-        relevance: the references.
-        are_arrays: both sides are 2-D arrays.
-
-    >>> scores = Column(np.array([0.5, 0.1]), np.array([0, 2]))
-    >>> refuse_ids_as_values(scores, scores, False)
-    """
+    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values."""
     lengths = np.diff(score.offsets)
     queries = len(lengths)
     if not queries or score.present is not None or relevance.present is not None:

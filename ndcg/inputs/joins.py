@@ -55,11 +55,7 @@ def join_rows(
     score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id.
-
-    Raises:
-        ValueError: ids or numbers cannot be read, lengths differ, or a document appears twice in a query.
-    """
+    """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id."""
     queries = read_ids("query_ids", query_ids)
     documents = None if document_ids is None else read_ids("document_ids", document_ids)
     codes, ids = queries.codes, queries.distinct
@@ -170,11 +166,7 @@ def join_by_id(
     score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Join mappings or files: for each query of the references, first the retrieved documents, then the others.
-
-    Raises:
-        ValueError: a value is not a number, or the ids have nothing in common. Names the query and document.
-    """
+    """Join mappings or files: for each query of the references, first the retrieved documents, then the others."""
     given = predictions, references
     if exclude is not None:
         predictions, references = without(exclude, *given)
@@ -261,12 +253,7 @@ def _side_columns(
 ) -> Columns:
     """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type.
 
-    Args:
-        argument: the name of the argument.
-        side: a mapping, or columns, which are returned unchanged.
-        kind: the type of ids on the other side.
-        ignore_index: the reference that marks padding.
-        score_order: the order of scores.
+    `kind` is the type of ids on the other side. Columns are returned unchanged.
     """
     if isinstance(side, Columns):
         return side

@@ -28,19 +28,9 @@ def by_ranked_ids(
 ) -> tuple[IdMapping, IdMapping] | None:
     """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
 
-    Args:
-        predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
-        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
-            their relevances. All ids have the same type, text or integers.
-        score_order: the order of scores, which those of ranked ids have too.
-
-    Returns:
-        Both sides by the index of each query. Scores fall by one from rank to rank, or rise in ascending order; a
-        listed document has the relevance 1.
-
-    Raises:
-        ValueError: an id is neither text nor an integer, or appears twice in a list; the sides have different
-            queries, or text on one side and integers on the other. Names the argument, query and position.
+    Predictions are the ids of each query's documents, best first, or a mapping of them to their scores; references a
+    list or a set of the ids of its relevant documents, or a mapping of them to their relevances. Queries are numbered.
+    Scores fall by one from rank to rank, or rise in ascending order; a listed document has the relevance 1.
 
     >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
     ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
@@ -71,15 +61,7 @@ def by_ranked_ids(
 def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
     """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
-    Args:
-        predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
-        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to their
-            relevances, by query.
-        score_order: as in ``by_ranked_ids``.
-
-    Raises:
-        ValueError: a value is not an id, or an id appears twice in a list; an argument has ids of several types; or
-            both are lists of integers, which may be scores. Names the argument, query and position.
+    The ids are as in `by_ranked_ids`. Lists of integers on both sides are an error, since they may be scores.
 
     >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
     ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})

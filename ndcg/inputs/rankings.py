@@ -16,37 +16,29 @@ from .ids import PROBE, float_hint
 
 
 class Rankings(NamedTuple):
-    """Queries and their documents, as the arrays that the kernel accepts.
+    """Queries and their documents, as the arrays that the kernel accepts."""
 
-    Attributes:
-        relevance: the relevance of the documents, query after query.
-        score: their scores, in the same order.
-        offsets: the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``.
-        judged: False if the relevance is missing; None if none is missing.
-        retrieved: False if the score is missing; None if none is missing.
-        place: a function that describes a query, by its index, and a document, by its position or None, with their ids;
-            None if they have no ids.
-        query_ids: the id of each query; None if they have no ids.
-        answered: True for each query whose ranking in the predictions leaves no document here, such as an empty list of
-            ids; None if there are none.
-        excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
-            ``(queries, 2)``; None without `exclude`.
-        unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
-            one was; None if that is unknown.
-        documents: a function from the index of a query to the ids of its documents, in order; rows for flat columns
-            without document ids; None if documents have only positions.
-    """
-
-    relevance: NDArray[Any]
-    score: NDArray[Any]
+    relevance: NDArray[Any]  # the relevance of the documents, query after query
+    score: NDArray[Any]  # their scores, in the same order
+    # the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``
     offsets: NDArray[np.int64]
-    judged: Mask | None = None
-    retrieved: Mask | None = None
+    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
+    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
+    # a function that describes a query, by its index, and a document, by its position or None, with their ids; None if
+    # they have no ids
     place: Place | None = None
-    query_ids: Sequence[Any] | pa.Array | None = None
+    query_ids: Sequence[Any] | pa.Array | None = None  # the id of each query; None if they have no ids
+    # True for each query whose ranking in the predictions leaves no document here, such as an empty list of ids; None
+    # if there are none
     answered: Mask | None = None
+    # the numbers of retrieved and of judged documents that were excluded from each query, of shape ``(queries, 2)``;
+    # None without `exclude`
     excluded: NDArray[np.int64] | None = None
+    # the warning that no document was both retrieved and judged, although both sides have ids; empty if one was; None
+    # if that is unknown
     unmatched: str | None = None
+    # a function from the index of a query to the ids of its documents, in order; rows for flat columns without document
+    # ids; None if documents have only positions
     documents: Callable[[int], Sequence[Any]] | None = None
 
     @classmethod
@@ -101,11 +93,7 @@ class Rankings(NamedTuple):
         return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
-        """Return the same documents with their scores in the type in which they are compared.
-
-        Raises:
-            InvalidRankingError: a finite score of a retrieved document is too large for the type.
-        """
+        """Return the same documents with their scores in the type in which they are compared."""
         if score_dtype == "given":
             return self
         score = in_dtype(self.score, score_dtype)
@@ -115,15 +103,9 @@ class Rankings(NamedTuple):
         return self._replace(score=score)
 
     def with_highest_first(self, score_order: str) -> "Rankings":
-        """Return the same documents with scores of which the highest ranks first.
+        """Return the same documents with scores of which the highest ranks first, not as in `score_order`.
 
         Scores are negated after they have their type, since the complement of a large integer may be rounded otherwise.
-
-        Args:
-            score_order: the order of the scores now; in "ascending" order, no score marks a document not retrieved.
-
-        Raises:
-            InvalidRankingError: a score in ascending order is not a number, or -inf.
         """
         if score_order == "descending":
             return self
@@ -261,9 +243,6 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     """Return predictions and references as Arrow lists, with nulls for missing values.
 
     Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
-
-    Raises:
-        ValueError: float64 cannot represent the integers exactly.
     """
     offsets = pa.array(rankings.offsets, pa.int32())
     lists = []

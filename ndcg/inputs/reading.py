@@ -33,26 +33,17 @@ PART = 1 << 20
 
 
 class Inputs(NamedTuple):
-    """Rankings in any format that `read` accepts.
+    """Rankings in any format that `read` accepts."""
 
-    Attributes:
-        predictions: the scores.
-        references: the relevances.
-        query_ids: the query ids of flat rows.
-        document_ids: the document ids of flat rows.
-        exclude: documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the
-            ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
-        sample_weight: the weight of each query.
-        by: the slice of each query.
-    """
-
-    predictions: Any
-    references: Any
-    query_ids: Any = None
-    document_ids: Any = None
+    predictions: Any  # the scores
+    references: Any  # the relevances
+    query_ids: Any = None  # the query ids of flat rows
+    document_ids: Any = None  # the document ids of flat rows
+    # documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the ``Pairs`` of a DataFrame,
+    # or the ``Columns`` of a file
     exclude: Any = None
-    sample_weight: Any = None
-    by: Any = None
+    sample_weight: Any = None  # the weight of each query
+    by: Any = None  # the slice of each query
 
     @property
     def rankings(self) -> dict[str, Any]:
@@ -68,10 +59,7 @@ class Inputs(NamedTuple):
 def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Iterable[str]) -> list[Inputs]:
     """Return the inputs of each system, settled; all but the predictions are shared, and read once.
 
-    Args:
-        runs: the predictions of each system, by the name of the argument.
-        inputs: the inputs that systems share.
-        score_orders: the order of the scores of each system.
+    The predictions are by the name of the argument.
     """
     named = {name: each for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
     names = {name.removesuffix("_ids"): each for name, each in named.items()}
@@ -111,39 +99,16 @@ def read(
     score_dtype: str = "given",
     score_order: str = "descending",
 ) -> Rankings:
-    """Align predictions and references.
+    """Align predictions and references, in any format that `compute` describes, sparse and ranked ids too.
 
-    Args:
-        predictions: the score of each document of each query: a 2-D array (masked too), a
-            sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
-            ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
-            or the ``Columns`` of a file; or a sparse matrix of SciPy; or ranked ids, as in ``by_ranked_ids`` and
-            ``with_ids_by_query``. None, a masked value or ``-inf`` marks a document that was not retrieved.
-        references: the relevance of the documents, in the same format. None or a masked value marks a
-            document that was not judged.
-        query_ids: for flat predictions and references, the id of each row's query: integers or
-            strings. Rows of a query need not be next to each other.
-        document_ids: with ``query_ids``, the id of each row's document: integers or strings.
-        exclude: documents to exclude, as in ``Inputs``.
-        ignore_index: the reference that marks padding: such a document is not part of the ranking.
-            It is compared in the type of each reference: in float32, 1e30 marks 1e30 rounded to float32.
-        judged_only: remove documents that were not judged.
-        by_docid: put documents with equal scores in ascending order of their ids, compared as strings: a
-            ranking with the last of them first then equals trec_eval's ranking. Documents by position have
-            no ids and keep their order.
-        score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
-        score_order: ``"descending"``, or ``"ascending"`` if the lowest score ranks first and ``inf`` marks a document
-            that was not retrieved. Ranked ids keep their order.
+    Documents with the reference `ignore_index`, in the type of each reference, are padding, and not part of the
+    ranking. With `by_docid`, documents with equal scores are put in ascending order of their ids, compared as strings:
+    a ranking with the last of them first then equals trec_eval's. Documents by position have no ids and keep their
+    order. In ascending order of scores, ``inf`` marks a document that was not retrieved; ranked ids keep their order.
 
-    Returns:
-        The rankings, of which the highest score ranks first. Arrays are not copied, except for ragged lists of them and
-        to change the type or the order of scores.
-        Queries are in the order of the references, or, in flat columns, in the order of their first rows.
-
-    Raises:
-        ValueError: a value is not a number; the sides have different queries or documents; a document appears
-            twice in a query; with ``by_docid``, flat rows have an order that only ``document_ids`` could decide;
-            a score is too large for ``score_dtype``. Names the argument, query and position.
+    In the rankings, the highest score ranks first. Queries are in the order of the references, or, in flat columns, in
+    the order of their first rows. Arrays are not copied, except for ragged lists of them and to change the type or the
+    order of scores.
 
     >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
     [True, False, True]
@@ -217,11 +182,7 @@ def _are_columns(predictions: Any, references: Any) -> bool:
 
 
 def _are_by_id(predictions: Any, references: Any) -> bool:
-    """Return whether predictions and references are mappings or files.
-
-    Raises:
-        ValueError: only one of them is, or a key of a mapping is not an id.
-    """
+    """Return whether predictions and references are mappings or files."""
     for argument, side in (("predictions", predictions), ("references", references)):
         if not isinstance(side, Mapping):
             continue

@@ -26,28 +26,14 @@ TYPES = {
 
 
 class Slices(NamedTuple):
-    """A value for each query.
+    """A value for each query."""
 
-    Attributes:
-        values: the distinct values, ascending; None, for queries without a slice, is the last.
-        code: the value of each query, as an index into these.
-    """
-
-    values: list[Value]
-    code: NDArray[np.int64]
+    values: list[Value]  # the distinct values, ascending; None, for queries without a slice, is the last
+    code: NDArray[np.int64]  # the value of each query, as an index into these
 
 
 def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
-    """Return the slices of queries.
-
-    Args:
-        by: a value for each query, by position or by its id.
-        query_ids: the ids of the queries, if they have any.
-        queries: the number of queries.
-
-    Raises:
-        ValueError: a value is missing, or is not a string, an integer, a boolean or None.
-    """
+    """Return the slices of queries, from a value for each, by position or by its id."""
     if isinstance(by, Mapping):
         by = _by_ids(by, query_ids)
     slices = by if isinstance(by, Slices) else read_slices(by)

@@ -26,12 +26,7 @@ HINT = (
 
 
 def settled(**arguments: Any) -> list[Any]:
-    """Convert tensors and columns of other libraries with ``plain``, each only once.
-
-    Raises:
-        ValueError: an argument cannot be converted, two are database queries, or pandas columns have different
-            indexes.
-    """
+    """Convert tensors and columns of other libraries with ``plain``, each only once."""
     foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
     if not foreign:
         return list(arguments.values())
@@ -81,11 +76,7 @@ def is_sparse(values: Any) -> bool:
 
 
 def _rows_of_sparse(values: Any) -> Any:
-    """Return a sparse matrix by rows, each with its columns in ascending order and once; the given one is not changed.
-
-    Raises:
-        ValueError: it does not have two dimensions.
-    """
+    """Return a sparse matrix by rows, with the columns of each ascending and distinct; its own copy if need be."""
     if values.ndim != 2:
         raise ValueError(f"{values.ndim}-D; its rows must be queries, and its columns documents")
     rows = values.tocsr()
@@ -101,14 +92,7 @@ def _has_index(values: Any) -> bool:
 
 
 def plain(argument: str, values: Any) -> Any:
-    """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged.
-
-    Raises:
-        ValueError: its library cannot convert it, or it is a table of several columns. Names the argument.
-
-    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # not a column
-    True
-    """
+    """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged."""
     if isinstance(values, (list, tuple)):
         return values
     try:
@@ -137,11 +121,7 @@ def table_error(argument: str, names: Collection[Any]) -> ValueError:
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
-    """Convert values, one for each query in the order of the queries, as ``plain`` does.
-
-    Raises:
-        ValueError: they are a database query, which has no fixed order of rows.
-    """
+    """Convert values, one for each query in the order of the queries, as ``plain`` does; a database has no order."""
     if is_database_query(values):
         kind = type(values).__name__
         problem = "so its rows may come in another order than the queries; give a column of the table with the rankings"
@@ -238,16 +218,9 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
 
-    Args:
-        data: the DataFrame; None if there is none: then arguments are returned unchanged.
-        called: the name of the DataFrame in messages.
-        **arguments: names of columns, None, or values that are not names and are returned unchanged.
-
-    Raises:
-        ValueError: a column is missing or appears twice (names the argument); the DataFrame has another type, or
-            no argument names one of its columns.
+    Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
 
     >>> frame = {"score": [0.9, 0.1], "label": [1, 0]}
     >>> named_columns(frame, predictions="score", references="label", query_ids=None)

@@ -17,11 +17,8 @@ from .sources import is_sparse
 def join_sparse(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
     """Return rankings of two sides of which at least one is sparse, as `sources.converted` returns it.
 
-    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both
-    sides are sparse, documents that are stored on neither side are left out.
-
-    Raises:
-        ValueError: the sides have different numbers of queries or documents, or hold no numbers.
+    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both sides
+    are sparse, documents that are stored on neither side are left out.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if is_sparse(side):
@@ -100,11 +97,7 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
 
 
 def _places(sparse: Any) -> NDArray[np.int64]:
-    """Return the place of each stored value in the flat matrix, in ascending order.
-
-    Raises:
-        ValueError: the matrix has 2**63 places or more.
-    """
+    """Return the place of each stored value in the flat matrix, in ascending order."""
     rows, columns = sparse.shape
     if rows * columns >= 2**63:
         raise ValueError(f"a sparse matrix of {rows} × {columns} is too large; leave out columns that store nothing")

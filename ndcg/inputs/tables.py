@@ -69,11 +69,7 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 
 
 class UnknownColumnError(ValueError):
-    """A table has no column with a known name for something that is needed.
-
-    Attributes:
-        column: the missing column: "query", "document", "score" or "relevance".
-    """
+    """A table has no column with a known name for "query", "document", "score" or "relevance"."""
 
     def __init__(self, column: str, problem: str) -> None:
         super().__init__(problem)
@@ -90,12 +86,9 @@ def plain_name(name: str) -> str:
 
 
 def possible_names(kind: str, given: Mapping[str, str] | None = None, score_order: str = "descending") -> Possible:
-    """Return the names that the columns of a table may have.
+    """Return the names that the columns of a table may have, some of which are given.
 
-    Args:
-        kind: ``"run"``, ``"qrels"`` or ``"exclude"``.
-        given: the names of some columns.
-        score_order: with ``"ascending"``, ranks and distances are scores.
+    The kind is ``"run"``, ``"qrels"`` or ``"exclude"``. In ascending order, ranks and distances are scores.
     """
     given = given or {}
     names = NAMES[kind] | {column: (plain_name(name),) for column, name in given.items()}
@@ -121,12 +114,7 @@ highest is best
 
 
 def chosen_columns(names: Sequence[str], possible: Possible, there: str = "the file") -> list[int]:
-    """Return the indices of the columns of queries, documents and values in a table.
-
-    Raises:
-        UnknownColumnError: the table lacks one.
-        ValueError: two columns have the same name, or ranks or distances are in place of scores.
-    """
+    """Return the indices of the columns of queries, documents and values in a table."""
     known = [plain_name(name) if isinstance(name, str) else "" for name in names]
     chosen = []
     for column, these in possible.items():
@@ -154,10 +142,8 @@ def are_columns(names: Iterable[Any], possible: Possible) -> bool:
 def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
     """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
 
-    Args:
-        value: records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
-            has the rows as its data.
-        possible: the names that each column may have; each record must have two.
+    A value is records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
+    has the rows as its data. Each record must have two of the possible names.
     """
     if isinstance(value, Mapping):
         if isinstance(value.get("data"), list):
