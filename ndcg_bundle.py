@@ -2446,8 +2446,7 @@ NO_LIMITS = Limits()
 class FileError(OSError, ValueError):
     """A file cannot be read: an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
 
-    Attributes:
-        argument: the argument that names the file, with a colon; empty in functions that read one file.
+    Its `argument` names the file, with a colon; it is empty in functions that read one file.
 
     >>> print(FileError(21, "Is a directory", "runs"))
     runs: Is a directory
@@ -2466,11 +2465,7 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class SavedResultError(ValueError):
-    """A file contains results of `to_dict`, for one run or several, instead of rankings.
-
-    Attributes:
-        value: the content of the file.
-    """
+    """A file contains results of `to_dict`, for one run or several, instead of rankings."""
 
     def __init__(self, value: dict[str, Any]) -> None:
         super().__init__("is a saved result, which holds no documents; give the file that was scored")
@@ -2478,41 +2473,25 @@ class SavedResultError(ValueError):
 
 
 class ReadRequest(NamedTuple):
-    """How to read a file.
+    """How to read a file."""
 
-    Attributes:
-        kind: the kind of file, as in `read_columns`.
-        names: the possible names of each column of a table.
-        limits: how much the file may contain.
-        score_order: the order of scores.
-    """
-
-    kind: str
-    names: Possible
-    limits: Limits
-    score_order: str = "descending"
+    kind: str  # the kind of file, as in `read_columns`
+    names: Possible  # the possible names of each column of a table
+    limits: Limits  # how much the file may contain
+    score_order: str = "descending"  # the order of scores
 
 
 class FilePart(NamedTuple):
-    """Consecutive rows of a file.
+    """Consecutive rows of a file."""
 
-    Attributes:
-        table: the columns query, document and value.
-        span: the number of lines, rows or records of the file in this part.
-        numbers: the number of each row among these lines, and of the next line; None if every line is a row.
-        problem: the error in the row after these; empty if there is none.
-        notice: what a warning says about these rows; empty if there is none.
-        counted: the ids that the file lacks, "query" or "document", which are numbers from 0 in this part.
-        total: how many of these numbers there are.
-    """
-
-    table: pa.Table
-    span: int
+    table: pa.Table  # the columns query, document and value
+    span: int  # the number of lines, rows or records of the file in this part
+    # the number of each row among these lines, and of the next line; None if every line is a row
     numbers: NDArray[np.int64] | None = None
-    problem: str = ""
-    notice: str = ""
-    counted: str = ""
-    total: int = 0
+    problem: str = ""  # the error in the row after these; empty if there is none
+    notice: str = ""  # what a warning says about these rows; empty if there is none
+    counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
+    total: int = 0  # how many of these numbers there are
 
 
 # Bytes
@@ -2571,11 +2550,7 @@ class ByteStream(io.RawIOBase):
 
 
 def read_content(path: str, limits: Limits = NO_LIMITS) -> bytes:
-    """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
-
-    Raises:
-        FileError: it cannot be read.
-    """
+    """Return the bytes that a file or a pipe holds, decompressed if they are compressed."""
     with naming_file(path), open(path, "rb") as file:
         return unpacked_stream(file, limits)[0].read()
 
@@ -2675,12 +2650,9 @@ def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
 def parse_json(text: bytes) -> Any:
     """Return the value of JSON in UTF-8, with or without a byte order mark.
 
-    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place.
-
-    Raises:
-        json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
-        ValueError: the text is not UTF-8, nests too deep, has a name twice in one object or an integer with more
-            digits than Python reads. The message does not name the file.
+    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place. Text that
+    is not UTF-8, nests too deep, has a name twice in one object or an integer with more digits than Python reads is an
+    error, without the name of the file.
 
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}
@@ -3528,9 +3500,6 @@ SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
 def is_row(line: bytes, kind: str) -> bool:
     """Return whether the first line of a file is a row of LETOR or, in a run, a score alone.
 
-    Raises:
-        ValueError: rows are in place of a run, or have no queries.
-
     >>> is_row(b"2 qid:10 1:0.3", "qrels"), is_row(b"q1 0 d1 2", "qrels"), is_row(b"0.5", "run")
     (True, False, True)
     """
@@ -3799,11 +3768,10 @@ def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
-    """Return the rows of whole lines, with one space between the columns of TREC.
+    """Return the rows of whole lines as text, with one space between the columns of TREC.
 
-    Returns:
-        The rows as text; the number of lines; the number of each row, and of the next line, among the lines, or
-        None if every line is a row; the error in the next line, if the rows end at a line that cannot be parsed.
+    Also returned are the number of lines; the number of each row, and of the next line, among the lines, or None if
+    every line is a row; and the error in the next line, if the rows end at a line that cannot be parsed.
     """
     problem, spaced = "", layout.delimiter == " "
     if spaced and b"\t" in text:
@@ -3842,12 +3810,7 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
 
 
 def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
-    """Return rows as a table.
-
-    Raises:
-        pa.ArrowInvalid: a row has other columns, an id is not UTF-8, a value is not a number, or a cell continues on
-            the next line.
-    """
+    """Return rows as a table."""
     if not text:
         return ROWS.empty_table()
     if text.startswith(BYTE_ORDER_MARK):
@@ -4243,11 +4206,7 @@ class _JsonReader:
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
 
     def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield each query in the value at a position with its documents and their values; `UNNAMED` if it has no id.
-
-        Raises:
-            ValueError: the value does not contain rankings.
-        """
+        """Yield each query in the value at a position with its documents and values; `UNNAMED` if it has no id."""
         if isinstance(value, dict) and self.names:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
@@ -4555,20 +4514,10 @@ def read_columns(
     names: Mapping[str, str] | None = None,
     score_order: str = "descending",
 ) -> Columns:
-    """Read a file.
+    """Read a file; its errors name the file and the place.
 
-    Args:
-        path: the file.
-        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
-        limits: how much the file may contain.
-        names: the names of the columns of a table that have none of the names in `NAMES`.
-        score_order: the order of scores; with "ascending", ranks and distances are scores.
-
-    Raises:
-        ValueError: a line or row is malformed, an id is missing, a value is not a finite number, a document appears
-            twice for a query, there are no rows, a table does not have the columns, or a limit is exceeded. Names
-            the file and the place.
-        FileError: the file cannot be read; ``MissingFileError`` if it is not there.
+    The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
+    Columns of a table have `names` if these are not in `NAMES`. In ascending order, ranks and distances are scores.
     """
     path = os.fsdecode(path)
     request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
@@ -4769,16 +4718,8 @@ def read_groups(
 ) -> dict[str, Any]:
     """Return the slice of each query, by its id; None for an empty cell.
 
-    Args:
-        by: a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet, Arrow),
-            FILE:COLUMN for one of several columns, or a column of the qrels.
-        qrels: the file of the qrels, if there is one.
-        query: the name of the query-id column, if it is not one of the known names.
-        limits: how much the file may contain.
-
-    Raises:
-        ValueError: no such file or column, a line with more or fewer columns than the first, a query with two slices.
-        OSError: the file cannot be read.
+    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet,
+    Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
     """
     file, column = file_and_column(by)
     if file is None and qrels is None:

@@ -70,8 +70,7 @@ NO_LIMITS = Limits()
 class FileError(OSError, ValueError):
     """A file cannot be read: an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
 
-    Attributes:
-        argument: the argument that names the file, with a colon; empty in functions that read one file.
+    Its `argument` names the file, with a colon; it is empty in functions that read one file.
 
     >>> print(FileError(21, "Is a directory", "runs"))
     runs: Is a directory
@@ -90,11 +89,7 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class SavedResultError(ValueError):
-    """A file contains results of `to_dict`, for one run or several, instead of rankings.
-
-    Attributes:
-        value: the content of the file.
-    """
+    """A file contains results of `to_dict`, for one run or several, instead of rankings."""
 
     def __init__(self, value: dict[str, Any]) -> None:
         super().__init__("is a saved result, which holds no documents; give the file that was scored")
@@ -102,41 +97,25 @@ class SavedResultError(ValueError):
 
 
 class ReadRequest(NamedTuple):
-    """How to read a file.
+    """How to read a file."""
 
-    Attributes:
-        kind: the kind of file, as in `read_columns`.
-        names: the possible names of each column of a table.
-        limits: how much the file may contain.
-        score_order: the order of scores.
-    """
-
-    kind: str
-    names: Possible
-    limits: Limits
-    score_order: str = "descending"
+    kind: str  # the kind of file, as in `read_columns`
+    names: Possible  # the possible names of each column of a table
+    limits: Limits  # how much the file may contain
+    score_order: str = "descending"  # the order of scores
 
 
 class FilePart(NamedTuple):
-    """Consecutive rows of a file.
+    """Consecutive rows of a file."""
 
-    Attributes:
-        table: the columns query, document and value.
-        span: the number of lines, rows or records of the file in this part.
-        numbers: the number of each row among these lines, and of the next line; None if every line is a row.
-        problem: the error in the row after these; empty if there is none.
-        notice: what a warning says about these rows; empty if there is none.
-        counted: the ids that the file lacks, "query" or "document", which are numbers from 0 in this part.
-        total: how many of these numbers there are.
-    """
-
-    table: pa.Table
-    span: int
+    table: pa.Table  # the columns query, document and value
+    span: int  # the number of lines, rows or records of the file in this part
+    # the number of each row among these lines, and of the next line; None if every line is a row
     numbers: NDArray[np.int64] | None = None
-    problem: str = ""
-    notice: str = ""
-    counted: str = ""
-    total: int = 0
+    problem: str = ""  # the error in the row after these; empty if there is none
+    notice: str = ""  # what a warning says about these rows; empty if there is none
+    counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
+    total: int = 0  # how many of these numbers there are
 
 
 # Bytes
@@ -195,11 +174,7 @@ class ByteStream(io.RawIOBase):
 
 
 def read_content(path: str, limits: Limits = NO_LIMITS) -> bytes:
-    """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
-
-    Raises:
-        FileError: it cannot be read.
-    """
+    """Return the bytes that a file or a pipe holds, decompressed if they are compressed."""
     with naming_file(path), open(path, "rb") as file:
         return unpacked_stream(file, limits)[0].read()
 
@@ -299,12 +274,9 @@ def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
 def parse_json(text: bytes) -> Any:
     """Return the value of JSON in UTF-8, with or without a byte order mark.
 
-    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place.
-
-    Raises:
-        json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
-        ValueError: the text is not UTF-8, nests too deep, has a name twice in one object or an integer with more
-            digits than Python reads. The message does not name the file.
+    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place. Text that
+    is not UTF-8, nests too deep, has a name twice in one object or an integer with more digits than Python reads is an
+    error, without the name of the file.
 
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}

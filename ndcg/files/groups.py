@@ -42,16 +42,8 @@ def read_groups(
 ) -> dict[str, Any]:
     """Return the slice of each query, by its id; None for an empty cell.
 
-    Args:
-        by: a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet, Arrow),
-            FILE:COLUMN for one of several columns, or a column of the qrels.
-        qrels: the file of the qrels, if there is one.
-        query: the name of the query-id column, if it is not one of the known names.
-        limits: how much the file may contain.
-
-    Raises:
-        ValueError: no such file or column, a line with more or fewer columns than the first, a query with two slices.
-        OSError: the file cannot be read.
+    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet,
+    Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
     """
     file, column = file_and_column(by)
     if file is None and qrels is None:

@@ -17,9 +17,6 @@ SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
 def is_row(line: bytes, kind: str) -> bool:
     """Return whether the first line of a file is a row of LETOR or, in a run, a score alone.
 
-    Raises:
-        ValueError: rows are in place of a run, or have no queries.
-
     >>> is_row(b"2 qid:10 1:0.3", "qrels"), is_row(b"q1 0 d1 2", "qrels"), is_row(b"0.5", "run")
     (True, False, True)
     """

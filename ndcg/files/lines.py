@@ -236,11 +236,10 @@ def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
-    """Return the rows of whole lines, with one space between the columns of TREC.
+    """Return the rows of whole lines as text, with one space between the columns of TREC.
 
-    Returns:
-        The rows as text; the number of lines; the number of each row, and of the next line, among the lines, or
-        None if every line is a row; the error in the next line, if the rows end at a line that cannot be parsed.
+    Also returned are the number of lines; the number of each row, and of the next line, among the lines, or None if
+    every line is a row; and the error in the next line, if the rows end at a line that cannot be parsed.
     """
     problem, spaced = "", layout.delimiter == " "
     if spaced and b"\t" in text:
@@ -279,12 +278,7 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
 
 
 def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
-    """Return rows as a table.
-
-    Raises:
-        pa.ArrowInvalid: a row has other columns, an id is not UTF-8, a value is not a number, or a cell continues on
-            the next line.
-    """
+    """Return rows as a table."""
     if not text:
         return ROWS.empty_table()
     if text.startswith(BYTE_ORDER_MARK):

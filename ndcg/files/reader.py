@@ -66,20 +66,10 @@ def read_columns(
     names: Mapping[str, str] | None = None,
     score_order: str = "descending",
 ) -> Columns:
-    """Read a file.
+    """Read a file; its errors name the file and the place.
 
-    Args:
-        path: the file.
-        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
-        limits: how much the file may contain.
-        names: the names of the columns of a table that have none of the names in `NAMES`.
-        score_order: the order of scores; with "ascending", ranks and distances are scores.
-
-    Raises:
-        ValueError: a line or row is malformed, an id is missing, a value is not a finite number, a document appears
-            twice for a query, there are no rows, a table does not have the columns, or a limit is exceeded. Names
-            the file and the place.
-        FileError: the file cannot be read; ``MissingFileError`` if it is not there.
+    The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
+    Columns of a table have `names` if these are not in `NAMES`. In ascending order, ranks and distances are scores.
     """
     path = os.fsdecode(path)
     request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)

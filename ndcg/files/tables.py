@@ -103,11 +103,7 @@ class _JsonReader:
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
 
     def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield each query in the value at a position with its documents and their values; `UNNAMED` if it has no id.
-
-        Raises:
-            ValueError: the value does not contain rankings.
-        """
+        """Yield each query in the value at a position with its documents and values; `UNNAMED` if it has no id."""
         if isinstance(value, dict) and self.names:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
