@@ -8433,21 +8433,13 @@ class Match(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The answers of a function.
-
-    Attributes:
-        queries: the rankings.
-        values: two answers for each, of shape (2, rankings).
-        plain: which rankings have neither ties nor close scores.
-        close: which have close scores.
-        tolerance: how far an answer may differ from the value that it was rounded from.
-    """
+    """The answers of a function."""
 
     queries: Queries
-    values: Floats
-    plain: Mask
-    close: Mask
-    tolerance: float
+    values: Floats  # two answers for each, of shape (2, rankings)
+    plain: Mask  # which rankings have neither ties nor close scores
+    close: Mask  # which have close scores
+    tolerance: float  # how far an answer may differ from the value that it was rounded from
 
     def agree(self, expected: Floats) -> Mask:
         """Return which answers agree with the values of a definition; both answers must."""
@@ -8457,15 +8449,10 @@ class Answers(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """Options and slips, whatever the order of ties and the value of queries with nothing relevant.
+    """Options and slips, whatever the order of ties and the value of queries with nothing relevant."""
 
-    Attributes:
-        options: the gain, the discount, the ideal, and whether only judged documents count.
-        slips: the slips, the first one first.
-    """
-
-    options: Mapping[str, Any]
-    slips: tuple[Slip, ...] = ()
+    options: Mapping[str, Any]  # the gain, the discount, the ideal, and whether only judged documents count
+    slips: tuple[Slip, ...] = ()  # the slips, the first one first
 
     def scores(self, queries: Queries, precision: Slip | None = None, order: Slip | None = None) -> Floats:
         """Return the value of each query, nan if its ideal DCG is 0, by a precision of scores and an order of ties."""
@@ -8481,14 +8468,9 @@ class Definition(NamedTuple):
 
 
 class Empty(NamedTuple):
-    """The value of a query with nothing relevant.
+    """The value of a query with nothing relevant."""
 
-    Attributes:
-        value: the value, as in `zero_division`.
-        factor: its factor.
-    """
-
-    value: float | str
+    value: float | str  # the value, as in `zero_division`
     factor: float
 
     def fill(self, expected: Floats, queries: Sequence[Query]) -> Floats:
@@ -8500,20 +8482,14 @@ class Empty(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """A definition that explains the answers.
-
-    Attributes:
-        definition: the definition.
-        factor: the factor of its values.
-        choices: the values of queries with nothing relevant, orders of ties and precisions of scores that agree; empty
-            words for an order or a precision that no ranking shows, or an order that is not fixed.
-        unordered: the number of rankings with ties that no single order explains.
-    """
+    """A definition that explains the answers."""
 
     definition: Definition
-    factor: float
+    factor: float  # of its values
+    # the values of queries with nothing relevant, orders of ties and precisions of scores that agree; empty words for
+    # an order or a precision that no ranking shows, or an order that is not fixed
     choices: Sequence[tuple[float | str, str, str]]
-    unordered: int = 0
+    unordered: int = 0  # the number of rankings with ties that no single order explains
 
 
 # Orders of tied documents
@@ -8841,47 +8817,29 @@ NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of
 
 
 class Answer(NamedTuple):
-    """The answer of a function for a ranking.
+    """The answer of a function for a ranking."""
 
-    Attributes:
-        value: the score; nan if there is none.
-        problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
-        returned: the value that is not a score, or the words of the error, as text.
-        again: the score when it is asked once more, with other ids where these must not matter.
-    """
-
-    value: float
+    value: float  # the score; nan if there is none
+    # the reason for a missing score, such as an error, in words; empty if the function returns a score
     problem: str = ""
-    returned: str = ""
-    again: float = math.nan
+    returned: str = ""  # the value that is not a score, or the words of the error, as text
+    again: float = math.nan  # the score when it is asked once more, with other ids where these must not matter
 
 
 class Habit(NamedTuple):
-    """A side effect of a function.
+    """A side effect of a function."""
 
-    Attributes:
-        times: on how many rankings.
-        size: the number of documents of the smallest of them.
-        example: the result for that ranking, or else its arguments; empty if the ranking does not matter.
-    """
-
-    times: int
-    size: int
-    example: str
+    times: int  # on how many rankings
+    size: int  # the number of documents of the smallest of them
+    example: str  # the result for that ranking, or else its arguments; empty if the ranking does not matter
 
 
 class Call(NamedTuple):
-    """How a function is called.
+    """How a function is called."""
 
-    Attributes:
-        form: the form of the ranking.
-        cutoff: the position or the name of the cutoff, None if the function takes none.
-        relevance_first: whether the relevance comes before the scores or ids.
-    """
-
-    form: str
-    cutoff: int | str | None = 2
-    relevance_first: bool = False
+    form: str  # the form of the ranking
+    cutoff: int | str | None = 2  # the position or the name of the cutoff, None if the function takes none
+    relevance_first: bool = False  # whether the relevance comes before the scores or ids
 
 
 class Asker:
@@ -9274,21 +9232,13 @@ IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decim
 
 
 class Asked(NamedTuple):
-    """The answers of a function to random rankings.
+    """The answers of a function to random rankings."""
 
-    Attributes:
-        asker: asked the function, and knows its side effects.
-        k: the cutoff.
-        cases: the number of rankings that it was asked about.
-        refused: whether it gave no answer to most of the rankings, before it was asked again.
-        answers: the answers; None if no score is among them.
-    """
-
-    asker: Asker
+    asker: Asker  # asked the function, and knows its side effects
     k: int | None
-    cases: int
-    refused: bool
-    answers: Answers | None = None
+    cases: int  # the number of rankings that it was asked about
+    refused: bool  # whether it gave no answer to most of the rankings, before it was asked again
+    answers: Answers | None = None  # the answers; None if no score is among them
 
 
 def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int) -> Asked:
@@ -10075,19 +10025,12 @@ OTHERS = ("run", "slice", "measure")  # columns that contain neither queries nor
 
 
 class _Row(NamedTuple):
-    """A value that somebody reported.
+    """A value that somebody reported."""
 
-    Attributes:
-        query: the id of its query; None if the values are in the order of the queries.
-        value: the value, a number or text.
-        measure: the name of the measure; None if it has none.
-        run: the name of the run; None if it has none.
-    """
-
-    query: Any
-    value: Any
-    measure: str | None = None
-    run: Any = None
+    query: Any  # the id of its query; None if the values are in the order of the queries
+    value: Any  # the value, a number or text
+    measure: str | None = None  # the name of the measure; None if it has none
+    run: Any = None  # the name of the run; None if it has none
 
 
 def values_in_file(path: str, k: Any) -> tuple[Any, Any]:
@@ -10302,19 +10245,12 @@ VALUES: dict[str, Sequence[Any]] = {
 
 
 class Evidence(NamedTuple):
-    """A reported score, or the reported values of all queries.
+    """A reported score, or the reported values of all queries."""
 
-    Attributes:
-        scores: the mean, as an array of one, or the value of each query; nan for a query without one.
-        precision: the tolerance of a match.
-        cutoff: a tuple with the cutoff of the score; empty if it is unknown.
-        of_queries: whether these are the values of the queries.
-    """
-
-    scores: Floats
-    precision: float
-    cutoff: tuple[int | None, ...] = ()
-    of_queries: bool = False
+    scores: Floats  # the mean, as an array of one, or the value of each query; nan for a query without one
+    precision: float  # the tolerance of a match
+    cutoff: tuple[int | None, ...] = ()  # a tuple with the cutoff of the score; empty if it is unknown
+    of_queries: bool = False  # whether these are the values of the queries
 
 
 class SearchResult(NamedTuple):
@@ -10340,21 +10276,13 @@ class SearchResult(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """The rankings, the known options and the evidence of a search.
+    """The rankings, the known options and the evidence of a search."""
 
-    Attributes:
-        read: returns the rankings under some options.
-        given: the options that are known.
-        k: the cutoff of the caller.
-        weight: the weight of each query.
-        evidence: the reported scores; a combination must match all of them.
-    """
-
-    read: Callable[[Options], Rankings]
-    given: Mapping[str, Any]
-    k: int | None
-    weight: Floats | None
-    evidence: Sequence[Evidence]
+    read: Callable[[Options], Rankings]  # returns the rankings under some options
+    given: Mapping[str, Any]  # the options that are known
+    k: int | None  # the cutoff of the caller
+    weight: Floats | None  # the weight of each query
+    evidence: Sequence[Evidence]  # the reported scores; a combination must match all of them
 
     @property
     def of_queries(self) -> Evidence | None:
@@ -10405,39 +10333,23 @@ def search(searched: Searched) -> SearchResult:
 
 
 class _Reading(NamedTuple):
-    """The rankings as some options read them.
+    """The rankings as some options read them."""
 
-    Attributes:
-        chosen: the options that read them.
-        matter: the options that may change the nDCG of a query.
-        grid: the values to try of the other options that the DCG depends on.
-        rankings: the rankings.
-    """
-
-    chosen: dict[str, Any]
-    matter: frozenset[str]
-    grid: dict[str, Sequence[Any]]
+    chosen: dict[str, Any]  # the options that read them
+    matter: frozenset[str]  # the options that may change the nDCG of a query
+    grid: dict[str, Sequence[Any]]  # the values to try of the other options that the DCG depends on
     rankings: Rankings
 
 
 class _Scored(NamedTuple):
-    """The values of queries under some options.
+    """The values of queries under some options."""
 
-    Attributes:
-        chosen: the options, except those in `AVERAGING`.
-        matter: the options that may change the values.
-        cutoffs: the cutoff of each row.
-        values: the nDCG of each query at each cutoff; nan without an ideal DCG.
-        skipped: the queries that `missing="skip"` skips.
-        perfect: the queries that `zero_division="perfect_if_empty"` counts as 1.
-    """
-
-    chosen: dict[str, Any]
-    matter: frozenset[str]
-    cutoffs: Sequence[int | None]
-    values: Floats
-    skipped: Mask
-    perfect: Mask
+    chosen: dict[str, Any]  # the options, except those in `AVERAGING`
+    matter: frozenset[str]  # the options that may change the values
+    cutoffs: Sequence[int | None]  # the cutoff of each row
+    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
+    skipped: Mask  # the queries that `missing="skip"` skips
+    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
@@ -10541,17 +10453,11 @@ def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple
 
 
 class _Averaging(NamedTuple):
-    """How empty and missing queries count in the mean.
+    """How empty and missing queries count in the mean."""
 
-    Attributes:
-        zero_division: the value of a query without an ideal DCG.
-        missing: how a missing query counts.
-        matter: the options in `AVERAGING` that may change the value of a query.
-    """
-
-    zero_division: float | str
-    missing: str
-    matter: set[str]
+    zero_division: float | str  # the value of a query without an ideal DCG
+    missing: str  # how a missing query counts
+    matter: set[str]  # the options in `AVERAGING` that may change the value of a query
 
 
 def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_Averaging]:
@@ -10782,20 +10688,13 @@ PRECISION = 1e-6
 
 
 class Reported(NamedTuple):
-    """Scores that somebody reported.
+    """Scores that somebody reported."""
 
-    Attributes:
-        percent: whether the score was given in percent.
-        scale: 100 if the score was read in percent although it has no percent sign; else 1.
-        scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
-        values: the value of each query, in order or by id; None if scores were reported.
-        k: the cutoff.
-    """
-
-    percent: bool
-    scale: int
+    percent: bool  # whether the score was given in percent
+    scale: int  # 100 if the score was read in percent although it has no percent sign; else 1
+    # each score with its precision, by its cutoff; by None if the cutoff is to be found
     scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
-    values: Any
+    values: Any  # the value of each query, in order or by id; None if scores were reported
     k: int | None
 
     @classmethod
@@ -10968,21 +10867,13 @@ SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
 class FoundSlip(NamedTuple):
-    """A slip that gives the reported scores.
-
-    Attributes:
-        slip: the slip.
-        convention: the convention that it is made on.
-        changed: `zero_division`, if it differs from the convention's.
-        as_given: whether the slip gives the scores only if they are not read as percentages.
-        score: returns the score with the slip under some options, at the first cutoff.
-    """
+    """A slip that gives the reported scores."""
 
     slip: Slip
-    convention: str
-    changed: dict[str, Any]
-    as_given: bool
-    score: Callable[[Options], float]
+    convention: str  # the convention that it is made on
+    changed: dict[str, Any]  # `zero_division`, if it differs from the convention's
+    as_given: bool  # whether the slip gives the scores only if they are not read as percentages
+    score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
 
     def __str__(self) -> str:
         return str(Combination(self.convention, self.changed, math.nan))

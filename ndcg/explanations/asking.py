@@ -23,21 +23,13 @@ IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decim
 
 
 class Asked(NamedTuple):
-    """The answers of a function to random rankings.
+    """The answers of a function to random rankings."""
 
-    Attributes:
-        asker: asked the function, and knows its side effects.
-        k: the cutoff.
-        cases: the number of rankings that it was asked about.
-        refused: whether it gave no answer to most of the rankings, before it was asked again.
-        answers: the answers; None if no score is among them.
-    """
-
-    asker: Asker
+    asker: Asker  # asked the function, and knows its side effects
     k: int | None
-    cases: int
-    refused: bool
-    answers: Answers | None = None
+    cases: int  # the number of rankings that it was asked about
+    refused: bool  # whether it gave no answer to most of the rankings, before it was asked again
+    answers: Answers | None = None  # the answers; None if no score is among them
 
 
 def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int) -> Asked:

@@ -48,21 +48,13 @@ class Match(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The answers of a function.
-
-    Attributes:
-        queries: the rankings.
-        values: two answers for each, of shape (2, rankings).
-        plain: which rankings have neither ties nor close scores.
-        close: which have close scores.
-        tolerance: how far an answer may differ from the value that it was rounded from.
-    """
+    """The answers of a function."""
 
     queries: Queries
-    values: Floats
-    plain: Mask
-    close: Mask
-    tolerance: float
+    values: Floats  # two answers for each, of shape (2, rankings)
+    plain: Mask  # which rankings have neither ties nor close scores
+    close: Mask  # which have close scores
+    tolerance: float  # how far an answer may differ from the value that it was rounded from
 
     def agree(self, expected: Floats) -> Mask:
         """Return which answers agree with the values of a definition; both answers must."""
@@ -72,15 +64,10 @@ class Answers(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """Options and slips, whatever the order of ties and the value of queries with nothing relevant.
+    """Options and slips, whatever the order of ties and the value of queries with nothing relevant."""
 
-    Attributes:
-        options: the gain, the discount, the ideal, and whether only judged documents count.
-        slips: the slips, the first one first.
-    """
-
-    options: Mapping[str, Any]
-    slips: tuple[Slip, ...] = ()
+    options: Mapping[str, Any]  # the gain, the discount, the ideal, and whether only judged documents count
+    slips: tuple[Slip, ...] = ()  # the slips, the first one first
 
     def scores(self, queries: Queries, precision: Slip | None = None, order: Slip | None = None) -> Floats:
         """Return the value of each query, nan if its ideal DCG is 0, by a precision of scores and an order of ties."""
@@ -96,14 +83,9 @@ class Definition(NamedTuple):
 
 
 class Empty(NamedTuple):
-    """The value of a query with nothing relevant.
+    """The value of a query with nothing relevant."""
 
-    Attributes:
-        value: the value, as in `zero_division`.
-        factor: its factor.
-    """
-
-    value: float | str
+    value: float | str  # the value, as in `zero_division`
     factor: float
 
     def fill(self, expected: Floats, queries: Sequence[Query]) -> Floats:
@@ -115,20 +97,14 @@ class Empty(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """A definition that explains the answers.
-
-    Attributes:
-        definition: the definition.
-        factor: the factor of its values.
-        choices: the values of queries with nothing relevant, orders of ties and precisions of scores that agree; empty
-            words for an order or a precision that no ranking shows, or an order that is not fixed.
-        unordered: the number of rankings with ties that no single order explains.
-    """
+    """A definition that explains the answers."""
 
     definition: Definition
-    factor: float
+    factor: float  # of its values
+    # the values of queries with nothing relevant, orders of ties and precisions of scores that agree; empty words for
+    # an order or a precision that no ranking shows, or an order that is not fixed
     choices: Sequence[tuple[float | str, str, str]]
-    unordered: int = 0
+    unordered: int = 0  # the number of rankings with ties that no single order explains
 
 
 # Orders of tied documents

@@ -37,47 +37,29 @@ NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of
 
 
 class Answer(NamedTuple):
-    """The answer of a function for a ranking.
+    """The answer of a function for a ranking."""
 
-    Attributes:
-        value: the score; nan if there is none.
-        problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
-        returned: the value that is not a score, or the words of the error, as text.
-        again: the score when it is asked once more, with other ids where these must not matter.
-    """
-
-    value: float
+    value: float  # the score; nan if there is none
+    # the reason for a missing score, such as an error, in words; empty if the function returns a score
     problem: str = ""
-    returned: str = ""
-    again: float = math.nan
+    returned: str = ""  # the value that is not a score, or the words of the error, as text
+    again: float = math.nan  # the score when it is asked once more, with other ids where these must not matter
 
 
 class Habit(NamedTuple):
-    """A side effect of a function.
+    """A side effect of a function."""
 
-    Attributes:
-        times: on how many rankings.
-        size: the number of documents of the smallest of them.
-        example: the result for that ranking, or else its arguments; empty if the ranking does not matter.
-    """
-
-    times: int
-    size: int
-    example: str
+    times: int  # on how many rankings
+    size: int  # the number of documents of the smallest of them
+    example: str  # the result for that ranking, or else its arguments; empty if the ranking does not matter
 
 
 class Call(NamedTuple):
-    """How a function is called.
+    """How a function is called."""
 
-    Attributes:
-        form: the form of the ranking.
-        cutoff: the position or the name of the cutoff, None if the function takes none.
-        relevance_first: whether the relevance comes before the scores or ids.
-    """
-
-    form: str
-    cutoff: int | str | None = 2
-    relevance_first: bool = False
+    form: str  # the form of the ranking
+    cutoff: int | str | None = 2  # the position or the name of the cutoff, None if the function takes none
+    relevance_first: bool = False  # whether the relevance comes before the scores or ids
 
 
 class Asker:

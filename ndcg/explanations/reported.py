@@ -20,20 +20,13 @@ PRECISION = 1e-6
 
 
 class Reported(NamedTuple):
-    """Scores that somebody reported.
+    """Scores that somebody reported."""
 
-    Attributes:
-        percent: whether the score was given in percent.
-        scale: 100 if the score was read in percent although it has no percent sign; else 1.
-        scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
-        values: the value of each query, in order or by id; None if scores were reported.
-        k: the cutoff.
-    """
-
-    percent: bool
-    scale: int
+    percent: bool  # whether the score was given in percent
+    scale: int  # 100 if the score was read in percent although it has no percent sign; else 1
+    # each score with its precision, by its cutoff; by None if the cutoff is to be found
     scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
-    values: Any
+    values: Any  # the value of each query, in order or by id; None if scores were reported
     k: int | None
 
     @classmethod

@@ -18,19 +18,12 @@ OTHERS = ("run", "slice", "measure")  # columns that contain neither queries nor
 
 
 class _Row(NamedTuple):
-    """A value that somebody reported.
+    """A value that somebody reported."""
 
-    Attributes:
-        query: the id of its query; None if the values are in the order of the queries.
-        value: the value, a number or text.
-        measure: the name of the measure; None if it has none.
-        run: the name of the run; None if it has none.
-    """
-
-    query: Any
-    value: Any
-    measure: str | None = None
-    run: Any = None
+    query: Any  # the id of its query; None if the values are in the order of the queries
+    value: Any  # the value, a number or text
+    measure: str | None = None  # the name of the measure; None if it has none
+    run: Any = None  # the name of the run; None if it has none
 
 
 def values_in_file(path: str, k: Any) -> tuple[Any, Any]:

@@ -41,19 +41,12 @@ VALUES: dict[str, Sequence[Any]] = {
 
 
 class Evidence(NamedTuple):
-    """A reported score, or the reported values of all queries.
+    """A reported score, or the reported values of all queries."""
 
-    Attributes:
-        scores: the mean, as an array of one, or the value of each query; nan for a query without one.
-        precision: the tolerance of a match.
-        cutoff: a tuple with the cutoff of the score; empty if it is unknown.
-        of_queries: whether these are the values of the queries.
-    """
-
-    scores: Floats
-    precision: float
-    cutoff: tuple[int | None, ...] = ()
-    of_queries: bool = False
+    scores: Floats  # the mean, as an array of one, or the value of each query; nan for a query without one
+    precision: float  # the tolerance of a match
+    cutoff: tuple[int | None, ...] = ()  # a tuple with the cutoff of the score; empty if it is unknown
+    of_queries: bool = False  # whether these are the values of the queries
 
 
 class SearchResult(NamedTuple):
@@ -79,21 +72,13 @@ class SearchResult(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """The rankings, the known options and the evidence of a search.
+    """The rankings, the known options and the evidence of a search."""
 
-    Attributes:
-        read: returns the rankings under some options.
-        given: the options that are known.
-        k: the cutoff of the caller.
-        weight: the weight of each query.
-        evidence: the reported scores; a combination must match all of them.
-    """
-
-    read: Callable[[Options], Rankings]
-    given: Mapping[str, Any]
-    k: int | None
-    weight: Floats | None
-    evidence: Sequence[Evidence]
+    read: Callable[[Options], Rankings]  # returns the rankings under some options
+    given: Mapping[str, Any]  # the options that are known
+    k: int | None  # the cutoff of the caller
+    weight: Floats | None  # the weight of each query
+    evidence: Sequence[Evidence]  # the reported scores; a combination must match all of them
 
     @property
     def of_queries(self) -> Evidence | None:
@@ -144,39 +129,23 @@ def search(searched: Searched) -> SearchResult:
 
 
 class _Reading(NamedTuple):
-    """The rankings as some options read them.
+    """The rankings as some options read them."""
 
-    Attributes:
-        chosen: the options that read them.
-        matter: the options that may change the nDCG of a query.
-        grid: the values to try of the other options that the DCG depends on.
-        rankings: the rankings.
-    """
-
-    chosen: dict[str, Any]
-    matter: frozenset[str]
-    grid: dict[str, Sequence[Any]]
+    chosen: dict[str, Any]  # the options that read them
+    matter: frozenset[str]  # the options that may change the nDCG of a query
+    grid: dict[str, Sequence[Any]]  # the values to try of the other options that the DCG depends on
     rankings: Rankings
 
 
 class _Scored(NamedTuple):
-    """The values of queries under some options.
+    """The values of queries under some options."""
 
-    Attributes:
-        chosen: the options, except those in `AVERAGING`.
-        matter: the options that may change the values.
-        cutoffs: the cutoff of each row.
-        values: the nDCG of each query at each cutoff; nan without an ideal DCG.
-        skipped: the queries that `missing="skip"` skips.
-        perfect: the queries that `zero_division="perfect_if_empty"` counts as 1.
-    """
-
-    chosen: dict[str, Any]
-    matter: frozenset[str]
-    cutoffs: Sequence[int | None]
-    values: Floats
-    skipped: Mask
-    perfect: Mask
+    chosen: dict[str, Any]  # the options, except those in `AVERAGING`
+    matter: frozenset[str]  # the options that may change the values
+    cutoffs: Sequence[int | None]  # the cutoff of each row
+    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
+    skipped: Mask  # the queries that `missing="skip"` skips
+    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
@@ -280,17 +249,11 @@ def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple
 
 
 class _Averaging(NamedTuple):
-    """How empty and missing queries count in the mean.
+    """How empty and missing queries count in the mean."""
 
-    Attributes:
-        zero_division: the value of a query without an ideal DCG.
-        missing: how a missing query counts.
-        matter: the options in `AVERAGING` that may change the value of a query.
-    """
-
-    zero_division: float | str
-    missing: str
-    matter: set[str]
+    zero_division: float | str  # the value of a query without an ideal DCG
+    missing: str  # how a missing query counts
+    matter: set[str]  # the options in `AVERAGING` that may change the value of a query
 
 
 def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_Averaging]:

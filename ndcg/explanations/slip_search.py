@@ -22,21 +22,13 @@ SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
 class FoundSlip(NamedTuple):
-    """A slip that gives the reported scores.
-
-    Attributes:
-        slip: the slip.
-        convention: the convention that it is made on.
-        changed: `zero_division`, if it differs from the convention's.
-        as_given: whether the slip gives the scores only if they are not read as percentages.
-        score: returns the score with the slip under some options, at the first cutoff.
-    """
+    """A slip that gives the reported scores."""
 
     slip: Slip
-    convention: str
-    changed: dict[str, Any]
-    as_given: bool
-    score: Callable[[Options], float]
+    convention: str  # the convention that it is made on
+    changed: dict[str, Any]  # `zero_division`, if it differs from the convention's
+    as_given: bool  # whether the slip gives the scores only if they are not read as percentages
+    score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
 
     def __str__(self) -> str:
         return str(Combination(self.convention, self.changed, math.nan))
