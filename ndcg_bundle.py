@@ -373,11 +373,7 @@ def empty_text(zero_division: float | str) -> str:
 
 
 def convention_notes() -> str:
-    """Return a Markdown list with the meaning and the quirks of each convention.
-
-    >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
-    - `"evidently"`: Users without relevant items
-    """
+    """Return a Markdown list with the meaning and the quirks of each convention."""
     return "\n".join(
         f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
     )
@@ -590,21 +586,13 @@ ARGUMENTS = {
 
 
 def default_of(name: str) -> Any:
-    """Return the value of an option that is not set.
-
-    >>> default_of("ties"), default_of("log_base"), default_of("k")
-    ('average', 2.0, None)
-    """
+    """Return the value of an option that is not set."""
     option = OPTIONS[name]
     return getattr(CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual)
 
 
 def text_of(name: str) -> str:
-    """Return the description of an argument or an option.
-
-    >>> text_of("negative_relevance")
-    'how to treat a negative relevance: `"raise"` (default, an error), `"clip"` (gain 0), `"keep"` (used as it is).'
-    """
+    """Return the description of an argument or an option."""
     if name in ARGUMENTS:
         return ARGUMENTS[name]
     option = OPTIONS[name]
@@ -679,11 +667,7 @@ def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") 
 
 
 def visible(text: str) -> str:
-    r"""Return text with nonprinting characters escaped, so that no id can move a terminal's cursor.
-
-    >>> visible("naïve"), visible("a\x1b[31m\n")
-    ('naïve', 'a\\x1b[31m\\n')
-    """
+    """Return text with nonprinting characters escaped, so that no id can move a terminal's cursor."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
@@ -1144,11 +1128,7 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
 
 
 def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
-    """Return the result of a function for each item, computed in as many threads as the process may use.
-
-    >>> in_threads(pow, [2, 3], [3, 2])
-    [8, 9]
-    """
+    """Return the result of a function for each item, computed in as many threads as the process may use."""
     if len(over[0]) < 2 or threads == 1:
         return list(map(work, *over))
     with ThreadPoolExecutor(threads or _threads()) as pool:
@@ -1176,12 +1156,6 @@ def check_queries(
     """Raise the error of ``measure_queries`` for documents that are invalid whatever else their query contains.
 
     By default, these are the documents that no combination of options could score.
-
-    >>> try:
-    ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
-    ... except InvalidRankingError as error:
-    ...     print(error)
-    score: query 0, position 0: nan is not a score; None or -inf marks one not retrieved
     """
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()
@@ -2179,13 +2153,13 @@ def p_text(value: float) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
+def cell_text(value: Any, places: int = 4) -> str:
     """Return the cell of a number or an id; an id may also be a number.
 
     >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
     ('q7', '7', '0.50', '–')
     """
-    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
+    return number_text(value, places) if value is None or isinstance(value, float) else str(value)
 
 
 def letter_text(index: int) -> str:
@@ -2915,10 +2889,6 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
     """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
 
     Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
-
-    >>> frame = {"score": [0.9, 0.1], "label": [1, 0]}
-    >>> named_columns(frame, predictions="score", references="label", query_ids=None)
-    [[0.9, 0.1], [1, 0], None]
     """
     if data is None:
         return list(arguments.values())
@@ -3021,9 +2991,6 @@ def id_kind(kind: "type | pa.DataType") -> str:
     """Return the kind of ids that a Python or Arrow type represents; an empty string if its values are not ids.
 
     Ids of the same kind can be equal, whatever their width or unit; ids of two kinds are never equal.
-
-    >>> id_kind(str), id_kind(np.int32), id_kind(pa.large_string()), id_kind(float), id_kind(bool), id_kind(type(None))
-    ('text', 'integers', 'text', '', '', '')
     """
     if isinstance(kind, pa.DataType):
         return ARROW_IDS.get(kind.id, "")
@@ -4407,7 +4374,8 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         if bounded:
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
-        table = id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
+        ids = (column.cast(_value_type(column.type)).cast(pa.string()) for column in cells[:2])
+        table = id_table(*ids, *map(_number_column, cells[2:]))
         yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
 
 
@@ -4451,11 +4419,6 @@ def _unpacked(column: pa.Array) -> int:
 
 def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
     return [column[row].as_py() for column in cells]
-
-
-def _text_column(column: pa.Array) -> pa.StringArray:
-    """Return a column of ids as text."""
-    return column.cast(_value_type(column.type)).cast(pa.string())
 
 
 def _number_column(column: pa.Array) -> pa.DoubleArray:
@@ -4877,11 +4840,7 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
-    """Read values in which each row is a query.
-
-    >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
-    [False, False, False, True]
-    """
+    """Read values in which each row is a query."""
     values = _combined(values)
     if isinstance(values, pa.Array):
         return _from_arrow(argument, values, ignore_index)
@@ -5328,7 +5287,9 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     if rows is None:
         _check_documents(by_query, _one_of_each_kind(sides))
     predictions, references = (
-        _of_mapping(side, by_query) if rows is None or isinstance(side, Mapping) else _of_columns(side, rows)
+        _of_mapping(side, by_query)
+        if rows is None or isinstance(side, Mapping)
+        else side.only(~_are_among(_rows_of(side), rows))
         for side in sides
     )
     return predictions, references
@@ -5375,11 +5336,6 @@ def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
         query: {each: value for each, value in documents.items() if each not in excluded.get(query, ())}
         for query, documents in side.items()
     }
-
-
-def _of_columns(side: Columns, excluded: Rows) -> Columns:
-    """Return a file's columns without the rows to exclude."""
-    return side.only(~_are_among(_rows_of(side), excluded))
 
 
 def _rows_of(columns: Columns) -> Rows:
@@ -5572,22 +5528,14 @@ class Rankings(NamedTuple):
         return len(self.offsets) - 1
 
     def names(self) -> list[Any]:
-        """Return the id of each query, or its index.
-
-        >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).names()
-        [0, 1]
-        """
+        """Return the id of each query, or its index."""
         if self.query_ids is None:
             return list(range(self.queries))
         return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
 
     @property
     def missing(self) -> Mask:
-        """True for each query that is missing from the predictions: it has documents, but none of them has a score.
-
-        >>> Rankings(np.ones(2), np.array([-np.inf, 1]), np.array([0, 1, 2, 2])).missing.tolist()
-        [True, False, False]
-        """
+        """True for each query that is missing from the predictions: it has documents, but none of them has a score."""
         return ~(self._ranked() | self.empty())
 
     def lacking(self) -> Mask:
@@ -5640,12 +5588,7 @@ class Rankings(NamedTuple):
         return dict(zip(self._fields[:5], self[:5], strict=True))
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant.
-
-        >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.2, 0.1]), np.array([0, 1, 3]))
-        >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
-        {'retrieved': [1, 2], 'judged': [1, 2], 'relevant': [1, 1], 'retrieved and judged': [1, 2]}
-        """
+        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant."""
         retrieved, judged = self._of_sides()
         return {
             "retrieved": self._sums(retrieved),
@@ -5655,11 +5598,7 @@ class Rankings(NamedTuple):
         }
 
     def queries_of_ties(self) -> NDArray[np.intp]:
-        """Return the query of every pair of adjacent retrieved documents with equal scores.
-
-        >>> Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3])).queries_of_ties().tolist()
-        [0]
-        """
+        """Return the query of every pair of adjacent retrieved documents with equal scores."""
         retrieved = self._of_sides()[0]
         query = np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])[retrieved]
         score = self.score[retrieved]
@@ -5668,12 +5607,7 @@ class Rankings(NamedTuple):
         return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about this many documents.
-
-        >>> rankings = Rankings(np.ones(10), np.ones(10), np.arange(6) * 2)
-        >>> [piece.queries for piece in rankings.pieces(documents=4)]
-        [2, 2, 1]
-        """
+        """Yield the same queries in pieces of about this many documents."""
         cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
         for start, stop in pairwise(sorted({0, *cuts, self.queries})):
             rows = slice(*self.offsets[[start, stop]].tolist())
@@ -5691,11 +5625,7 @@ class Rankings(NamedTuple):
             )
 
     def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are all padding.
-
-        >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).empty().tolist()
-        [False, True]
-        """
+        """Return which queries have no documents at all, such as lists that are all padding."""
         if self.judged is None or self.retrieved is None:
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self._sums(self.judged | self.retrieved) == 0)
@@ -6196,7 +6126,7 @@ def together(inputs: Any) -> Any:
         names = names.to_pylist() if isinstance(names, ARROW) else names
         predictions, query_ids = dict(zip(names, predictions, strict=True)), None
     if query_ids is None and isinstance(references, (list, tuple)) and _are_scores(predictions):
-        are_sets = any(map(len, references)) if all(map(_is_set, references)) else False
+        are_sets = all(isinstance(row, (Set, Mapping)) for row in references) and any(map(len, references))
         if are_sets and all(isinstance(each, (int, np.integer)) for row in references for each in row):
             references = _labels(predictions, references)
     return inputs._replace(
@@ -6252,10 +6182,6 @@ def _of_present(run: Columns, present: Any) -> Columns:
     run = run.only(present)
     used = np.unique(run.query)
     return run._replace(query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used)))
-
-
-def _is_set(row: Any) -> bool:
-    return isinstance(row, (Set, Mapping))
 
 
 def _by_index(references: Any) -> Any:
@@ -6992,11 +6918,6 @@ def read(
     In the rankings, the highest score ranks first. Queries are in the order of the references, or, in flat columns, in
     the order of their first rows. Arrays are not copied, except for ragged lists of them and to change the type or the
     order of scores.
-
-    >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
-    [True, False, True]
-    >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
-    [True, True, False]
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
     how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
@@ -7100,12 +7021,7 @@ def join_lists(predictions: Any, references: Any, ignore_index: float | None, sc
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
-    """Align predictions and references, part by part if they are nested lists or chunked columns of lists.
-
-    >>> table = pa.table({"predictions": [[.9, .1]], "references": [[1., 0.]]})
-    >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
-    [1]
-    """
+    """Align predictions and references, part by part if they are nested lists or chunked columns of lists."""
     whole = inputs.settled(how.get("score_order", "descending"))
     for piece in _pieces(whole):
         try:
@@ -7190,11 +7106,7 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
 
 
 def read_slices(values: Any) -> Slices:
-    """Return the slices of a sequence of values, one for each query or row.
-
-    >>> read_slices(["en", None, "de", "en"])
-    Slices(values=['de', 'en', None], code=array([1, 2, 0, 1]))
-    """
+    """Return the slices of a sequence of values, one for each query or row."""
     column = _column(values)
     distinct = pc.unique(column).to_pylist()
     ordered = sorted(each for each in distinct if each is not None) + [None] * (None in distinct)
@@ -12255,12 +12167,7 @@ class Piece(NamedTuple):
 
 
 def in_pieces(slices: Slices) -> Iterator[Piece]:
-    """Yield slices with their queries; small slices are yielded several at a time.
-
-    >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
-    >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
-    [(['de', 'en', None], [2, 0, 3, 1])]
-    """
+    """Yield slices with their queries; small slices are yielded several at a time."""
     order = np.argsort(slices.code, kind="stable")
     sizes = np.bincount(slices.code, minlength=len(slices.values))
     end = np.cumsum(sizes)
@@ -12837,11 +12744,7 @@ def as_saved(kind: str) -> Iterator[None]:
 
 
 def without_nan(value: Any) -> Any:
-    """Return a value in JSON types: a named tuple as a dict, and None for a number that is not finite.
-
-    >>> without_nan({"a": [0.5, math.nan], "b": {"c": math.inf}})
-    {'a': [0.5, None], 'b': {'c': None}}
-    """
+    """Return a value in JSON types: a named tuple as a dict, and None for a number that is not finite."""
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
@@ -13934,11 +13837,7 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
-    """Return a few numbers that have exactly the same sum as the given ones.
-
-    >>> exact_parts([1e30, 1.0, 1.0, 1e30])
-    [2e+30, 2.0]
-    """
+    """Return a few numbers that have exactly the same sum as the given ones."""
     rest, parts = list(numbers), []
     while part := math.fsum(rest):  # correctly rounded
         parts.append(part)

@@ -304,7 +304,8 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         if bounded:
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
-        table = id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
+        ids = (column.cast(_value_type(column.type)).cast(pa.string()) for column in cells[:2])
+        table = id_table(*ids, *map(_number_column, cells[2:]))
         yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
 
 
@@ -348,11 +349,6 @@ def _unpacked(column: pa.Array) -> int:
 
 def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
     return [column[row].as_py() for column in cells]
-
-
-def _text_column(column: pa.Array) -> pa.StringArray:
-    """Return a column of ids as text."""
-    return column.cast(_value_type(column.type)).cast(pa.string())
 
 
 def _number_column(column: pa.Array) -> pa.DoubleArray:

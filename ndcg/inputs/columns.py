@@ -65,11 +65,7 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
-    """Read values in which each row is a query.
-
-    >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
-    [False, False, False, True]
-    """
+    """Read values in which each row is a query."""
     values = _combined(values)
     if isinstance(values, pa.Array):
         return _from_arrow(argument, values, ignore_index)

@@ -47,7 +47,9 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     if rows is None:
         _check_documents(by_query, _one_of_each_kind(sides))
     predictions, references = (
-        _of_mapping(side, by_query) if rows is None or isinstance(side, Mapping) else _of_columns(side, rows)
+        _of_mapping(side, by_query)
+        if rows is None or isinstance(side, Mapping)
+        else side.only(~_are_among(_rows_of(side), rows))
         for side in sides
     )
     return predictions, references
@@ -94,11 +96,6 @@ def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
         query: {each: value for each, value in documents.items() if each not in excluded.get(query, ())}
         for query, documents in side.items()
     }
-
-
-def _of_columns(side: Columns, excluded: Rows) -> Columns:
-    """Return a file's columns without the rows to exclude."""
-    return side.only(~_are_among(_rows_of(side), excluded))
 
 
 def _rows_of(columns: Columns) -> Rows:

@@ -278,7 +278,7 @@ def together(inputs: Any) -> Any:
         names = names.to_pylist() if isinstance(names, ARROW) else names
         predictions, query_ids = dict(zip(names, predictions, strict=True)), None
     if query_ids is None and isinstance(references, (list, tuple)) and _are_scores(predictions):
-        are_sets = any(map(len, references)) if all(map(_is_set, references)) else False
+        are_sets = all(isinstance(row, (Set, Mapping)) for row in references) and any(map(len, references))
         if are_sets and all(isinstance(each, (int, np.integer)) for row in references for each in row):
             references = _labels(predictions, references)
     return inputs._replace(
@@ -334,10 +334,6 @@ def _of_present(run: Columns, present: Any) -> Columns:
     run = run.only(present)
     used = np.unique(run.query)
     return run._replace(query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used)))
-
-
-def _is_set(row: Any) -> bool:
-    return isinstance(row, (Set, Mapping))
 
 
 def _by_index(references: Any) -> Any:

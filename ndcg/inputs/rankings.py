@@ -57,22 +57,14 @@ class Rankings(NamedTuple):
         return len(self.offsets) - 1
 
     def names(self) -> list[Any]:
-        """Return the id of each query, or its index.
-
-        >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).names()
-        [0, 1]
-        """
+        """Return the id of each query, or its index."""
         if self.query_ids is None:
             return list(range(self.queries))
         return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
 
     @property
     def missing(self) -> Mask:
-        """True for each query that is missing from the predictions: it has documents, but none of them has a score.
-
-        >>> Rankings(np.ones(2), np.array([-np.inf, 1]), np.array([0, 1, 2, 2])).missing.tolist()
-        [True, False, False]
-        """
+        """True for each query that is missing from the predictions: it has documents, but none of them has a score."""
         return ~(self._ranked() | self.empty())
 
     def lacking(self) -> Mask:
@@ -125,12 +117,7 @@ class Rankings(NamedTuple):
         return dict(zip(self._fields[:5], self[:5], strict=True))
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant.
-
-        >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.2, 0.1]), np.array([0, 1, 3]))
-        >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
-        {'retrieved': [1, 2], 'judged': [1, 2], 'relevant': [1, 1], 'retrieved and judged': [1, 2]}
-        """
+        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant."""
         retrieved, judged = self._of_sides()
         return {
             "retrieved": self._sums(retrieved),
@@ -140,11 +127,7 @@ class Rankings(NamedTuple):
         }
 
     def queries_of_ties(self) -> NDArray[np.intp]:
-        """Return the query of every pair of adjacent retrieved documents with equal scores.
-
-        >>> Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3])).queries_of_ties().tolist()
-        [0]
-        """
+        """Return the query of every pair of adjacent retrieved documents with equal scores."""
         retrieved = self._of_sides()[0]
         query = np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])[retrieved]
         score = self.score[retrieved]
@@ -153,12 +136,7 @@ class Rankings(NamedTuple):
         return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about this many documents.
-
-        >>> rankings = Rankings(np.ones(10), np.ones(10), np.arange(6) * 2)
-        >>> [piece.queries for piece in rankings.pieces(documents=4)]
-        [2, 2, 1]
-        """
+        """Yield the same queries in pieces of about this many documents."""
         cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
         for start, stop in pairwise(sorted({0, *cuts, self.queries})):
             rows = slice(*self.offsets[[start, stop]].tolist())
@@ -176,11 +154,7 @@ class Rankings(NamedTuple):
             )
 
     def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are all padding.
-
-        >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).empty().tolist()
-        [False, True]
-        """
+        """Return which queries have no documents at all, such as lists that are all padding."""
         if self.judged is None or self.retrieved is None:
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self._sums(self.judged | self.retrieved) == 0)

@@ -109,11 +109,6 @@ def read(
     In the rankings, the highest score ranks first. Queries are in the order of the references, or, in flat columns, in
     the order of their first rows. Arrays are not copied, except for ragged lists of them and to change the type or the
     order of scores.
-
-    >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
-    [True, False, True]
-    >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
-    [True, True, False]
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
     how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
@@ -217,12 +212,7 @@ def join_lists(predictions: Any, references: Any, ignore_index: float | None, sc
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
-    """Align predictions and references, part by part if they are nested lists or chunked columns of lists.
-
-    >>> table = pa.table({"predictions": [[.9, .1]], "references": [[1., 0.]]})
-    >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
-    [1]
-    """
+    """Align predictions and references, part by part if they are nested lists or chunked columns of lists."""
     whole = inputs.settled(how.get("score_order", "descending"))
     for piece in _pieces(whole):
         try:

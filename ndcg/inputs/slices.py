@@ -43,11 +43,7 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
 
 
 def read_slices(values: Any) -> Slices:
-    """Return the slices of a sequence of values, one for each query or row.
-
-    >>> read_slices(["en", None, "de", "en"])
-    Slices(values=['de', 'en', None], code=array([1, 2, 0, 1]))
-    """
+    """Return the slices of a sequence of values, one for each query or row."""
     column = _column(values)
     distinct = pc.unique(column).to_pylist()
     ordered = sorted(each for each in distinct if each is not None) + [None] * (None in distinct)

@@ -221,10 +221,6 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
     """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
 
     Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
-
-    >>> frame = {"score": [0.9, 0.1], "label": [1, 0]}
-    >>> named_columns(frame, predictions="score", references="label", query_ids=None)
-    [[0.9, 0.1], [1, 0], None]
     """
     if data is None:
         return list(arguments.values())

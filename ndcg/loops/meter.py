@@ -169,11 +169,7 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
-    """Return a few numbers that have exactly the same sum as the given ones.
-
-    >>> exact_parts([1e30, 1.0, 1.0, 1e30])
-    [2e+30, 2.0]
-    """
+    """Return a few numbers that have exactly the same sum as the given ones."""
     rest, parts = list(numbers), []
     while part := math.fsum(rest):  # correctly rounded
         parts.append(part)

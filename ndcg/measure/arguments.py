@@ -217,21 +217,13 @@ ARGUMENTS = {
 
 
 def default_of(name: str) -> Any:
-    """Return the value of an option that is not set.
-
-    >>> default_of("ties"), default_of("log_base"), default_of("k")
-    ('average', 2.0, None)
-    """
+    """Return the value of an option that is not set."""
     option = OPTIONS[name]
     return getattr(CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual)
 
 
 def text_of(name: str) -> str:
-    """Return the description of an argument or an option.
-
-    >>> text_of("negative_relevance")
-    'how to treat a negative relevance: `"raise"` (default, an error), `"clip"` (gain 0), `"keep"` (used as it is).'
-    """
+    """Return the description of an argument or an option."""
     if name in ARGUMENTS:
         return ARGUMENTS[name]
     option = OPTIONS[name]

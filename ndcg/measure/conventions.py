@@ -334,11 +334,7 @@ def empty_text(zero_division: float | str) -> str:
 
 
 def convention_notes() -> str:
-    """Return a Markdown list with the meaning and the quirks of each convention.
-
-    >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
-    - `"evidently"`: Users without relevant items
-    """
+    """Return a Markdown list with the meaning and the quirks of each convention."""
     return "\n".join(
         f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
     )

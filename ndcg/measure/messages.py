@@ -43,11 +43,7 @@ def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") 
 
 
 def visible(text: str) -> str:
-    r"""Return text with nonprinting characters escaped, so that no id can move a terminal's cursor.
-
-    >>> visible("naïve"), visible("a\x1b[31m\n")
-    ('naïve', 'a\\x1b[31m\\n')
-    """
+    """Return text with nonprinting characters escaped, so that no id can move a terminal's cursor."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)

@@ -229,11 +229,7 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
 
 
 def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
-    """Return the result of a function for each item, computed in as many threads as the process may use.
-
-    >>> in_threads(pow, [2, 3], [3, 2])
-    [8, 9]
-    """
+    """Return the result of a function for each item, computed in as many threads as the process may use."""
     if len(over[0]) < 2 or threads == 1:
         return list(map(work, *over))
     with ThreadPoolExecutor(threads or _threads()) as pool:
@@ -261,12 +257,6 @@ def check_queries(
     """Raise the error of ``measure_queries`` for documents that are invalid whatever else their query contains.
 
     By default, these are the documents that no combination of options could score.
-
-    >>> try:
-    ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
-    ... except InvalidRankingError as error:
-    ...     print(error)
-    score: query 0, position 0: nan is not a score; None or -inf marks one not retrieved
     """
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()

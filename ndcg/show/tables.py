@@ -223,13 +223,13 @@ def p_text(value: float) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
+def cell_text(value: Any, places: int = 4) -> str:
     """Return the cell of a number or an id; an id may also be a number.
 
     >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
     ('q7', '7', '0.50', '–')
     """
-    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
+    return number_text(value, places) if value is None or isinstance(value, float) else str(value)
 
 
 def letter_text(index: int) -> str:

@@ -351,12 +351,7 @@ class Piece(NamedTuple):
 
 
 def in_pieces(slices: Slices) -> Iterator[Piece]:
-    """Yield slices with their queries; small slices are yielded several at a time.
-
-    >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
-    >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
-    [(['de', 'en', None], [2, 0, 3, 1])]
-    """
+    """Yield slices with their queries; small slices are yielded several at a time."""
     order = np.argsort(slices.code, kind="stable")
     sizes = np.bincount(slices.code, minlength=len(slices.values))
     end = np.cumsum(sizes)

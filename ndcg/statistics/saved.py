@@ -29,11 +29,7 @@ def as_saved(kind: str) -> Iterator[None]:
 
 
 def without_nan(value: Any) -> Any:
-    """Return a value in JSON types: a named tuple as a dict, and None for a number that is not finite.
-
-    >>> without_nan({"a": [0.5, math.nan], "b": {"c": math.inf}})
-    {'a': [0.5, None], 'b': {'c': None}}
-    """
+    """Return a value in JSON types: a named tuple as a dict, and None for a number that is not finite."""
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
