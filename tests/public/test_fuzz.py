@@ -89,6 +89,15 @@ def by_position(make: Callable[[list[list[Any]]], Any]) -> Callable[[Queries, Pa
     return form
 
 
+def of_one_length(make: Callable[[list[list[Any]]], Any]) -> Callable[[list[list[Any]]], Any]:
+    def form(rows: list[list[Any]]) -> Any:
+        if len(set(map(len, rows))) > 1:  # after an empty list, PyTorch drops the values of others
+            raise ValueError("lists differ in length")
+        return make(rows)
+
+    return form
+
+
 def as_rows(queries: Queries, folder: Path) -> Inputs | None:
     if not all(queries):
         return None
@@ -130,7 +139,7 @@ FORMATS: dict[str, Callable[[Queries, Path], Inputs | None]] = {
     **{name: by_position(EVERY_FORM[name]) for name in ("lists", "tuples", "masked NumPy rows", "NumPy")},
     **{name: by_position(EVERY_FORM[name]) for name in ("Arrow lists", "Arrow chunks", "pandas Arrow lists")},
     "Polars": by_position(lambda rows: pl.Series(values=EVERY_FORM["Arrow lists"](rows))),
-    **({"PyTorch": by_position(EVERY_FORM["PyTorch float64"])} if find_spec("torch") else {}),
+    **({"PyTorch": by_position(of_one_length(EVERY_FORM["PyTorch float64"]))} if find_spec("torch") else {}),
     **{form.__name__: form for form in (as_rows, as_rows_without_documents, as_mappings, as_files)},
 }
 
