@@ -2195,38 +2195,15 @@ def markdown_text(text: str) -> str:
 Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
 
 # The first name that is present is used. Ids come before columns that may be text, judgments before possible scores.
+# fmt: off
 ID_NAMES = {
     "query": (
-        "query_id",
-        "qid",
-        "topic_id",
-        "user_id",
-        "userid",
-        "customer_id",
-        "session_id",
-        "query",
-        "topic",
-        "user",
+        "query_id", "qid", "topic_id", "user_id", "userid", "customer_id", "session_id", "query", "topic", "user",
         "uid",
     ),
     "document": (
-        "document_id",
-        "docid",
-        "doc_id",
-        "docno",
-        "corpus_id",
-        "pid",
-        "passage_id",
-        "chunk_id",
-        "article_id",
-        "item_id",
-        "itemid",
-        "movie_id",
-        "movieid",
-        "product_id",
-        "productid",
-        "document",
-        "item",
+        "document_id", "docid", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
+        "item_id", "itemid", "movie_id", "movieid", "product_id", "productid", "document", "item",
     ),
 }
 LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
@@ -2236,21 +2213,13 @@ NAMES = {
     "qrels": {
         **ID_NAMES,
         "relevance": (
-            "relevance",
-            "rel",
-            "reference",
-            "label",
-            "grade",
-            "judgment",
-            "relevance_label",
-            "rating",
-            "r_ui",
-            "weight",
-            "score",
+            "relevance", "rel", "reference", "label", "grade", "judgment", "relevance_label", "rating", "r_ui",
+            "weight", "score",
         ),
     },
     "exclude": ID_NAMES,
 }
+# fmt: on
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after the names of columns
 
 
@@ -3128,9 +3097,9 @@ def read_ids(argument: str, values: Any) -> Ids:
     if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
         return few
     ids = _checked_ids(argument, values)
-    return _encoded(
-        ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
-    )  # Arrow 21 compares no views
+    if pa.types.is_string_view(ids.type):  # Arrow 21 compares no views
+        ids = ids.cast(pa.large_string())
+    return _encoded(ids)
 
 
 def id_column(argument: str, values: Any) -> pa.ChunkedArray:
@@ -3413,10 +3382,8 @@ def _inputs_hashes_together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArr
 def digest_of(columns: Columns) -> str:
     """Return a digest of rows that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
-    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value.astype(np.float64) + 0.0).view(
-        np.uint64
-    )  # 0.0 for -0.0
-    mixed = _mixed(mixed)
+    value = columns.value.astype(np.float64) + 0.0  # 0.0 for -0.0
+    mixed = _mixed((of_query * ODD ^ columns.hashes) * ODD ^ value.view(np.uint64))
     return f"{int(mixed.sum(dtype=np.uint64)):016x}"
 
 
@@ -6901,12 +6868,7 @@ def read(
     query_ids: Any = None,
     document_ids: Any = None,
     exclude: Any = None,
-    *,
-    ignore_index: float | None = None,
-    judged_only: bool = False,
-    by_docid: bool = False,
-    score_dtype: str = "given",
-    score_order: str = "descending",
+    **how: Any,
 ) -> Rankings:
     """Align predictions and references, in any format that `compute` describes, sparse and ranked ids too.
 
@@ -6920,9 +6882,7 @@ def read(
     order of scores.
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
-    settled_inputs = inputs.settled(score_order)
-    return _align(settled_inputs, ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid, **how)
+    return _align(inputs.settled(how.get("score_order", "descending")), **how)
 
 
 def _align(
@@ -6936,8 +6896,8 @@ def _align(
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
-    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, **how)
+    order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
+    rankings = _join(inputs, ignore_index=ignore_index, **order)
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
     except InvalidRankingError as error:
@@ -6988,9 +6948,8 @@ def _inputs_reading_are_columns(predictions: Any, references: Any) -> bool:
 def _are_by_id(predictions: Any, references: Any) -> bool:
     """Return whether predictions and references are mappings or files."""
     for argument, side in (("predictions", predictions), ("references", references)):
-        if not isinstance(side, Mapping):
-            continue
-        check_ids(argument, side, nested=False)
+        if isinstance(side, Mapping):
+            check_ids(argument, side, nested=False)
     by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
     if by_id[0] != by_id[1]:
         kinds = [

@@ -104,10 +104,8 @@ def _together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 def digest_of(columns: Columns) -> str:
     """Return a digest of rows that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
-    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value.astype(np.float64) + 0.0).view(
-        np.uint64
-    )  # 0.0 for -0.0
-    mixed = _mixed(mixed)
+    value = columns.value.astype(np.float64) + 0.0  # 0.0 for -0.0
+    mixed = _mixed((of_query * ODD ^ columns.hashes) * ODD ^ value.view(np.uint64))
     return f"{int(mixed.sum(dtype=np.uint64)):016x}"
 
 

@@ -170,9 +170,9 @@ def read_ids(argument: str, values: Any) -> Ids:
     if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
         return few
     ids = _checked_ids(argument, values)
-    return _encoded(
-        ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
-    )  # Arrow 21 compares no views
+    if pa.types.is_string_view(ids.type):  # Arrow 21 compares no views
+        ids = ids.cast(pa.large_string())
+    return _encoded(ids)
 
 
 def id_column(argument: str, values: Any) -> pa.ChunkedArray:

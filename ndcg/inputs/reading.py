@@ -92,12 +92,7 @@ def read(
     query_ids: Any = None,
     document_ids: Any = None,
     exclude: Any = None,
-    *,
-    ignore_index: float | None = None,
-    judged_only: bool = False,
-    by_docid: bool = False,
-    score_dtype: str = "given",
-    score_order: str = "descending",
+    **how: Any,
 ) -> Rankings:
     """Align predictions and references, in any format that `compute` describes, sparse and ranked ids too.
 
@@ -111,9 +106,7 @@ def read(
     order of scores.
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
-    settled_inputs = inputs.settled(score_order)
-    return _align(settled_inputs, ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid, **how)
+    return _align(inputs.settled(how.get("score_order", "descending")), **how)
 
 
 def _align(
@@ -127,8 +120,8 @@ def _align(
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
-    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, **how)
+    order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
+    rankings = _join(inputs, ignore_index=ignore_index, **order)
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
     except InvalidRankingError as error:
@@ -179,9 +172,8 @@ def _are_columns(predictions: Any, references: Any) -> bool:
 def _are_by_id(predictions: Any, references: Any) -> bool:
     """Return whether predictions and references are mappings or files."""
     for argument, side in (("predictions", predictions), ("references", references)):
-        if not isinstance(side, Mapping):
-            continue
-        check_ids(argument, side, nested=False)
+        if isinstance(side, Mapping):
+            check_ids(argument, side, nested=False)
     by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
     if by_id[0] != by_id[1]:
         kinds = [

@@ -9,38 +9,15 @@ from ..measure.messages import brief, shown
 Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
 
 # The first name that is present is used. Ids come before columns that may be text, judgments before possible scores.
+# fmt: off
 ID_NAMES = {
     "query": (
-        "query_id",
-        "qid",
-        "topic_id",
-        "user_id",
-        "userid",
-        "customer_id",
-        "session_id",
-        "query",
-        "topic",
-        "user",
+        "query_id", "qid", "topic_id", "user_id", "userid", "customer_id", "session_id", "query", "topic", "user",
         "uid",
     ),
     "document": (
-        "document_id",
-        "docid",
-        "doc_id",
-        "docno",
-        "corpus_id",
-        "pid",
-        "passage_id",
-        "chunk_id",
-        "article_id",
-        "item_id",
-        "itemid",
-        "movie_id",
-        "movieid",
-        "product_id",
-        "productid",
-        "document",
-        "item",
+        "document_id", "docid", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
+        "item_id", "itemid", "movie_id", "movieid", "product_id", "productid", "document", "item",
     ),
 }
 LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
@@ -50,21 +27,13 @@ NAMES = {
     "qrels": {
         **ID_NAMES,
         "relevance": (
-            "relevance",
-            "rel",
-            "reference",
-            "label",
-            "grade",
-            "judgment",
-            "relevance_label",
-            "rating",
-            "r_ui",
-            "weight",
-            "score",
+            "relevance", "rel", "reference", "label", "grade", "judgment", "relevance_label", "rating", "r_ui",
+            "weight", "score",
         ),
     },
     "exclude": ID_NAMES,
 }
+# fmt: on
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after the names of columns
 
 
