@@ -89,10 +89,13 @@ def by_position(make: Callable[[list[list[Any]]], Any]) -> Callable[[Queries, Pa
     return form
 
 
-def of_one_length(make: Callable[[list[list[Any]]], Any]) -> Callable[[list[list[Any]]], Any]:
+def as_array(make: Callable[[list[list[Any]]], Any]) -> Callable[[list[list[Any]]], Any]:
     def form(rows: list[list[Any]]) -> Any:
-        if len(set(map(len, rows))) > 1:  # after an empty list, PyTorch drops the values of others
+        lengths = set(map(len, rows))
+        if len(lengths) > 1:  # after an empty list, PyTorch drops the values of others
             raise ValueError("lists differ in length")
+        if lengths == {1} and len(rows) > 1:  # refused, since each row may be a document
+            raise ValueError("one document for each query")
         return make(rows)
 
     return form
@@ -136,10 +139,11 @@ def as_files(queries: Queries, folder: Path) -> Inputs | None:
 
 
 FORMATS: dict[str, Callable[[Queries, Path], Inputs | None]] = {
-    **{name: by_position(EVERY_FORM[name]) for name in ("lists", "tuples", "masked NumPy rows", "NumPy")},
+    **{name: by_position(EVERY_FORM[name]) for name in ("lists", "tuples", "masked NumPy rows")},
+    "NumPy": by_position(as_array(EVERY_FORM["NumPy"])),
     **{name: by_position(EVERY_FORM[name]) for name in ("Arrow lists", "Arrow chunks", "pandas Arrow lists")},
     "Polars": by_position(lambda rows: pl.Series(values=EVERY_FORM["Arrow lists"](rows))),
-    **({"PyTorch": by_position(of_one_length(EVERY_FORM["PyTorch float64"]))} if find_spec("torch") else {}),
+    **({"PyTorch": by_position(as_array(EVERY_FORM["PyTorch float64"]))} if find_spec("torch") else {}),
     **{form.__name__: form for form in (as_rows, as_rows_without_documents, as_mappings, as_files)},
 }
 
