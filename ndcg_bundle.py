@@ -373,7 +373,11 @@ def empty_text(zero_division: float | str) -> str:
 
 
 def convention_notes() -> str:
-    """Return a Markdown list with the meaning and the quirks of each convention."""
+    """Return a Markdown list with the meaning and the quirks of each convention.
+
+    >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
+    - `"evidently"`: Users without relevant items
+    """
     return "\n".join(
         f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
     )
@@ -586,13 +590,21 @@ ARGUMENTS = {
 
 
 def default_of(name: str) -> Any:
-    """Return the value of an option that is not set."""
+    """Return the value of an option that is not set.
+
+    >>> default_of("ties"), default_of("log_base"), default_of("k")
+    ('average', 2.0, None)
+    """
     option = OPTIONS[name]
     return getattr(CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual)
 
 
 def text_of(name: str) -> str:
-    """Return the description of an argument or an option."""
+    """Return the description of an argument or an option.
+
+    >>> text_of("negative_relevance")
+    'how to treat a negative relevance: `"raise"` (default, an error), `"clip"` (gain 0), `"keep"` (used as it is).'
+    """
     if name in ARGUMENTS:
         return ARGUMENTS[name]
     option = OPTIONS[name]
@@ -667,7 +679,11 @@ def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") 
 
 
 def visible(text: str) -> str:
-    """Return text with nonprinting characters escaped, so that no id can move a terminal's cursor."""
+    r"""Return text with nonprinting characters escaped, so that no id can move a terminal's cursor.
+
+    >>> visible("naïve"), visible("a\x1b[31m\n")
+    ('naïve', 'a\\x1b[31m\\n')
+    """
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
@@ -1128,7 +1144,11 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
 
 
 def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
-    """Return the result of a function for each item, computed in as many threads as the process may use."""
+    """Return the result of a function for each item, computed in as many threads as the process may use.
+
+    >>> in_threads(pow, [2, 3], [3, 2])
+    [8, 9]
+    """
     if len(over[0]) < 2 or threads == 1:
         return list(map(work, *over))
     with ThreadPoolExecutor(threads or _threads()) as pool:
@@ -1156,6 +1176,12 @@ def check_queries(
     """Raise the error of ``measure_queries`` for documents that are invalid whatever else their query contains.
 
     By default, these are the documents that no combination of options could score.
+
+    >>> try:
+    ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
+    ... except InvalidRankingError as error:
+    ...     print(error)
+    score: query 0, position 0: nan is not a score; None or -inf marks one not retrieved
     """
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()
@@ -2153,13 +2179,13 @@ def p_text(value: float) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def cell_text(value: Any, places: int = 4) -> str:
+def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
     """Return the cell of a number or an id; an id may also be a number.
 
     >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
     ('q7', '7', '0.50', '–')
     """
-    return number_text(value, places) if value is None or isinstance(value, float) else str(value)
+    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
 
 
 def letter_text(index: int) -> str:
@@ -2195,15 +2221,38 @@ def markdown_text(text: str) -> str:
 Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
 
 # The first name that is present is used. Ids come before columns that may be text, judgments before possible scores.
-# fmt: off
 ID_NAMES = {
     "query": (
-        "query_id", "qid", "topic_id", "user_id", "userid", "customer_id", "session_id", "query", "topic", "user",
+        "query_id",
+        "qid",
+        "topic_id",
+        "user_id",
+        "userid",
+        "customer_id",
+        "session_id",
+        "query",
+        "topic",
+        "user",
         "uid",
     ),
     "document": (
-        "document_id", "docid", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
-        "item_id", "itemid", "movie_id", "movieid", "product_id", "productid", "document", "item",
+        "document_id",
+        "docid",
+        "doc_id",
+        "docno",
+        "corpus_id",
+        "pid",
+        "passage_id",
+        "chunk_id",
+        "article_id",
+        "item_id",
+        "itemid",
+        "movie_id",
+        "movieid",
+        "product_id",
+        "productid",
+        "document",
+        "item",
     ),
 }
 LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
@@ -2213,22 +2262,34 @@ NAMES = {
     "qrels": {
         **ID_NAMES,
         "relevance": (
-            "relevance", "rel", "reference", "label", "grade", "judgment", "relevance_label", "rating", "r_ui",
-            "weight", "score",
+            "relevance",
+            "rel",
+            "reference",
+            "label",
+            "grade",
+            "judgment",
+            "relevance_label",
+            "rating",
+            "r_ui",
+            "weight",
+            "score",
         ),
     },
     "exclude": ID_NAMES,
 }
-# fmt: on
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after the names of columns
 
 
 class UnknownColumnError(ValueError):
-    """A table has no column with a known name for "query", "document", "score" or "relevance"."""
+    """A table has no column with a known name for something that is needed.
 
-    def __init__(self, column: str, problem: str) -> None:
+    Attributes:
+        columns: the missing ones of "query", "document", "score" and "relevance".
+    """
+
+    def __init__(self, columns: Sequence[str], problem: str) -> None:
         super().__init__(problem)
-        self.column = column
+        self.columns = columns
 
 
 def plain_name(name: str) -> str:
@@ -2241,9 +2302,12 @@ def plain_name(name: str) -> str:
 
 
 def possible_names(kind: str, given: Mapping[str, str] | None = None, score_order: str = "descending") -> Possible:
-    """Return the names that the columns of a table may have, some of which are given.
+    """Return the names that the columns of a table may have.
 
-    The kind is ``"run"``, ``"qrels"`` or ``"exclude"``. In ascending order, ranks and distances are scores.
+    Args:
+        kind: ``"run"``, ``"qrels"`` or ``"exclude"``.
+        given: the names of some columns.
+        score_order: with ``"ascending"``, ranks and distances are scores.
     """
     given = given or {}
     names = NAMES[kind] | {column: (plain_name(name),) for column, name in given.items()}
@@ -2254,7 +2318,7 @@ def possible_names(kind: str, given: Mapping[str, str] | None = None, score_orde
     return names
 
 
-def refuse_lowest_first(name: Any) -> None:
+def refuse_lowest_first(name: Any, argument: str = "") -> None:
     """Raise an error for a column of scores whose name says that the lowest is best.
 
     >>> refuse_lowest_first("distance")
@@ -2265,27 +2329,43 @@ highest is best
     """
     if isinstance(name, str) and plain_name(name) in LOWEST_FIRST:
         hint = 'give score_order="ascending", or another name if the highest is best'
-        raise ValueError(f"the column {name!r} is best where it is lowest; {hint}")
+        place = f"{argument}: " if argument else ""
+        raise ValueError(f"{place}the column {name!r} is best where it is lowest; {hint}")
 
 
 def chosen_columns(names: Sequence[str], possible: Possible, there: str = "the file") -> list[int]:
-    """Return the indices of the columns of queries, documents and values in a table."""
+    """Return the indices of the columns of queries, documents and values in a table.
+
+    Raises:
+        UnknownColumnError: the table lacks one.
+        ValueError: two columns have the same name, or ranks or distances are in place of scores.
+    """
     known = [plain_name(name) if isinstance(name, str) else "" for name in names]
-    chosen = []
-    for column, these in possible.items():
-        name = next((each for each in these if each in known), None)
-        if name is None:
-            if column == "score" and (low := next((each for each in LOWEST_FIRST if each in known), None)):
-                refuse_lowest_first(names[known.index(low)])
-            has = f"has {brief(map(shown, names), ', ')}" if names else "has none"
-            problem = f"is called {these[0]}"
-            if len(these) > 1:
-                problem = f"holds the {column}; name it {these[0]}, or as docs/inputs.md says"
-            raise UnknownColumnError(column, f"no column {problem}; {there} {has}")
+    chosen = {column: next((each for each in these if each in known), "") for column, these in possible.items()}
+    if missing := [column for column, name in chosen.items() if not name]:
+        low = next((each for each in LOWEST_FIRST if each in known), None)
+        if "score" in missing and low:
+            refuse_lowest_first(names[known.index(low)])
+        raise UnknownColumnError(missing, _no_columns({column: possible[column] for column in missing}, names, there))
+    for name in chosen.values():
         if known.count(name) > 1:
             raise ValueError(f"two columns are called {name}; remove one")
-        chosen.append(known.index(name))
-    return chosen
+    return [known.index(name) for name in chosen.values()]
+
+
+def _no_columns(missing: Possible, names: Sequence[Any], there: str) -> str:
+    """Return the error for all columns that a table lacks, with names of columns that resemble theirs."""
+    called = [these[0] for these in missing.values() if len(these) == 1]
+    held = {column: these[0] for column, these in missing.items() if len(these) > 1}
+    problems = [f"is called {' or '.join(called)}"] if called else []
+    if held:
+        them = "it" if len(held) == 1 else "them"
+        name_them = f"name {them} {' and '.join(held.values())}, or as docs/inputs.md says"
+        problems.append(f"holds the {' or the '.join(held)}; {name_them}")
+    near = [nearest(these[0], [name for name in names if isinstance(name, str)]) for these in missing.values()]
+    hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
+    has = f"has {brief(map(shown, names), ', ')}" if names else "has none"
+    return f"no column {' and none '.join(problems)}; {there} {has}{hint}"
 
 
 def are_columns(names: Iterable[Any], possible: Possible) -> bool:
@@ -2297,8 +2377,10 @@ def are_columns(names: Iterable[Any], possible: Possible) -> bool:
 def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
     """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
 
-    A value is records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
-    has the rows as its data. Each record must have two of the possible names.
+    Args:
+        value: records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
+            has the rows as its data.
+        possible: the names that each column may have; each record must have two.
     """
     if isinstance(value, Mapping):
         if isinstance(value.get("data"), list):
@@ -2389,7 +2471,8 @@ NO_LIMITS = Limits()
 class FileError(OSError, ValueError):
     """A file cannot be read: an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
 
-    Its `argument` names the file, with a colon; it is empty in functions that read one file.
+    Attributes:
+        argument: the argument that names the file, with a colon; empty in functions that read one file.
 
     >>> print(FileError(21, "Is a directory", "runs"))
     runs: Is a directory
@@ -2408,7 +2491,11 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class SavedResultError(ValueError):
-    """A file contains results of `to_dict`, for one run or several, instead of rankings."""
+    """A file contains results of `to_dict`, for one run or several, instead of rankings.
+
+    Attributes:
+        value: the content of the file.
+    """
 
     def __init__(self, value: dict[str, Any]) -> None:
         super().__init__("is a saved result, which holds no documents; give the file that was scored")
@@ -2416,25 +2503,41 @@ class SavedResultError(ValueError):
 
 
 class ReadRequest(NamedTuple):
-    """How to read a file."""
+    """How to read a file.
 
-    kind: str  # the kind of file, as in `read_columns`
-    names: Possible  # the possible names of each column of a table
-    limits: Limits  # how much the file may contain
-    score_order: str = "descending"  # the order of scores
+    Attributes:
+        kind: the kind of file, as in `read_columns`.
+        names: the possible names of each column of a table.
+        limits: how much the file may contain.
+        score_order: the order of scores.
+    """
+
+    kind: str
+    names: Possible
+    limits: Limits
+    score_order: str = "descending"
 
 
 class FilePart(NamedTuple):
-    """Consecutive rows of a file."""
+    """Consecutive rows of a file.
 
-    table: pa.Table  # the columns query, document and value
-    span: int  # the number of lines, rows or records of the file in this part
-    # the number of each row among these lines, and of the next line; None if every line is a row
+    Attributes:
+        table: the columns query, document and value.
+        span: the number of lines, rows or records of the file in this part.
+        numbers: the number of each row among these lines, and of the next line; None if every line is a row.
+        problem: the error in the row after these; empty if there is none.
+        notice: what a warning says about these rows; empty if there is none.
+        counted: the ids that the file lacks, "query" or "document", which are numbers from 0 in this part.
+        total: how many of these numbers there are.
+    """
+
+    table: pa.Table
+    span: int
     numbers: NDArray[np.int64] | None = None
-    problem: str = ""  # the error in the row after these; empty if there is none
-    notice: str = ""  # what a warning says about these rows; empty if there is none
-    counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
-    total: int = 0  # how many of these numbers there are
+    problem: str = ""
+    notice: str = ""
+    counted: str = ""
+    total: int = 0
 
 
 # Bytes
@@ -2493,7 +2596,11 @@ class ByteStream(io.RawIOBase):
 
 
 def read_content(path: str, limits: Limits = NO_LIMITS) -> bytes:
-    """Return the bytes that a file or a pipe holds, decompressed if they are compressed."""
+    """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
+
+    Raises:
+        FileError: it cannot be read.
+    """
     with naming_file(path), open(path, "rb") as file:
         return unpacked_stream(file, limits)[0].read()
 
@@ -2593,9 +2700,12 @@ def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
 def parse_json(text: bytes) -> Any:
     """Return the value of JSON in UTF-8, with or without a byte order mark.
 
-    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place. Text that
-    is not UTF-8, nests too deep, has a name twice in one object or an integer with more digits than Python reads is an
-    error, without the name of the file.
+    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place.
+
+    Raises:
+        json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
+        ValueError: the text is not UTF-8, nests too deep, has a name twice in one object or an integer with more
+            digits than Python reads. The message does not name the file.
 
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}
@@ -2654,8 +2764,8 @@ def shown_cell(cell: Any) -> str:
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
 HINT = (
-    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, or a dict of "
-    "columns"
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, a dict of "
+    "columns, or records"
 )
 
 
@@ -2663,7 +2773,12 @@ HINT = (
 
 
 def settled(**arguments: Any) -> list[Any]:
-    """Convert tensors and columns of other libraries with ``plain``, each only once."""
+    """Convert tensors and columns of other libraries with ``plain``, each only once.
+
+    Raises:
+        ValueError: an argument cannot be converted, two are database queries, or pandas columns have different
+            indexes.
+    """
     foreign = {name: values for name, values in arguments.items() if not _inputs_sources_is_plain(values)}
     if not foreign:
         return list(arguments.values())
@@ -2713,7 +2828,11 @@ def is_sparse(values: Any) -> bool:
 
 
 def _rows_of_sparse(values: Any) -> Any:
-    """Return a sparse matrix by rows, with the columns of each ascending and distinct; its own copy if need be."""
+    """Return a sparse matrix by rows, each with its columns in ascending order and once; the given one is not changed.
+
+    Raises:
+        ValueError: it does not have two dimensions.
+    """
     if values.ndim != 2:
         raise ValueError(f"{values.ndim}-D; its rows must be queries, and its columns documents")
     rows = values.tocsr()
@@ -2729,7 +2848,14 @@ def _has_index(values: Any) -> bool:
 
 
 def plain(argument: str, values: Any) -> Any:
-    """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged."""
+    """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged.
+
+    Raises:
+        ValueError: its library cannot convert it, or it is a table of several columns. Names the argument.
+
+    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # not a column
+    True
+    """
     if isinstance(values, (list, tuple)):
         return values
     try:
@@ -2758,7 +2884,11 @@ def table_error(argument: str, names: Collection[Any]) -> ValueError:
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
-    """Convert values, one for each query in the order of the queries, as ``plain`` does; a database has no order."""
+    """Convert values, one for each query in the order of the queries, as ``plain`` does.
+
+    Raises:
+        ValueError: they are a database query, which has no fixed order of rows.
+    """
     if is_database_query(values):
         kind = type(values).__name__
         problem = "so its rows may come in another order than the queries; give a column of the table with the rankings"
@@ -2855,26 +2985,54 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame.
 
-    Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
+    Args:
+        data: the DataFrame; None if there is none: then arguments are returned unchanged.
+        called: the name of the DataFrame in messages.
+        **arguments: names of columns, None, or values that are not names and are returned unchanged.
+
+    Raises:
+        ValueError: a column is missing or appears twice (names the argument); the DataFrame has another type, or
+            no argument names one of its columns.
+
+    >>> frame = {"score": [0.9, 0.1], "label": [1, 0]}
+    >>> named_columns(frame, predictions="score", references="label", query_ids=None)
+    [[0.9, 0.1], [1, 0], None]
     """
     if data is None:
         return list(arguments.values())
     names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
     frame = _rereadable(data, called, set(names.values()))
     columns = _column_names(frame)
+    missing = {argument: name for argument, name in names.items() if name not in columns}
+    if missing:
+        near = [nearest(name, [each for each in columns if isinstance(each, str)]) for name in missing.values()]
+        hint = "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?" if any(near) else ""
+        lacks = f"column{'s' * (len(missing) > 1)} {', '.join(map(shown, missing.values()))}"
+        raise ValueError(f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}")
     for argument, name in names.items():
-        if name not in columns:
-            near = nearest(name, [each for each in columns if isinstance(each, str)])
-            hint = f'; did you mean "{near}"?' if near else ""
-            raise ValueError(f"{argument}: {called} has no column {shown(name)}; it has {_listed(columns)}{hint}")
         if columns.count(name) > 1:
             raise ValueError(f"{argument}: {called} has several columns {shown(name)}; give them names of their own")
     if not names:
         hint = "give predictions and references as their names, which must be text"
         raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
-    return [frame[given] if argument in names else given for argument, given in arguments.items()]
+    return [_with_name(frame[given], given) if argument in names else given for argument, given in arguments.items()]
+
+
+def _with_name(column: Any, name: str) -> Any:
+    """Return a column; one that is best where it is lowest with its name, in a table, so that it is no score."""
+    if plain_name(name) not in LOWEST_FIRST or name_of_column(column) == name:
+        return column
+    with suppress(pa.ArrowException, ValueError):
+        return pa.table({name: plain(name, column)})
+    return column
+
+
+def name_of_column(values: Any) -> Any:
+    """Return the name of a column of a DataFrame, or of a table of one column; None for other values."""
+    names = _names_in(values)
+    return names[0] if len(names) == 1 else getattr(values, "name", getattr(values, "column_name", None))
 
 
 def table_names(values: Any) -> list[Any] | None:
@@ -2883,8 +3041,14 @@ def table_names(values: Any) -> list[Any] | None:
     >>> table_names(pa.table({"qid": ["q"], "docno": ["d"]})), table_names([[0.5]])
     (['qid', 'docno'], None)
     """
+    names = _names_in(values)
+    return names if len(names) > 1 else None
+
+
+def _names_in(values: Any) -> list[Any]:
+    """Return the names of the columns of a table; none for other values."""
     if isinstance(values, (NoneType, list, tuple, Mapping, str)):
-        return None
+        return []
     if isinstance(values, (np.ndarray, *ARROW)):
         names: Any = _field_names(values)
     elif hasattr(values, "collect_schema"):  # a LazyFrame
@@ -2893,8 +3057,34 @@ def table_names(values: Any) -> list[Any] | None:
         names = values.schema.names if hasattr(values, "schema") else None
     else:
         names = getattr(values, "column_names", None) or getattr(values, "columns", None)
-    names = [] if names is None or callable(names) else list(names)
-    return names if len(names) > 1 else None
+    return [] if names is None or callable(names) else list(names)
+
+
+def record_names(record: Any) -> list[str]:
+    """Return the names of the fields of a record: a dict, a named tuple, a row of a database, or an object."""
+    if isinstance(record, Mapping):
+        return [name for name in record if isinstance(name, str)]
+    if isinstance(record, tuple):
+        return list(getattr(record, "_fields", ()))
+    if is_dataclass(record) and not isinstance(record, type):
+        return [field.name for field in fields(record)]
+    if hasattr(record, "__array__"):
+        return []
+    if hasattr(record, "keys") and hasattr(record, "__getitem__"):  # a row of sqlite3 and others
+        return list(record.keys())
+    return list(getattr(record, "__dict__", ()))
+
+
+def record_values(argument: str, records: Sequence[Any], name: str) -> list[Any]:
+    """Return a field of all records."""
+    has_items = isinstance(records[0], Mapping) or hasattr(records[0], "keys")
+    with suppress(KeyError, AttributeError, TypeError, IndexError):
+        return [record[name] for record in records] if has_items else [getattr(record, name) for record in records]
+    for row, record in enumerate(records):
+        if name not in record_names(record):
+            has = shown(record_names(record) or record)
+            raise ValueError(f"{argument}: record {row} has no {name!r}, which the first one has; it has {has}")
+    raise ValueError(f"{argument}: records differ in type; give all as dicts, or all as named tuples")
 
 
 def is_spark(data: Any) -> bool:
@@ -2905,6 +3095,9 @@ def is_spark(data: Any) -> bool:
 def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
     """Return a DataFrame from which columns can be taken by name repeatedly."""
     library = _library(data)
+    data = list(data) if isinstance(data, Iterator) and not is_database_query(data) else data
+    if isinstance(data, (list, tuple)) and data and (fields_of_first := record_names(data[0])):
+        return {name: record_values(called, data, name) for name in fields_of_first}
     if is_spark(data):
         raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
     if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):
@@ -2960,6 +3153,9 @@ def id_kind(kind: "type | pa.DataType") -> str:
     """Return the kind of ids that a Python or Arrow type represents; an empty string if its values are not ids.
 
     Ids of the same kind can be equal, whatever their width or unit; ids of two kinds are never equal.
+
+    >>> id_kind(str), id_kind(np.int32), id_kind(pa.large_string()), id_kind(float), id_kind(bool), id_kind(type(None))
+    ('text', 'integers', 'text', '', '', '')
     """
     if isinstance(kind, pa.DataType):
         return ARROW_IDS.get(kind.id, "")
@@ -3043,11 +3239,17 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
 
 
 class Ids(NamedTuple):
-    """The ids of rows, stored once for each run of rows with the same id."""
+    """The ids of rows, stored once for each run of rows with the same id.
 
-    distinct: pa.Array  # the distinct ids, in the order of their first rows
-    code: RowNumbers  # the id of each run, as an index into these
-    starts: RowNumbers | None = None  # the first row of each run, and the number of rows; None if every row is a run
+    Attributes:
+        distinct: the distinct ids, in the order of their first rows.
+        code: the id of each run, as an index into these.
+        starts: the first row of each run, and the number of rows; None if every row is a run.
+    """
+
+    distinct: pa.Array
+    code: RowNumbers
+    starts: RowNumbers | None = None
 
     @property
     def rows(self) -> int:
@@ -3093,17 +3295,25 @@ def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
 
 
 def read_ids(argument: str, values: Any) -> Ids:
-    """Return the ids of rows."""
+    """Return the ids of rows.
+
+    Raises:
+        ValueError: the ids cannot be read.
+    """
     if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
         return few
     ids = _checked_ids(argument, values)
-    if pa.types.is_string_view(ids.type):  # Arrow 21 compares no views
-        ids = ids.cast(pa.large_string())
-    return _encoded(ids)
+    return _encoded(
+        ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
+    )  # Arrow 21 compares no views
 
 
 def id_column(argument: str, values: Any) -> pa.ChunkedArray:
-    """Return the ids of rows as an Arrow column: text as strings, and integers in 64 bits."""
+    """Return the ids of rows as an Arrow column: text as strings, and integers in 64 bits.
+
+    Raises:
+        ValueError: the ids cannot be read.
+    """
     ids = _checked_ids(argument, values)
     if pa.types.is_null(ids.type):
         ids = ids.cast(pa.string())
@@ -3114,7 +3324,11 @@ def id_column(argument: str, values: Any) -> pa.ChunkedArray:
 
 
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
-    """Return ids as an Arrow column, each of them an id."""
+    """Return ids as an Arrow column, each of them an id.
+
+    Raises:
+        ValueError: the ids cannot be read.
+    """
     ids = _id_column(argument, values)
     if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
         ids = decoded(ids)
@@ -3296,17 +3510,27 @@ UNITS = ["s", "ms", "us", "ns"]  # of times
 
 
 class Columns(NamedTuple):
-    """One side with ids, one row per document, as read from a file or a table."""
+    """One side with ids, one row per document, as read from a file or a table.
 
-    query: RowNumbers  # the query of each row, as an index into ``query_ids``
-    query_ids: pa.Array  # the distinct query ids in the order of the rows; strings in a file
-    document: pa.ChunkedArray  # the id of each row's document; a string in a file
-    value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2^53
-    hashes: NDArray[np.uint64]  # the hashes of the document ids, from ``hashes_of``
-    # a function from a row to the words for its place in the file; None for rows that are not in a file
+    Attributes:
+        query: the query of each row, as an index into ``query_ids``.
+        query_ids: the distinct query ids in the order of the rows; strings in a file.
+        document: the id of each row's document; a string in a file.
+        value: the score or the relevance of each row; integers only beyond 2^53.
+        hashes: the hashes of the document ids, from ``hashes_of``.
+        place: a function from a row to the words for its place in the file; None for rows that are not in a file.
+        positions: the number of queries, if they have no ids, but numbers from 0, as text; else None.
+        are_rows: the documents are the rows of a file of LETOR or of scores, counted from 0, as text.
+    """
+
+    query: RowNumbers
+    query_ids: pa.Array
+    document: pa.ChunkedArray
+    value: NDArray[Any]
+    hashes: NDArray[np.uint64]
     place: Callable[[int], str] | None = None
-    positions: int | None = None  # the number of queries, if they have no ids, but numbers from 0, as text; else None
-    are_rows: bool = False  # the documents are the rows of a file of LETOR or of scores, counted from 0, as text
+    positions: int | None = None
+    are_rows: bool = False
 
     def only(self, kept: NDArray[np.bool_]) -> "Columns":
         """Return the rows for which a mask is True."""
@@ -3382,8 +3606,10 @@ def _inputs_hashes_together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArr
 def digest_of(columns: Columns) -> str:
     """Return a digest of rows that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
-    value = columns.value.astype(np.float64) + 0.0  # 0.0 for -0.0
-    mixed = _mixed((of_query * ODD ^ columns.hashes) * ODD ^ value.view(np.uint64))
+    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value.astype(np.float64) + 0.0).view(
+        np.uint64
+    )  # 0.0 for -0.0
+    mixed = _mixed(mixed)
     return f"{int(mixed.sum(dtype=np.uint64)):016x}"
 
 
@@ -3433,6 +3659,9 @@ SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
 
 def is_row(line: bytes, kind: str) -> bool:
     """Return whether the first line of a file is a row of LETOR or, in a run, a score alone.
+
+    Raises:
+        ValueError: rows are in place of a run, or have no queries.
 
     >>> is_row(b"2 qid:10 1:0.3", "qrels"), is_row(b"q1 0 d1 2", "qrels"), is_row(b"0.5", "run")
     (True, False, True)
@@ -3702,10 +3931,11 @@ def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
-    """Return the rows of whole lines as text, with one space between the columns of TREC.
+    """Return the rows of whole lines, with one space between the columns of TREC.
 
-    Also returned are the number of lines; the number of each row, and of the next line, among the lines, or None if
-    every line is a row; and the error in the next line, if the rows end at a line that cannot be parsed.
+    Returns:
+        The rows as text; the number of lines; the number of each row, and of the next line, among the lines, or
+        None if every line is a row; the error in the next line, if the rows end at a line that cannot be parsed.
     """
     problem, spaced = "", layout.delimiter == " "
     if spaced and b"\t" in text:
@@ -3744,7 +3974,12 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
 
 
 def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
-    """Return rows as a table."""
+    """Return rows as a table.
+
+    Raises:
+        pa.ArrowInvalid: a row has other columns, an id is not UTF-8, a value is not a number, or a cell continues on
+            the next line.
+    """
     if not text:
         return ROWS.empty_table()
     if text.startswith(BYTE_ORDER_MARK):
@@ -3851,17 +4086,29 @@ VALUES_OF = {"run": ("scores", "similarities"), "qrels": ("relevances", "relevan
 
 
 class Hits(NamedTuple):
-    """The documents of a query."""
+    """The documents of a query.
 
-    ids: Sequence[Any]  # their ids, best first in a run
-    values: Sequence[Any] | None = None  # their scores or relevances; None if they have none
-    are_indices: bool = False  # whether the ids are positions in the list of documents that was ranked
+    Attributes:
+        ids: their ids, best first in a run.
+        values: their scores or relevances; None if they have none.
+        are_indices: whether the ids are positions in the list of documents that was ranked.
+    """
+
+    ids: Sequence[Any]
+    values: Sequence[Any] | None = None
+    are_indices: bool = False
 
 
 def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
-    """Return the hits of a query, from a list of hits or a response with one; None for anything else.
+    """Return the hits of a query; None for anything else.
 
-    With `ascending`, a distance or a rank is the score if there is one.
+    Args:
+        row: a list of hits, or a response with one.
+        kind: ``"run"`` or ``"qrels"``.
+        ascending: the score is a distance or a rank if there is one.
+
+    Raises:
+        ValueError: a hit has no id or, unlike the first, no score. Names its position.
 
     >>> hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, "run")
     Hits(ids=['d2'], values=[0.9], are_indices=False)
@@ -3908,7 +4155,10 @@ def query_of(row: Any) -> Any:
 
 
 def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
-    """Return the scores of hits by their ids, which must differ; without scores, their order makes them.
+    """Return the scores of hits by their ids; without scores, their order makes them.
+
+    Raises:
+        ValueError: an id appears twice.
 
     >>> scores_by_id(Hits(["d2", "d1"])), scores_by_id(Hits(["d2", "d1"], ["0.9", 0.8]))
     ({'d2': -1, 'd1': -2}, {'d2': 0.9, 'd1': 0.8})
@@ -3919,7 +4169,11 @@ def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
 
 
 def relevances_by_id(hits: Hits) -> dict[Any, Any]:
-    """Return the relevances of hits by their ids, which must differ; 1 for each without relevances."""
+    """Return the relevances of hits by their ids; 1 for each without relevances.
+
+    Raises:
+        ValueError: an id appears twice.
+    """
     return _inputs_hits_by_id(hits, [1] * len(hits.ids) if hits.values is None else map(_inputs_hits_number, hits.values))
 
 
@@ -4006,7 +4260,11 @@ def _path(hit: Any, names: Sequence[str], within: bool = True) -> FieldPath | No
 
 
 def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str) -> list[Any]:
-    """Return a field of each hit, under the path of the first one or another path."""
+    """Return a field of each hit, under the path of the first one or another path.
+
+    Raises:
+        ValueError: a hit lacks it.
+    """
     found = [_field(hit, path) for hit in hits]
     for position, value in enumerate(found):
         if value is None:
@@ -4140,7 +4398,11 @@ class _JsonReader:
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
 
     def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield each query in the value at a position with its documents and values; `UNNAMED` if it has no id."""
+        """Yield each query in the value at a position with its documents and their values; `UNNAMED` if it has no id.
+
+        Raises:
+            ValueError: the value does not contain rankings.
+        """
         if isinstance(value, dict) and self.names:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
@@ -4341,8 +4603,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         if bounded:
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
-        ids = (column.cast(_value_type(column.type)).cast(pa.string()) for column in cells[:2])
-        table = id_table(*ids, *map(_number_column, cells[2:]))
+        table = id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
         yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
 
 
@@ -4386,6 +4647,11 @@ def _unpacked(column: pa.Array) -> int:
 
 def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
     return [column[row].as_py() for column in cells]
+
+
+def _text_column(column: pa.Array) -> pa.StringArray:
+    """Return a column of ids as text."""
+    return column.cast(_value_type(column.type)).cast(pa.string())
 
 
 def _number_column(column: pa.Array) -> pa.DoubleArray:
@@ -4444,10 +4710,20 @@ def read_columns(
     names: Mapping[str, str] | None = None,
     score_order: str = "descending",
 ) -> Columns:
-    """Read a file; its errors name the file and the place.
+    """Read a file.
 
-    The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
-    Columns of a table have `names` if these are not in `NAMES`. In ascending order, ranks and distances are scores.
+    Args:
+        path: the file.
+        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
+        limits: how much the file may contain.
+        names: the names of the columns of a table that have none of the names in `NAMES`.
+        score_order: the order of scores; with "ascending", ranks and distances are scores.
+
+    Raises:
+        ValueError: a line or row is malformed, an id is missing, a value is not a finite number, a document appears
+            twice for a query, there are no rows, a table does not have the columns, or a limit is exceeded. Names
+            the file and the place.
+        FileError: the file cannot be read; ``MissingFileError`` if it is not there.
     """
     path = os.fsdecode(path)
     request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
@@ -4648,8 +4924,16 @@ def read_groups(
 ) -> dict[str, Any]:
     """Return the slice of each query, by its id; None for an empty cell.
 
-    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet,
-    Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
+    Args:
+        by: a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet, Arrow),
+            FILE:COLUMN for one of several columns, or a column of the qrels.
+        qrels: the file of the qrels, if there is one.
+        query: the name of the query-id column, if it is not one of the known names.
+        limits: how much the file may contain.
+
+    Raises:
+        ValueError: no such file or column, a line with more or fewer columns than the first, a query with two slices.
+        OSError: the file cannot be read.
     """
     file, column = file_and_column(by)
     if file is None and qrels is None:
@@ -4770,12 +5054,19 @@ Place = Callable[[int, int | None], str]
 
 
 class Column(NamedTuple):
-    """Predictions or references, query after query."""
+    """Predictions or references, query after query.
 
-    values: NDArray[Any]  # the values of the documents
-    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
-    present: Mask | None = None  # False for a missing value; None if none is missing
-    padding: Mask | None = None  # True for a value that marks padding; None if no value can
+    Attributes:
+        values: the values of the documents.
+        offsets: the start of each query, from 0, and the end of the last one.
+        present: False for a missing value; None if none is missing.
+        padding: True for a value that marks padding; None if no value can.
+    """
+
+    values: NDArray[Any]
+    offsets: NDArray[np.int64]
+    present: Mask | None = None
+    padding: Mask | None = None
 
     def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
         """Return the documents in another order, and with other offsets."""
@@ -4807,7 +5098,11 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
-    """Read values in which each row is a query."""
+    """Read values in which each row is a query.
+
+    >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
+    [False, False, False, True]
+    """
     values = _combined(values)
     if isinstance(values, pa.Array):
         return _from_arrow(argument, values, ignore_index)
@@ -5025,7 +5320,16 @@ def read_numbers(
 ) -> Column:
     """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
 
-    The types of all numbers are `kinds`, if they are known. It is an error if a value would be rounded.
+    Args:
+        argument: the name of the argument in errors.
+        rows: the numbers.
+        offsets: the start of each query.
+        place: a function that describes a place.
+        ignore_index: the reference that marks padding.
+        kinds: the types of all numbers, if they are known.
+
+    Raises:
+        ValueError: a value is not a number, or would be rounded. Names the argument and the place.
     """
     if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
         return column
@@ -5226,10 +5530,15 @@ Rows = tuple[Ids, Ids]  # the query and the document of each row
 
 
 class Pairs(NamedTuple):
-    """Documents to exclude, a row each, as columns of any library."""
+    """Documents to exclude, a row each, as columns of any library.
 
-    query_ids: Any  # the id of each row's query
-    document_ids: Any  # the id of each row's document
+    Attributes:
+        query_ids: the id of each row's query.
+        document_ids: the id of each row's document.
+    """
+
+    query_ids: Any
+    document_ids: Any
 
 
 class NothingExcludedError(ValueError):
@@ -5239,8 +5548,14 @@ class NothingExcludedError(ValueError):
 def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     """Return predictions and references, mappings or files, without the excluded documents.
 
-    They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file. Their ids must be
-    of the type of the rankings' ids, and one of their queries must be in the rankings.
+    Args:
+        exclude: ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
+        predictions: the scores, by query id and document id.
+        references: the relevance, by query id and document id.
+
+    Raises:
+        ValueError: `exclude` has the wrong format, its ids cannot be read or have another type than those of the
+            rankings, or none of its queries is in the rankings.
 
     >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
     ({'q': {'b': 0.1}}, {'q': {'b': 1}})
@@ -5254,9 +5569,7 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     if rows is None:
         _check_documents(by_query, _one_of_each_kind(sides))
     predictions, references = (
-        _of_mapping(side, by_query)
-        if rows is None or isinstance(side, Mapping)
-        else side.only(~_are_among(_rows_of(side), rows))
+        _of_mapping(side, by_query) if rows is None or isinstance(side, Mapping) else _of_columns(side, rows)
         for side in sides
     )
     return predictions, references
@@ -5286,14 +5599,22 @@ def _document_counts(side: Any) -> dict[Any, int]:
 
 
 def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
-    """Return a mask of the rows to exclude, by their queries and documents."""
+    """Return a mask of the rows to exclude, by their queries and documents.
+
+    Raises:
+        ValueError: as in `without`.
+    """
     rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
     _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
     return _are_among((queries, documents), rows)
 
 
 def are_excluded(columns: Columns, exclude: Any) -> Mask:
-    """Return which rows of a file are to be excluded."""
+    """Return which rows of a file are to be excluded.
+
+    Raises:
+        ValueError: as in `without`.
+    """
     return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
 
 
@@ -5303,6 +5624,11 @@ def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
         query: {each: value for each, value in documents.items() if each not in excluded.get(query, ())}
         for query, documents in side.items()
     }
+
+
+def _of_columns(side: Columns, excluded: Rows) -> Columns:
+    """Return a file's columns without the rows to exclude."""
+    return side.only(~_are_among(_rows_of(side), excluded))
 
 
 def _rows_of(columns: Columns) -> Rows:
@@ -5321,7 +5647,11 @@ def _are_among(rows: Rows, excluded: Rows) -> Mask:
 
 
 def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return the index of each id among the ids of the rankings, which must be of its kind; -1 if it is not there."""
+    """Return the index of each id among the ids of the rankings; -1 if it is not there.
+
+    Raises:
+        ValueError: the ids have another kind (text, bytes, integers, dates or times) than the ids of the rankings.
+    """
     if len(ids) and len(among) and family(ids.type) != family(among.type):
         raise _another_type(side, ids[0].as_py(), among[0].as_py())
     return index_among(ids, among)
@@ -5342,7 +5672,11 @@ def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: 
 
 
 def _inputs_exclusion_pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
-    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold."""
+    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold.
+
+    Raises:
+        ValueError: the documents have another kind of ids than the documents of the rankings.
+    """
     _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
     held = _those_held_by(queries.type, by_query)
     rows = [(query, each) for query in held for each in _those_held_by(documents.type, by_query[query])]
@@ -5383,7 +5717,11 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
-    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query."""
+    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query.
+
+    Raises:
+        ValueError: it is not a list with an entry for each query.
+    """
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
@@ -5412,7 +5750,9 @@ def _inputs_exclusion_ids(query: Any, documents: Any) -> Set[Any]:
 def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
     """Raise an error if no excluded query is in the rankings.
 
-    It is a NothingExcludedError if the ids have the same type, so that other rankings may have these queries.
+    Raises:
+        NothingExcludedError: the ids have the same type, so other rankings may have these queries.
+        ValueError: the ids are of another type.
     """
     excluded_queries, own_queries = dict.fromkeys(excluded), dict.fromkeys(own)
     if excluded_queries and own_queries and excluded_queries.keys().isdisjoint(own_queries):
@@ -5428,7 +5768,9 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
 def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
     """Raise an error for documents with another kind of ids than in the rankings, the same in any order of a set.
 
-    For each kind of document ids in the rankings, `own` has one such id.
+    Args:
+        excluded: the documents to exclude of each query.
+        own: for each kind of document ids in the rankings, one such id.
     """
     types = set(map(type, chain.from_iterable(excluded.values())))
     if own and (wrong := {each for each in types if id_kind(each) not in own}):
@@ -5454,29 +5796,37 @@ def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
 # ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
 
 class Rankings(NamedTuple):
-    """Queries and their documents, as the arrays that the kernel accepts."""
+    """Queries and their documents, as the arrays that the kernel accepts.
 
-    relevance: NDArray[Any]  # the relevance of the documents, query after query
-    score: NDArray[Any]  # their scores, in the same order
-    # the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``
+    Attributes:
+        relevance: the relevance of the documents, query after query.
+        score: their scores, in the same order.
+        offsets: the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``.
+        judged: False if the relevance is missing; None if none is missing.
+        retrieved: False if the score is missing; None if none is missing.
+        place: a function that describes a query, by its index, and a document, by its position or None, with their ids;
+            None if they have no ids.
+        query_ids: the id of each query; None if they have no ids.
+        answered: True for each query whose ranking in the predictions leaves no document here, such as an empty list of
+            ids; None if there are none.
+        excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
+            ``(queries, 2)``; None without `exclude`.
+        unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
+            one was; None if that is unknown.
+        documents: a function from the index of a query to the ids of its documents, in order; rows for flat columns
+            without document ids; None if documents have only positions.
+    """
+
+    relevance: NDArray[Any]
+    score: NDArray[Any]
     offsets: NDArray[np.int64]
-    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
-    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
-    # a function that describes a query, by its index, and a document, by its position or None, with their ids; None if
-    # they have no ids
+    judged: Mask | None = None
+    retrieved: Mask | None = None
     place: Place | None = None
-    query_ids: Sequence[Any] | pa.Array | None = None  # the id of each query; None if they have no ids
-    # True for each query whose ranking in the predictions leaves no document here, such as an empty list of ids; None
-    # if there are none
+    query_ids: Sequence[Any] | pa.Array | None = None
     answered: Mask | None = None
-    # the numbers of retrieved and of judged documents that were excluded from each query, of shape ``(queries, 2)``;
-    # None without `exclude`
     excluded: NDArray[np.int64] | None = None
-    # the warning that no document was both retrieved and judged, although both sides have ids; empty if one was; None
-    # if that is unknown
     unmatched: str | None = None
-    # a function from the index of a query to the ids of its documents, in order; rows for flat columns without document
-    # ids; None if documents have only positions
     documents: Callable[[int], Sequence[Any]] | None = None
 
     @classmethod
@@ -5495,14 +5845,22 @@ class Rankings(NamedTuple):
         return len(self.offsets) - 1
 
     def names(self) -> list[Any]:
-        """Return the id of each query, or its index."""
+        """Return the id of each query, or its index.
+
+        >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).names()
+        [0, 1]
+        """
         if self.query_ids is None:
             return list(range(self.queries))
         return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
 
     @property
     def missing(self) -> Mask:
-        """True for each query that is missing from the predictions: it has documents, but none of them has a score."""
+        """True for each query that is missing from the predictions: it has documents, but none of them has a score.
+
+        >>> Rankings(np.ones(2), np.array([-np.inf, 1]), np.array([0, 1, 2, 2])).missing.tolist()
+        [True, False, False]
+        """
         return ~(self._ranked() | self.empty())
 
     def lacking(self) -> Mask:
@@ -5523,7 +5881,11 @@ class Rankings(NamedTuple):
         return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
-        """Return the same documents with their scores in the type in which they are compared."""
+        """Return the same documents with their scores in the type in which they are compared.
+
+        Raises:
+            InvalidRankingError: a finite score of a retrieved document is too large for the type.
+        """
         if score_dtype == "given":
             return self
         score = in_dtype(self.score, score_dtype)
@@ -5533,9 +5895,15 @@ class Rankings(NamedTuple):
         return self._replace(score=score)
 
     def with_highest_first(self, score_order: str) -> "Rankings":
-        """Return the same documents with scores of which the highest ranks first, not as in `score_order`.
+        """Return the same documents with scores of which the highest ranks first.
 
         Scores are negated after they have their type, since the complement of a large integer may be rounded otherwise.
+
+        Args:
+            score_order: the order of the scores now; in "ascending" order, no score marks a document not retrieved.
+
+        Raises:
+            InvalidRankingError: a score in ascending order is not a number, or -inf.
         """
         if score_order == "descending":
             return self
@@ -5555,7 +5923,12 @@ class Rankings(NamedTuple):
         return dict(zip(self._fields[:5], self[:5], strict=True))
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant."""
+        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant.
+
+        >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.2, 0.1]), np.array([0, 1, 3]))
+        >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
+        {'retrieved': [1, 2], 'judged': [1, 2], 'relevant': [1, 1], 'retrieved and judged': [1, 2]}
+        """
         retrieved, judged = self._of_sides()
         return {
             "retrieved": self._sums(retrieved),
@@ -5565,7 +5938,11 @@ class Rankings(NamedTuple):
         }
 
     def queries_of_ties(self) -> NDArray[np.intp]:
-        """Return the query of every pair of adjacent retrieved documents with equal scores."""
+        """Return the query of every pair of adjacent retrieved documents with equal scores.
+
+        >>> Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3])).queries_of_ties().tolist()
+        [0]
+        """
         retrieved = self._of_sides()[0]
         query = np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])[retrieved]
         score = self.score[retrieved]
@@ -5574,7 +5951,12 @@ class Rankings(NamedTuple):
         return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about this many documents."""
+        """Yield the same queries in pieces of about this many documents.
+
+        >>> rankings = Rankings(np.ones(10), np.ones(10), np.arange(6) * 2)
+        >>> [piece.queries for piece in rankings.pieces(documents=4)]
+        [2, 2, 1]
+        """
         cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
         for start, stop in pairwise(sorted({0, *cuts, self.queries})):
             rows = slice(*self.offsets[[start, stop]].tolist())
@@ -5592,7 +5974,11 @@ class Rankings(NamedTuple):
             )
 
     def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are all padding."""
+        """Return which queries have no documents at all, such as lists that are all padding.
+
+        >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).empty().tolist()
+        [False, True]
+        """
         if self.judged is None or self.retrieved is None:
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self._sums(self.judged | self.retrieved) == 0)
@@ -5655,6 +6041,9 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     """Return predictions and references as Arrow lists, with nulls for missing values.
 
     Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
+
+    Raises:
+        ValueError: float64 cannot represent the integers exactly.
     """
     offsets = pa.array(rankings.offsets, pa.int32())
     lists = []
@@ -5685,9 +6074,19 @@ def by_ranked_ids(
 ) -> tuple[IdMapping, IdMapping] | None:
     """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
 
-    Predictions are the ids of each query's documents, best first, or a mapping of them to their scores; references a
-    list or a set of the ids of its relevant documents, or a mapping of them to their relevances. Queries are numbered.
-    Scores fall by one from rank to rank, or rise in ascending order; a listed document has the relevance 1.
+    Args:
+        predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
+        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
+            their relevances. All ids have the same type, text or integers.
+        score_order: the order of scores, which those of ranked ids have too.
+
+    Returns:
+        Both sides by the index of each query. Scores fall by one from rank to rank, or rise in ascending order; a
+        listed document has the relevance 1.
+
+    Raises:
+        ValueError: an id is neither text nor an integer, or appears twice in a list; the sides have different
+            queries, or text on one side and integers on the other. Names the argument, query and position.
 
     >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
     ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
@@ -5718,7 +6117,15 @@ def by_ranked_ids(
 def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
     """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
-    The ids are as in `by_ranked_ids`. Lists of integers on both sides are an error, since they may be scores.
+    Args:
+        predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
+        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to their
+            relevances, by query.
+        score_order: as in ``by_ranked_ids``.
+
+    Raises:
+        ValueError: a value is not an id, or an id appears twice in a list; an argument has ids of several types; or
+            both are lists of integers, which may be scores. Names the argument, query and position.
 
     >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
     ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
@@ -5856,20 +6263,28 @@ KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
 def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: str = "descending") -> Any:
     """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
 
-    The columns of queries and documents have `names` if these are not known ones.
+    Args:
+        argument: the name of the argument.
+        side: the predictions, the references, or the documents to exclude.
+        names: the names of the columns of queries and documents, if they are not known ones.
+        score_order: the order of scores.
+
+    Raises:
+        ValueError: a column is missing, an id or a value cannot be read, or a document appears twice in a query.
 
     >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]], {})
     [{'d1': 0.5}]
     """
     kind = KIND_OF_ARGUMENT.get(argument, "run")
     if kind == "run" and score_order == "descending":
-        _refuse_distances(argument, side)
+        refuse_lowest_first(name_of_column(side), argument)
     if isinstance(side, Iterator) and not is_database_query(side):
         side = list(side)
     if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
         return side
+    possible = possible_names(kind, names, score_order)
     if isinstance(side, Mapping) or (columns := table_names(side)) is None:
-        found = _in_objects(argument, side, possible_names(kind, names, score_order))
+        found = _in_objects(argument, side, kind, possible)
         if found is None:
             return side if kind == "exclude" else _hits(argument, side, kind, score_order == "ascending")
         side, columns = found, list(found)
@@ -5877,21 +6292,13 @@ def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: st
         raise ValueError(
             f"{argument}: is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()"
         )
-    return _of_table(argument, side, columns, kind, possible_names(kind, names, score_order))
-
-
-def _refuse_distances(argument: str, side: Any) -> None:
-    """Raise an error for a column of a DataFrame whose name says that the lowest is best."""
-    try:
-        refuse_lowest_first(getattr(side, "name", None))
-    except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
+    return _of_table(argument, side, columns, kind, possible)
 
 
 # Tables of rows, and records
 
 
-def _in_objects(argument: str, side: Any, possible: Possible) -> Mapping[Any, Any] | None:
+def _in_objects(argument: str, side: Any, kind: str, possible: Possible) -> Mapping[Any, Any] | None:
     """Return the columns of a dict of columns or of records; None for anything else."""
     if (
         isinstance(side, (list, tuple))
@@ -5909,13 +6316,13 @@ def _in_objects(argument: str, side: Any, possible: Possible) -> Mapping[Any, An
         side = table_records(side, possible)
     if not isinstance(side, (list, tuple)) or not side:
         return None
-    names = _record_names(side[0])
+    names = record_names(side[0])
     known = set(map(plain_name, names))
     found = sum(not known.isdisjoint(each) for each in possible.values())
-    if found < 2 or (found < len(possible) and hits_of(side[0], "run") is not None):
+    if found < 2 or (found < len(possible) and hits_of(side[0], kind) is not None):
         return None
     chosen = [names[at] for at in chosen_columns(names, possible, f"the first of {argument}")]
-    return {name: _inputs_formats_values(argument, side, name) for name in chosen}
+    return {name: record_values(argument, side, name) for name in chosen}
 
 
 def _inputs_formats_are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
@@ -5927,41 +6334,12 @@ def _inputs_formats_are_columns(side: Mapping[Any, Any], possible: Possible) -> 
     return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
 
 
-def _record_names(record: Any) -> list[str]:
-    """Return the names of the fields of a record: a dict, a named tuple, a row of a database, or an object."""
-    if isinstance(record, Mapping):
-        return [name for name in record if isinstance(name, str)]
-    if isinstance(record, tuple):
-        return list(getattr(record, "_fields", ()))
-    if is_dataclass(record) and not isinstance(record, type):
-        return [field.name for field in fields(record)]
-    if hasattr(record, "__array__"):
-        return []
-    if hasattr(record, "keys") and hasattr(record, "__getitem__"):  # a row of sqlite3 and others
-        return list(record.keys())
-    return list(getattr(record, "__dict__", ()))
-
-
-def _inputs_formats_values(argument: str, records: Sequence[Any], name: str) -> list[Any]:
-    """Return a field of all records."""
-    has_items = isinstance(records[0], Mapping) or hasattr(records[0], "keys")
-    with suppress(KeyError, AttributeError, TypeError, IndexError):
-        return [record[name] for record in records] if has_items else [getattr(record, name) for record in records]
-    for row, record in enumerate(records):
-        if name not in _record_names(record):
-            has = shown(_record_names(record) or record)
-            raise ValueError(f"{argument}: record {row} has no {name!r}, which the first one has; it has {has}")
-    raise ValueError(f"{argument}: records differ in type; give all as dicts, or all as named tuples")
-
-
 def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possible: Possible) -> Any:
     """Return the rows of a table as columns."""
     try:
         at = chosen_columns(names, possible, "the table")
     except UnknownColumnError as error:
-        near = nearest(error.column, [name for name in names if isinstance(name, str)])
-        hint = f"; did you mean {near!r}?" if near else ""
-        hint += "; or name the columns by query_ids= and document_ids=" if error.column in ID_NAMES else ""
+        hint = "; or name the columns by query_ids= and document_ids=" if {*error.columns} & {*ID_NAMES} else ""
         raise ValueError(f"{argument}: {error}{hint}; if each row is a query, give its column of lists") from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
@@ -6004,7 +6382,11 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
 
 
 class Indices(NamedTuple):
-    """Hits of rerankers, by query, whose ids are positions in the lists of the references."""
+    """Hits of rerankers, whose ids are positions in the lists of the references.
+
+    Attributes:
+        rows: the scores by position, of each query.
+    """
 
     rows: Any
 
@@ -6074,7 +6456,11 @@ def _rows_of_lists(side: Mapping[Any, Any], kind: str) -> Any:
 
 
 def together(inputs: Any) -> Any:
-    """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns."""
+    """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns.
+
+    Raises:
+        ValueError: the shapes differ, or an id is not that of a column.
+    """
     predictions, references, query_ids, document_ids = inputs[:4]
     if query_ids is not None and isinstance(predictions, Columns) and predictions.are_rows:
         predictions = predictions.value
@@ -6093,7 +6479,7 @@ def together(inputs: Any) -> Any:
         names = names.to_pylist() if isinstance(names, ARROW) else names
         predictions, query_ids = dict(zip(names, predictions, strict=True)), None
     if query_ids is None and isinstance(references, (list, tuple)) and _are_scores(predictions):
-        are_sets = all(isinstance(row, (Set, Mapping)) for row in references) and any(map(len, references))
+        are_sets = any(map(len, references)) if all(map(_is_set, references)) else False
         if are_sets and all(isinstance(each, (int, np.integer)) for row in references for each in row):
             references = _labels(predictions, references)
     return inputs._replace(
@@ -6102,7 +6488,11 @@ def together(inputs: Any) -> Any:
 
 
 def _inputs_formats_alike(argument: str, side: Any, other: Any) -> Any:
-    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged."""
+    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged.
+
+    Raises:
+        ValueError: the other side has ids of queries.
+    """
     if not isinstance(side, Columns) or side.positions is None:
         return side
     if isinstance(other, Mapping) or (isinstance(other, Columns) and other.positions is None):
@@ -6122,7 +6512,12 @@ def _inputs_formats_alike(argument: str, side: Any, other: Any) -> Any:
 def of_rows(predictions: Any, references: Any) -> Any:
     """Return the scores of the rows of a file of LETOR, if that is the references, as columns with the rows' ids.
 
-    Beside other references, predictions are returned unchanged.
+    Args:
+        predictions: a score for each row, flat or from a file; others are returned unchanged beside other references.
+        references: the references.
+
+    Raises:
+        ValueError: the numbers of rows differ, or only one side has rows without ids.
     """
     are_scores = isinstance(predictions, Columns) and predictions.are_rows
     if not isinstance(references, Columns) or not references.are_rows:
@@ -6149,6 +6544,10 @@ def _of_present(run: Columns, present: Any) -> Columns:
     run = run.only(present)
     used = np.unique(run.query)
     return run._replace(query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used)))
+
+
+def _is_set(row: Any) -> bool:
+    return isinstance(row, (Set, Mapping))
 
 
 def _by_index(references: Any) -> Any:
@@ -6233,7 +6632,16 @@ ARE_SCORES = "if they are scores, give them as floats"
 
 
 def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> None:
-    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values."""
+    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values.
+
+    Args:
+        score: the predictions.
+        relevance: the references.
+        are_arrays: both sides are 2-D arrays.
+
+    >>> scores = Column(np.array([0.5, 0.1]), np.array([0, 2]))
+    >>> refuse_ids_as_values(scores, scores, False)
+    """
     lengths = np.diff(score.offsets)
     queries = len(lengths)
     if not queries or score.present is not None or relevance.present is not None:
@@ -6336,7 +6744,11 @@ def join_rows(
     score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id."""
+    """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id.
+
+    Raises:
+        ValueError: ids or numbers cannot be read, lengths differ, or a document appears twice in a query.
+    """
     queries = read_ids("query_ids", query_ids)
     documents = None if document_ids is None else read_ids("document_ids", document_ids)
     codes, ids = queries.codes, queries.distinct
@@ -6447,7 +6859,11 @@ def join_by_id(
     score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Join mappings or files: for each query of the references, first the retrieved documents, then the others."""
+    """Join mappings or files: for each query of the references, first the retrieved documents, then the others.
+
+    Raises:
+        ValueError: a value is not a number, or the ids have nothing in common. Names the query and document.
+    """
     given = predictions, references
     if exclude is not None:
         predictions, references = without(exclude, *given)
@@ -6534,7 +6950,12 @@ def _side_columns(
 ) -> Columns:
     """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type.
 
-    `kind` is the type of ids on the other side. Columns are returned unchanged.
+    Args:
+        argument: the name of the argument.
+        side: a mapping, or columns, which are returned unchanged.
+        kind: the type of ids on the other side.
+        ignore_index: the reference that marks padding.
+        score_order: the order of scores.
     """
     if isinstance(side, Columns):
         return side
@@ -6699,8 +7120,11 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 def join_sparse(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
     """Return rankings of two sides of which at least one is sparse, as `sources.converted` returns it.
 
-    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both sides
-    are sparse, documents that are stored on neither side are left out.
+    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both
+    sides are sparse, documents that are stored on neither side are left out.
+
+    Raises:
+        ValueError: the sides have different numbers of queries or documents, or hold no numbers.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if is_sparse(side):
@@ -6779,7 +7203,11 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
 
 
 def _places(sparse: Any) -> NDArray[np.int64]:
-    """Return the place of each stored value in the flat matrix, in ascending order."""
+    """Return the place of each stored value in the flat matrix, in ascending order.
+
+    Raises:
+        ValueError: the matrix has 2**63 places or more.
+    """
     rows, columns = sparse.shape
     if rows * columns >= 2**63:
         raise ValueError(f"a sparse matrix of {rows} × {columns} is too large; leave out columns that store nothing")
@@ -6809,17 +7237,26 @@ PART = 1 << 20
 
 
 class Inputs(NamedTuple):
-    """Rankings in any format that `read` accepts."""
+    """Rankings in any format that `read` accepts.
 
-    predictions: Any  # the scores
-    references: Any  # the relevances
-    query_ids: Any = None  # the query ids of flat rows
-    document_ids: Any = None  # the document ids of flat rows
-    # documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the ``Pairs`` of a DataFrame,
-    # or the ``Columns`` of a file
+    Attributes:
+        predictions: the scores.
+        references: the relevances.
+        query_ids: the query ids of flat rows.
+        document_ids: the document ids of flat rows.
+        exclude: documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the
+            ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
+        sample_weight: the weight of each query.
+        by: the slice of each query.
+    """
+
+    predictions: Any
+    references: Any
+    query_ids: Any = None
+    document_ids: Any = None
     exclude: Any = None
-    sample_weight: Any = None  # the weight of each query
-    by: Any = None  # the slice of each query
+    sample_weight: Any = None
+    by: Any = None
 
     @property
     def rankings(self) -> dict[str, Any]:
@@ -6835,7 +7272,10 @@ class Inputs(NamedTuple):
 def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Iterable[str]) -> list[Inputs]:
     """Return the inputs of each system, settled; all but the predictions are shared, and read once.
 
-    The predictions are by the name of the argument.
+    Args:
+        runs: the predictions of each system, by the name of the argument.
+        inputs: the inputs that systems share.
+        score_orders: the order of the scores of each system.
     """
     named = {name: each for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
     names = {name.removesuffix("_ids"): each for name, each in named.items()}
@@ -6868,21 +7308,56 @@ def read(
     query_ids: Any = None,
     document_ids: Any = None,
     exclude: Any = None,
-    **how: Any,
+    *,
+    ignore_index: float | None = None,
+    judged_only: bool = False,
+    by_docid: bool = False,
+    score_dtype: str = "given",
+    score_order: str = "descending",
 ) -> Rankings:
-    """Align predictions and references, in any format that `compute` describes, sparse and ranked ids too.
+    """Align predictions and references.
 
-    Documents with the reference `ignore_index`, in the type of each reference, are padding, and not part of the
-    ranking. With `by_docid`, documents with equal scores are put in ascending order of their ids, compared as strings:
-    a ranking with the last of them first then equals trec_eval's. Documents by position have no ids and keep their
-    order. In ascending order of scores, ``inf`` marks a document that was not retrieved; ranked ids keep their order.
+    Args:
+        predictions: the score of each document of each query: a 2-D array (masked too), a
+            sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
+            ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
+            or the ``Columns`` of a file; or a sparse matrix of SciPy; or ranked ids, as in ``by_ranked_ids`` and
+            ``with_ids_by_query``. None, a masked value or ``-inf`` marks a document that was not retrieved.
+        references: the relevance of the documents, in the same format. None or a masked value marks a
+            document that was not judged.
+        query_ids: for flat predictions and references, the id of each row's query: integers or
+            strings. Rows of a query need not be next to each other.
+        document_ids: with ``query_ids``, the id of each row's document: integers or strings.
+        exclude: documents to exclude, as in ``Inputs``.
+        ignore_index: the reference that marks padding: such a document is not part of the ranking.
+            It is compared in the type of each reference: in float32, 1e30 marks 1e30 rounded to float32.
+        judged_only: remove documents that were not judged.
+        by_docid: put documents with equal scores in ascending order of their ids, compared as strings: a
+            ranking with the last of them first then equals trec_eval's ranking. Documents by position have
+            no ids and keep their order.
+        score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
+        score_order: ``"descending"``, or ``"ascending"`` if the lowest score ranks first and ``inf`` marks a document
+            that was not retrieved. Ranked ids keep their order.
 
-    In the rankings, the highest score ranks first. Queries are in the order of the references, or, in flat columns, in
-    the order of their first rows. Arrays are not copied, except for ragged lists of them and to change the type or the
-    order of scores.
+    Returns:
+        The rankings, of which the highest score ranks first. Arrays are not copied, except for ragged lists of them and
+        to change the type or the order of scores.
+        Queries are in the order of the references, or, in flat columns, in the order of their first rows.
+
+    Raises:
+        ValueError: a value is not a number; the sides have different queries or documents; a document appears
+            twice in a query; with ``by_docid``, flat rows have an order that only ``document_ids`` could decide;
+            a score is too large for ``score_dtype``. Names the argument, query and position.
+
+    >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
+    [True, False, True]
+    >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
+    [True, True, False]
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    return _align(inputs.settled(how.get("score_order", "descending")), **how)
+    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
+    settled_inputs = inputs.settled(score_order)
+    return _align(settled_inputs, ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid, **how)
 
 
 def _align(
@@ -6896,8 +7371,8 @@ def _align(
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
-    rankings = _join(inputs, ignore_index=ignore_index, **order)
+    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
+    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, **how)
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
     except InvalidRankingError as error:
@@ -6946,10 +7421,15 @@ def _inputs_reading_are_columns(predictions: Any, references: Any) -> bool:
 
 
 def _are_by_id(predictions: Any, references: Any) -> bool:
-    """Return whether predictions and references are mappings or files."""
+    """Return whether predictions and references are mappings or files.
+
+    Raises:
+        ValueError: only one of them is, or a key of a mapping is not an id.
+    """
     for argument, side in (("predictions", predictions), ("references", references)):
-        if isinstance(side, Mapping):
-            check_ids(argument, side, nested=False)
+        if not isinstance(side, Mapping):
+            continue
+        check_ids(argument, side, nested=False)
     by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
     if by_id[0] != by_id[1]:
         kinds = [
@@ -6980,7 +7460,12 @@ def join_lists(predictions: Any, references: Any, ignore_index: float | None, sc
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
-    """Align predictions and references, part by part if they are nested lists or chunked columns of lists."""
+    """Align predictions and references, part by part if they are nested lists or chunked columns of lists.
+
+    >>> table = pa.table({"predictions": [[.9, .1]], "references": [[1., 0.]]})
+    >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
+    [1]
+    """
     whole = inputs.settled(how.get("score_order", "descending"))
     for piece in _pieces(whole):
         try:
@@ -7048,14 +7533,28 @@ TYPES = {
 
 
 class Slices(NamedTuple):
-    """A value for each query."""
+    """A value for each query.
 
-    values: list[Value]  # the distinct values, ascending; None, for queries without a slice, is the last
-    code: NDArray[np.int64]  # the value of each query, as an index into these
+    Attributes:
+        values: the distinct values, ascending; None, for queries without a slice, is the last.
+        code: the value of each query, as an index into these.
+    """
+
+    values: list[Value]
+    code: NDArray[np.int64]
 
 
 def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
-    """Return the slices of queries, from a value for each, by position or by its id."""
+    """Return the slices of queries.
+
+    Args:
+        by: a value for each query, by position or by its id.
+        query_ids: the ids of the queries, if they have any.
+        queries: the number of queries.
+
+    Raises:
+        ValueError: a value is missing, or is not a string, an integer, a boolean or None.
+    """
     if isinstance(by, Mapping):
         by = _by_ids(by, query_ids)
     slices = by if isinstance(by, Slices) else read_slices(by)
@@ -7065,7 +7564,11 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
 
 
 def read_slices(values: Any) -> Slices:
-    """Return the slices of a sequence of values, one for each query or row."""
+    """Return the slices of a sequence of values, one for each query or row.
+
+    >>> read_slices(["en", None, "de", "en"])
+    Slices(values=['de', 'en', None], code=array([1, 2, 0, 1]))
+    """
     column = _column(values)
     distinct = pc.unique(column).to_pylist()
     ordered = sorted(each for each in distinct if each is not None) + [None] * (None in distinct)
@@ -7615,9 +8118,7 @@ class Slip(NamedTuple):
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, queries.scores(options, "nDCG", self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
-        empty: Floats | float | str | None = {**options, **self.both.options}.get("zero_division")
-        if not isinstance(empty, float):
-            empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
         if isinstance(empty, str):  # 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -8304,13 +8805,21 @@ class Match(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The answers of a function."""
+    """The answers of a function.
+
+    Attributes:
+        queries: the rankings.
+        values: two answers for each, of shape (2, rankings).
+        plain: which rankings have neither ties nor close scores.
+        close: which have close scores.
+        tolerance: how far an answer may differ from the value that it was rounded from.
+    """
 
     queries: Queries
-    values: Floats  # two answers for each, of shape (2, rankings)
-    plain: Mask  # which rankings have neither ties nor close scores
-    close: Mask  # which have close scores
-    tolerance: float  # how far an answer may differ from the value that it was rounded from
+    values: Floats
+    plain: Mask
+    close: Mask
+    tolerance: float
 
     def agree(self, expected: Floats) -> Mask:
         """Return which answers agree with the values of a definition; both answers must."""
@@ -8320,10 +8829,15 @@ class Answers(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """Options and slips, whatever the order of ties and the value of queries with nothing relevant."""
+    """Options and slips, whatever the order of ties and the value of queries with nothing relevant.
 
-    options: Mapping[str, Any]  # the gain, the discount, the ideal, and whether only judged documents count
-    slips: tuple[Slip, ...] = ()  # the slips, the first one first
+    Attributes:
+        options: the gain, the discount, the ideal, and whether only judged documents count.
+        slips: the slips, the first one first.
+    """
+
+    options: Mapping[str, Any]
+    slips: tuple[Slip, ...] = ()
 
     def scores(self, queries: Queries, precision: Slip | None = None, order: Slip | None = None) -> Floats:
         """Return the value of each query, nan if its ideal DCG is 0, by a precision of scores and an order of ties."""
@@ -8339,9 +8853,14 @@ class Definition(NamedTuple):
 
 
 class Empty(NamedTuple):
-    """The value of a query with nothing relevant."""
+    """The value of a query with nothing relevant.
 
-    value: float | str  # the value, as in `zero_division`
+    Attributes:
+        value: the value, as in `zero_division`.
+        factor: its factor.
+    """
+
+    value: float | str
     factor: float
 
     def fill(self, expected: Floats, queries: Sequence[Query]) -> Floats:
@@ -8353,14 +8872,20 @@ class Empty(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """A definition that explains the answers."""
+    """A definition that explains the answers.
+
+    Attributes:
+        definition: the definition.
+        factor: the factor of its values.
+        choices: the values of queries with nothing relevant, orders of ties and precisions of scores that agree; empty
+            words for an order or a precision that no ranking shows, or an order that is not fixed.
+        unordered: the number of rankings with ties that no single order explains.
+    """
 
     definition: Definition
-    factor: float  # of its values
-    # the values of queries with nothing relevant, orders of ties and precisions of scores that agree; empty words for
-    # an order or a precision that no ranking shows, or an order that is not fixed
+    factor: float
     choices: Sequence[tuple[float | str, str, str]]
-    unordered: int = 0  # the number of rankings with ties that no single order explains
+    unordered: int = 0
 
 
 # Orders of tied documents
@@ -8492,18 +9017,17 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
     ]
     with progress(len(stages), "Comparing", " sets of definitions") as bar:
         for definitions, scaled in stages:
-            if fits := list(_fits(_screened(definitions, first, scaled=scaled), answers)):
+            if fits := list(_fits(_screened(definitions(), first, scaled=scaled), answers)):
                 unordered = min(fit.unordered for fit in fits)
                 return _named([fit for fit in fits if fit.unordered == unordered]), unordered
             bar.update(1)
     return [], 0
 
 
-@lru_cache(maxsize=16)
-def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
+def expected_values(definitions: Sequence[Definition], queries: Queries) -> Floats:
     """Return the value of each query by each definition, nan if ties or a query with nothing relevant decide it."""
     return np.array(
-        [np.where(definition.tied(queries), np.nan, definition.scores(queries)) for definition in definitions()]
+        [np.where(definition.tied(queries), np.nan, definition.scores(queries)) for definition in definitions]
     )
 
 
@@ -8524,9 +9048,7 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
     return np.where(usable, factors, np.nan)
 
 
-def _screened(
-    definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
-) -> Iterator[tuple[Definition, float]]:
+def _screened(definitions: Sequence[Definition], first: Answers, *, scaled: bool) -> Iterator[tuple[Definition, float]]:
     """Yield the definitions with which the first answers agree, each with the factor of its values."""
     expected = np.where(first.plain, expected_values(definitions, first.queries), np.nan)
     factors = np.ones(len(expected))
@@ -8535,7 +9057,7 @@ def _screened(
     differences = np.abs(first.values[:, None] - factors[:, None] * expected)
     agree = ((differences <= first.tolerance) | np.isnan(expected)).all(axis=(0, 2)) & np.isfinite(factors)
     for row in np.flatnonzero(agree).tolist():
-        yield definitions()[row], float(factors[row])
+        yield definitions[row], float(factors[row])
 
 
 def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:
@@ -8688,29 +9210,47 @@ NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of
 
 
 class Answer(NamedTuple):
-    """The answer of a function for a ranking."""
+    """The answer of a function for a ranking.
 
-    value: float  # the score; nan if there is none
-    # the reason for a missing score, such as an error, in words; empty if the function returns a score
+    Attributes:
+        value: the score; nan if there is none.
+        problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
+        returned: the value that is not a score, or the words of the error, as text.
+        again: the score when it is asked once more, with other ids where these must not matter.
+    """
+
+    value: float
     problem: str = ""
-    returned: str = ""  # the value that is not a score, or the words of the error, as text
-    again: float = math.nan  # the score when it is asked once more, with other ids where these must not matter
+    returned: str = ""
+    again: float = math.nan
 
 
 class Habit(NamedTuple):
-    """A side effect of a function."""
+    """A side effect of a function.
 
-    times: int  # on how many rankings
-    size: int  # the number of documents of the smallest of them
-    example: str  # the result for that ranking, or else its arguments; empty if the ranking does not matter
+    Attributes:
+        times: on how many rankings.
+        size: the number of documents of the smallest of them.
+        example: the result for that ranking, or else its arguments; empty if the ranking does not matter.
+    """
+
+    times: int
+    size: int
+    example: str
 
 
 class Call(NamedTuple):
-    """How a function is called."""
+    """How a function is called.
 
-    form: str  # the form of the ranking
-    cutoff: int | str | None = 2  # the position or the name of the cutoff, None if the function takes none
-    relevance_first: bool = False  # whether the relevance comes before the scores or ids
+    Attributes:
+        form: the form of the ranking.
+        cutoff: the position or the name of the cutoff, None if the function takes none.
+        relevance_first: whether the relevance comes before the scores or ids.
+    """
+
+    form: str
+    cutoff: int | str | None = 2
+    relevance_first: bool = False
 
 
 class Asker:
@@ -8994,7 +9534,7 @@ def is_plain(number: int) -> bool:
     return number % len(ASKED_KINDS) < len(PLAIN_KINDS)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=8)
 def plain_rankings(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Queries:
     """Return random rankings, which keep their scores by each definition for the next function."""
     return Queries(random_rankings(numbers, k, form, seed))
@@ -9103,13 +9643,21 @@ IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decim
 
 
 class Asked(NamedTuple):
-    """The answers of a function to random rankings."""
+    """The answers of a function to random rankings.
 
-    asker: Asker  # asked the function, and knows its side effects
+    Attributes:
+        asker: asked the function, and knows its side effects.
+        k: the cutoff.
+        cases: the number of rankings that it was asked about.
+        refused: whether it gave no answer to most of the rankings, before it was asked again.
+        answers: the answers; None if no score is among them.
+    """
+
+    asker: Asker
     k: int | None
-    cases: int  # the number of rankings that it was asked about
-    refused: bool  # whether it gave no answer to most of the rankings, before it was asked again
-    answers: Answers | None = None  # the answers; None if no score is among them
+    cases: int
+    refused: bool
+    answers: Answers | None = None
 
 
 def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int) -> Asked:
@@ -9191,7 +9739,7 @@ def likely_calls(
             queries, asker = plain_rankings(numbers, k, form, seed), Asker(function, call)
             values = np.array([asker.value(query) for query in queries.changed(())])
             answered = np.isfinite(values)
-            likely = _explained(values, expected_values(usual_definitions, queries)) if answered.any() else (0, 0, 0)
+            likely = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0, 0, 0)
             first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
             found.append((likely, call, first))
         counts = [np.count_nonzero(first.plain) for *_, first in found]
@@ -9236,6 +9784,12 @@ def _depends_on_sets(function: NDCGFunction, call: Call, first: Answers) -> bool
 def _first_numbers(count: int) -> tuple[int, ...]:
     """Return the numbers of the first rankings without ties."""
     return tuple(islice(filter(is_plain, range(10**5)), count))
+
+
+@lru_cache(maxsize=8)
+def _first_expected(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Floats:
+    """Return the values of the first rankings by the usual definitions."""
+    return expected_values(usual_definitions(), plain_rankings(numbers, k, form, seed))
 
 
 def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:
@@ -9896,12 +10450,19 @@ OTHERS = ("run", "slice", "measure")  # columns that contain neither queries nor
 
 
 class _Row(NamedTuple):
-    """A value that somebody reported."""
+    """A value that somebody reported.
 
-    query: Any  # the id of its query; None if the values are in the order of the queries
-    value: Any  # the value, a number or text
-    measure: str | None = None  # the name of the measure; None if it has none
-    run: Any = None  # the name of the run; None if it has none
+    Attributes:
+        query: the id of its query; None if the values are in the order of the queries.
+        value: the value, a number or text.
+        measure: the name of the measure; None if it has none.
+        run: the name of the run; None if it has none.
+    """
+
+    query: Any
+    value: Any
+    measure: str | None = None
+    run: Any = None
 
 
 def values_in_file(path: str, k: Any) -> tuple[Any, Any]:
@@ -10116,12 +10677,19 @@ VALUES: dict[str, Sequence[Any]] = {
 
 
 class Evidence(NamedTuple):
-    """A reported score, or the reported values of all queries."""
+    """A reported score, or the reported values of all queries.
 
-    scores: Floats  # the mean, as an array of one, or the value of each query; nan for a query without one
-    precision: float  # the tolerance of a match
-    cutoff: tuple[int | None, ...] = ()  # a tuple with the cutoff of the score; empty if it is unknown
-    of_queries: bool = False  # whether these are the values of the queries
+    Attributes:
+        scores: the mean, as an array of one, or the value of each query; nan for a query without one.
+        precision: the tolerance of a match.
+        cutoff: a tuple with the cutoff of the score; empty if it is unknown.
+        of_queries: whether these are the values of the queries.
+    """
+
+    scores: Floats
+    precision: float
+    cutoff: tuple[int | None, ...] = ()
+    of_queries: bool = False
 
 
 class SearchResult(NamedTuple):
@@ -10147,13 +10715,21 @@ class SearchResult(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """The rankings, the known options and the evidence of a search."""
+    """The rankings, the known options and the evidence of a search.
 
-    read: Callable[[Options], Rankings]  # returns the rankings under some options
-    given: Mapping[str, Any]  # the options that are known
-    k: int | None  # the cutoff of the caller
-    weight: Floats | None  # the weight of each query
-    evidence: Sequence[Evidence]  # the reported scores; a combination must match all of them
+    Attributes:
+        read: returns the rankings under some options.
+        given: the options that are known.
+        k: the cutoff of the caller.
+        weight: the weight of each query.
+        evidence: the reported scores; a combination must match all of them.
+    """
+
+    read: Callable[[Options], Rankings]
+    given: Mapping[str, Any]
+    k: int | None
+    weight: Floats | None
+    evidence: Sequence[Evidence]
 
     @property
     def of_queries(self) -> Evidence | None:
@@ -10204,23 +10780,39 @@ def search(searched: Searched) -> SearchResult:
 
 
 class _Reading(NamedTuple):
-    """The rankings as some options read them."""
+    """The rankings as some options read them.
 
-    chosen: dict[str, Any]  # the options that read them
-    matter: frozenset[str]  # the options that may change the nDCG of a query
-    grid: dict[str, Sequence[Any]]  # the values to try of the other options that the DCG depends on
+    Attributes:
+        chosen: the options that read them.
+        matter: the options that may change the nDCG of a query.
+        grid: the values to try of the other options that the DCG depends on.
+        rankings: the rankings.
+    """
+
+    chosen: dict[str, Any]
+    matter: frozenset[str]
+    grid: dict[str, Sequence[Any]]
     rankings: Rankings
 
 
 class _Scored(NamedTuple):
-    """The values of queries under some options."""
+    """The values of queries under some options.
 
-    chosen: dict[str, Any]  # the options, except those in `AVERAGING`
-    matter: frozenset[str]  # the options that may change the values
-    cutoffs: Sequence[int | None]  # the cutoff of each row
-    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
-    skipped: Mask  # the queries that `missing="skip"` skips
-    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
+    Attributes:
+        chosen: the options, except those in `AVERAGING`.
+        matter: the options that may change the values.
+        cutoffs: the cutoff of each row.
+        values: the nDCG of each query at each cutoff; nan without an ideal DCG.
+        skipped: the queries that `missing="skip"` skips.
+        perfect: the queries that `zero_division="perfect_if_empty"` counts as 1.
+    """
+
+    chosen: dict[str, Any]
+    matter: frozenset[str]
+    cutoffs: Sequence[int | None]
+    values: Floats
+    skipped: Mask
+    perfect: Mask
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
@@ -10324,11 +10916,17 @@ def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple
 
 
 class _Averaging(NamedTuple):
-    """How empty and missing queries count in the mean."""
+    """How empty and missing queries count in the mean.
 
-    zero_division: float | str  # the value of a query without an ideal DCG
-    missing: str  # how a missing query counts
-    matter: set[str]  # the options in `AVERAGING` that may change the value of a query
+    Attributes:
+        zero_division: the value of a query without an ideal DCG.
+        missing: how a missing query counts.
+        matter: the options in `AVERAGING` that may change the value of a query.
+    """
+
+    zero_division: float | str
+    missing: str
+    matter: set[str]
 
 
 def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_Averaging]:
@@ -10559,13 +11157,20 @@ PRECISION = 1e-6
 
 
 class Reported(NamedTuple):
-    """Scores that somebody reported."""
+    """Scores that somebody reported.
 
-    percent: bool  # whether the score was given in percent
-    scale: int  # 100 if the score was read in percent although it has no percent sign; else 1
-    # each score with its precision, by its cutoff; by None if the cutoff is to be found
+    Attributes:
+        percent: whether the score was given in percent.
+        scale: 100 if the score was read in percent although it has no percent sign; else 1.
+        scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
+        values: the value of each query, in order or by id; None if scores were reported.
+        k: the cutoff.
+    """
+
+    percent: bool
+    scale: int
     scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
-    values: Any  # the value of each query, in order or by id; None if scores were reported
+    values: Any
     k: int | None
 
     @classmethod
@@ -10738,13 +11343,21 @@ SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
 class FoundSlip(NamedTuple):
-    """A slip that gives the reported scores."""
+    """A slip that gives the reported scores.
+
+    Attributes:
+        slip: the slip.
+        convention: the convention that it is made on.
+        changed: `zero_division`, if it differs from the convention's.
+        as_given: whether the slip gives the scores only if they are not read as percentages.
+        score: returns the score with the slip under some options, at the first cutoff.
+    """
 
     slip: Slip
-    convention: str  # the convention that it is made on
-    changed: dict[str, Any]  # `zero_division`, if it differs from the convention's
-    as_given: bool  # whether the slip gives the scores only if they are not read as percentages
-    score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
+    convention: str
+    changed: dict[str, Any]
+    as_given: bool
+    score: Callable[[Options], float]
 
     def __str__(self) -> str:
         return str(Combination(self.convention, self.changed, math.nan))
@@ -12126,7 +12739,12 @@ class Piece(NamedTuple):
 
 
 def in_pieces(slices: Slices) -> Iterator[Piece]:
-    """Yield slices with their queries; small slices are yielded several at a time."""
+    """Yield slices with their queries; small slices are yielded several at a time.
+
+    >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
+    >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
+    [(['de', 'en', None], [2, 0, 3, 1])]
+    """
     order = np.argsort(slices.code, kind="stable")
     sizes = np.bincount(slices.code, minlength=len(slices.values))
     end = np.cumsum(sizes)
@@ -12703,7 +13321,11 @@ def as_saved(kind: str) -> Iterator[None]:
 
 
 def without_nan(value: Any) -> Any:
-    """Return a value in JSON types: a named tuple as a dict, and None for a number that is not finite."""
+    """Return a value in JSON types: a named tuple as a dict, and None for a number that is not finite.
+
+    >>> without_nan({"a": [0.5, math.nan], "b": {"c": math.inf}})
+    {'a': [0.5, None], 'b': {'c': None}}
+    """
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
@@ -13796,7 +14418,11 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
-    """Return a few numbers that have exactly the same sum as the given ones."""
+    """Return a few numbers that have exactly the same sum as the given ones.
+
+    >>> exact_parts([1e30, 1.0, 1.0, 1e30])
+    [2e+30, 2.0]
+    """
     rest, parts = list(numbers), []
     while part := math.fsum(rest):  # correctly rounded
         parts.append(part)
@@ -14957,6 +15583,8 @@ def compute_spark(
     """
     parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
     columns = {"query": query, "prediction": prediction, "reference": reference, "document": document}
+    if parsed.score_order == "descending":
+        refuse_lowest_first(prediction, "prediction")
     frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
     if not parsed.use_aggregator:
         if query is None:
@@ -15021,7 +15649,7 @@ def by_query(frame: Any, options: Options) -> Any:
     """Return a DataFrame with the values of every query in the result of `prepare`, computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
     columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
-    return frame.mapInArrow(_travelling(_scores_spark_values, options), ", ".join(columns))
+    return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
 
 
 def prepare(frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None) -> Any:
@@ -15089,11 +15717,12 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
     if not hasattr(frame, "mapInArrow"):
         raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
+    wrong = {name: column for name, column in given.items() if column not in frame.columns}
+    if wrong:
+        got = ", ".join(shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values())
+        names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
+        raise ValueError(f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}")
     for name, column in given.items():
-        if not isinstance(column, str) or column not in frame.columns:
-            there = ", ".join(frame.columns)
-            got = shown(column) if isinstance(column, str) else type(column).__name__
-            raise ValueError(f"{name} must name a column of the DataFrame; got {got}, and there are {there}")
         if frame.columns.count(column) > 1:
             raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
     types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}
@@ -15137,7 +15766,7 @@ def _quoted(column: str) -> str:
     return f"`{column.replace('`', '``')}`"
 
 
-def _scores_spark_values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield every query with its values."""
     for table in _tables(batches):
         queries, values, _ = _scores_spark_measure(options, table)

@@ -5,15 +5,13 @@ Other formats are left as they are: lists and columns of numbers, mappings, and 
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import suppress
-from dataclasses import fields, is_dataclass
 from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from ..measure.messages import nearest, shown, warn
+from ..measure.messages import shown, warn
 from ..measure.scoring import in_threads
 from .columns import beyond_2_53, read_flat_column
 from .exclusion import Pairs
@@ -21,7 +19,18 @@ from .hashes import Columns, hashes_of, same_rows
 from .hits import Hits, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
 from .ids import id_column, id_kind, read_ids
 from .ranked_ids import check_queries_equal
-from .sources import ARROW, is_database_query, is_spark, is_sparse, named_columns, settled, table_names
+from .sources import (
+    ARROW,
+    is_database_query,
+    is_spark,
+    is_sparse,
+    name_of_column,
+    named_columns,
+    record_names,
+    record_values,
+    settled,
+    table_names,
+)
 from .tables import (
     ID_NAMES,
     Possible,
@@ -48,13 +57,14 @@ def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: st
     """
     kind = KIND_OF_ARGUMENT.get(argument, "run")
     if kind == "run" and score_order == "descending":
-        _refuse_distances(argument, side)
+        refuse_lowest_first(name_of_column(side), argument)
     if isinstance(side, Iterator) and not is_database_query(side):
         side = list(side)
     if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
         return side
+    possible = possible_names(kind, names, score_order)
     if isinstance(side, Mapping) or (columns := table_names(side)) is None:
-        found = _in_objects(argument, side, possible_names(kind, names, score_order))
+        found = _in_objects(argument, side, kind, possible)
         if found is None:
             return side if kind == "exclude" else _hits(argument, side, kind, score_order == "ascending")
         side, columns = found, list(found)
@@ -62,21 +72,13 @@ def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: st
         raise ValueError(
             f"{argument}: is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()"
         )
-    return _of_table(argument, side, columns, kind, possible_names(kind, names, score_order))
-
-
-def _refuse_distances(argument: str, side: Any) -> None:
-    """Raise an error for a column of a DataFrame whose name says that the lowest is best."""
-    try:
-        refuse_lowest_first(getattr(side, "name", None))
-    except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
+    return _of_table(argument, side, columns, kind, possible)
 
 
 # Tables of rows, and records
 
 
-def _in_objects(argument: str, side: Any, possible: Possible) -> Mapping[Any, Any] | None:
+def _in_objects(argument: str, side: Any, kind: str, possible: Possible) -> Mapping[Any, Any] | None:
     """Return the columns of a dict of columns or of records; None for anything else."""
     if (
         isinstance(side, (list, tuple))
@@ -94,13 +96,13 @@ def _in_objects(argument: str, side: Any, possible: Possible) -> Mapping[Any, An
         side = table_records(side, possible)
     if not isinstance(side, (list, tuple)) or not side:
         return None
-    names = _record_names(side[0])
+    names = record_names(side[0])
     known = set(map(plain_name, names))
     found = sum(not known.isdisjoint(each) for each in possible.values())
-    if found < 2 or (found < len(possible) and hits_of(side[0], "run") is not None):
+    if found < 2 or (found < len(possible) and hits_of(side[0], kind) is not None):
         return None
     chosen = [names[at] for at in chosen_columns(names, possible, f"the first of {argument}")]
-    return {name: _values(argument, side, name) for name in chosen}
+    return {name: record_values(argument, side, name) for name in chosen}
 
 
 def _are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
@@ -112,41 +114,12 @@ def _are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
     return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
 
 
-def _record_names(record: Any) -> list[str]:
-    """Return the names of the fields of a record: a dict, a named tuple, a row of a database, or an object."""
-    if isinstance(record, Mapping):
-        return [name for name in record if isinstance(name, str)]
-    if isinstance(record, tuple):
-        return list(getattr(record, "_fields", ()))
-    if is_dataclass(record) and not isinstance(record, type):
-        return [field.name for field in fields(record)]
-    if hasattr(record, "__array__"):
-        return []
-    if hasattr(record, "keys") and hasattr(record, "__getitem__"):  # a row of sqlite3 and others
-        return list(record.keys())
-    return list(getattr(record, "__dict__", ()))
-
-
-def _values(argument: str, records: Sequence[Any], name: str) -> list[Any]:
-    """Return a field of all records."""
-    has_items = isinstance(records[0], Mapping) or hasattr(records[0], "keys")
-    with suppress(KeyError, AttributeError, TypeError, IndexError):
-        return [record[name] for record in records] if has_items else [getattr(record, name) for record in records]
-    for row, record in enumerate(records):
-        if name not in _record_names(record):
-            has = shown(_record_names(record) or record)
-            raise ValueError(f"{argument}: record {row} has no {name!r}, which the first one has; it has {has}")
-    raise ValueError(f"{argument}: records differ in type; give all as dicts, or all as named tuples")
-
-
 def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possible: Possible) -> Any:
     """Return the rows of a table as columns."""
     try:
         at = chosen_columns(names, possible, "the table")
     except UnknownColumnError as error:
-        near = nearest(error.column, [name for name in names if isinstance(name, str)])
-        hint = f"; did you mean {near!r}?" if near else ""
-        hint += "; or name the columns by query_ids= and document_ids=" if error.column in ID_NAMES else ""
+        hint = "; or name the columns by query_ids= and document_ids=" if {*error.columns} & {*ID_NAMES} else ""
         raise ValueError(f"{argument}: {error}{hint}; if each row is a query, give its column of lists") from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None

@@ -5,7 +5,9 @@ from pandas and Polars DataFrames, Arrow tables, DuckDB relations, Hugging Face 
 frame or a database query runs once for all columns, so that their rows match.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
 from types import NoneType
 from typing import Any
 
@@ -13,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import in_short, nearest, raise_unless_of_values, shown
+from .tables import LOWEST_FIRST, plain_name
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
 HINT = (
-    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, or a dict of "
-    "columns"
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, a dict of "
+    "columns, or records"
 )
 
 
@@ -227,17 +230,34 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
     names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
     frame = _rereadable(data, called, set(names.values()))
     columns = _column_names(frame)
+    missing = {argument: name for argument, name in names.items() if name not in columns}
+    if missing:
+        near = [nearest(name, [each for each in columns if isinstance(each, str)]) for name in missing.values()]
+        hint = "; did you mean " + ", ".join(f'"{each}"' for each in near if each) + "?" if any(near) else ""
+        lacks = f"column{'s' * (len(missing) > 1)} {', '.join(map(shown, missing.values()))}"
+        raise ValueError(f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}{hint}")
     for argument, name in names.items():
-        if name not in columns:
-            near = nearest(name, [each for each in columns if isinstance(each, str)])
-            hint = f'; did you mean "{near}"?' if near else ""
-            raise ValueError(f"{argument}: {called} has no column {shown(name)}; it has {_listed(columns)}{hint}")
         if columns.count(name) > 1:
             raise ValueError(f"{argument}: {called} has several columns {shown(name)}; give them names of their own")
     if not names:
         hint = "give predictions and references as their names, which must be text"
         raise ValueError(f"{called}: no argument names one of its columns, which are {_listed(columns)}; {hint}")
-    return [frame[given] if argument in names else given for argument, given in arguments.items()]
+    return [_with_name(frame[given], given) if argument in names else given for argument, given in arguments.items()]
+
+
+def _with_name(column: Any, name: str) -> Any:
+    """Return a column; one that is best where it is lowest with its name, in a table, so that it is no score."""
+    if plain_name(name) not in LOWEST_FIRST or name_of_column(column) == name:
+        return column
+    with suppress(pa.ArrowException, ValueError):
+        return pa.table({name: plain(name, column)})
+    return column
+
+
+def name_of_column(values: Any) -> Any:
+    """Return the name of a column of a DataFrame, or of a table of one column; None for other values."""
+    names = _names_in(values)
+    return names[0] if len(names) == 1 else getattr(values, "name", getattr(values, "column_name", None))
 
 
 def table_names(values: Any) -> list[Any] | None:
@@ -246,8 +266,14 @@ def table_names(values: Any) -> list[Any] | None:
     >>> table_names(pa.table({"qid": ["q"], "docno": ["d"]})), table_names([[0.5]])
     (['qid', 'docno'], None)
     """
+    names = _names_in(values)
+    return names if len(names) > 1 else None
+
+
+def _names_in(values: Any) -> list[Any]:
+    """Return the names of the columns of a table; none for other values."""
     if isinstance(values, (NoneType, list, tuple, Mapping, str)):
-        return None
+        return []
     if isinstance(values, (np.ndarray, *ARROW)):
         names: Any = _field_names(values)
     elif hasattr(values, "collect_schema"):  # a LazyFrame
@@ -256,8 +282,34 @@ def table_names(values: Any) -> list[Any] | None:
         names = values.schema.names if hasattr(values, "schema") else None
     else:
         names = getattr(values, "column_names", None) or getattr(values, "columns", None)
-    names = [] if names is None or callable(names) else list(names)
-    return names if len(names) > 1 else None
+    return [] if names is None or callable(names) else list(names)
+
+
+def record_names(record: Any) -> list[str]:
+    """Return the names of the fields of a record: a dict, a named tuple, a row of a database, or an object."""
+    if isinstance(record, Mapping):
+        return [name for name in record if isinstance(name, str)]
+    if isinstance(record, tuple):
+        return list(getattr(record, "_fields", ()))
+    if is_dataclass(record) and not isinstance(record, type):
+        return [field.name for field in fields(record)]
+    if hasattr(record, "__array__"):
+        return []
+    if hasattr(record, "keys") and hasattr(record, "__getitem__"):  # a row of sqlite3 and others
+        return list(record.keys())
+    return list(getattr(record, "__dict__", ()))
+
+
+def record_values(argument: str, records: Sequence[Any], name: str) -> list[Any]:
+    """Return a field of all records."""
+    has_items = isinstance(records[0], Mapping) or hasattr(records[0], "keys")
+    with suppress(KeyError, AttributeError, TypeError, IndexError):
+        return [record[name] for record in records] if has_items else [getattr(record, name) for record in records]
+    for row, record in enumerate(records):
+        if name not in record_names(record):
+            has = shown(record_names(record) or record)
+            raise ValueError(f"{argument}: record {row} has no {name!r}, which the first one has; it has {has}")
+    raise ValueError(f"{argument}: records differ in type; give all as dicts, or all as named tuples")
 
 
 def is_spark(data: Any) -> bool:
@@ -268,6 +320,9 @@ def is_spark(data: Any) -> bool:
 def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
     """Return a DataFrame from which columns can be taken by name repeatedly."""
     library = _library(data)
+    data = list(data) if isinstance(data, Iterator) and not is_database_query(data) else data
+    if isinstance(data, (list, tuple)) and data and (fields_of_first := record_names(data[0])):
+        return {name: record_values(called, data, name) for name in fields_of_first}
     if is_spark(data):
         raise ValueError(f"{called}: only compute scores a Spark DataFrame; give its rows, {called}=frame.toArrow()")
     if isinstance(data, (Mapping, pa.Table, pa.RecordBatch)):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..measure.messages import brief, shown
+from ..measure.messages import brief, nearest, shown
 
 Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
 
@@ -40,9 +40,9 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 class UnknownColumnError(ValueError):
     """A table has no column with a known name for "query", "document", "score" or "relevance"."""
 
-    def __init__(self, column: str, problem: str) -> None:
+    def __init__(self, columns: Sequence[str], problem: str) -> None:
         super().__init__(problem)
-        self.column = column
+        self.columns = columns
 
 
 def plain_name(name: str) -> str:
@@ -68,7 +68,7 @@ def possible_names(kind: str, given: Mapping[str, str] | None = None, score_orde
     return names
 
 
-def refuse_lowest_first(name: Any) -> None:
+def refuse_lowest_first(name: Any, argument: str = "") -> None:
     """Raise an error for a column of scores whose name says that the lowest is best.
 
     >>> refuse_lowest_first("distance")
@@ -79,27 +79,38 @@ highest is best
     """
     if isinstance(name, str) and plain_name(name) in LOWEST_FIRST:
         hint = 'give score_order="ascending", or another name if the highest is best'
-        raise ValueError(f"the column {name!r} is best where it is lowest; {hint}")
+        place = f"{argument}: " if argument else ""
+        raise ValueError(f"{place}the column {name!r} is best where it is lowest; {hint}")
 
 
 def chosen_columns(names: Sequence[str], possible: Possible, there: str = "the file") -> list[int]:
     """Return the indices of the columns of queries, documents and values in a table."""
     known = [plain_name(name) if isinstance(name, str) else "" for name in names]
-    chosen = []
-    for column, these in possible.items():
-        name = next((each for each in these if each in known), None)
-        if name is None:
-            if column == "score" and (low := next((each for each in LOWEST_FIRST if each in known), None)):
-                refuse_lowest_first(names[known.index(low)])
-            has = f"has {brief(map(shown, names), ', ')}" if names else "has none"
-            problem = f"is called {these[0]}"
-            if len(these) > 1:
-                problem = f"holds the {column}; name it {these[0]}, or as docs/inputs.md says"
-            raise UnknownColumnError(column, f"no column {problem}; {there} {has}")
+    chosen = {column: next((each for each in these if each in known), "") for column, these in possible.items()}
+    if missing := [column for column, name in chosen.items() if not name]:
+        low = next((each for each in LOWEST_FIRST if each in known), None)
+        if "score" in missing and low:
+            refuse_lowest_first(names[known.index(low)])
+        raise UnknownColumnError(missing, _no_columns({column: possible[column] for column in missing}, names, there))
+    for name in chosen.values():
         if known.count(name) > 1:
             raise ValueError(f"two columns are called {name}; remove one")
-        chosen.append(known.index(name))
-    return chosen
+    return [known.index(name) for name in chosen.values()]
+
+
+def _no_columns(missing: Possible, names: Sequence[Any], there: str) -> str:
+    """Return the error for all columns that a table lacks, with names of columns that resemble theirs."""
+    called = [these[0] for these in missing.values() if len(these) == 1]
+    held = {column: these[0] for column, these in missing.items() if len(these) > 1}
+    problems = [f"is called {' or '.join(called)}"] if called else []
+    if held:
+        them = "it" if len(held) == 1 else "them"
+        name_them = f"name {them} {' and '.join(held.values())}, or as docs/inputs.md says"
+        problems.append(f"holds the {' or the '.join(held)}; {name_them}")
+    near = [nearest(these[0], [name for name in names if isinstance(name, str)]) for these in missing.values()]
+    hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
+    has = f"has {brief(map(shown, names), ', ')}" if names else "has none"
+    return f"no column {' and none '.join(problems)}; {there} {has}{hint}"
 
 
 def are_columns(names: Iterable[Any], possible: Possible) -> bool:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..inputs.reading import PART, join_lists
 from ..inputs.sources import is_spark
-from ..inputs.tables import chosen_columns, possible_names
+from ..inputs.tables import chosen_columns, possible_names, refuse_lowest_first
 from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
@@ -80,6 +80,8 @@ def compute_spark(
     """
     parsed = Options.of_method(compute_spark, k, {"use_aggregator": use_aggregator, **options}, lacks=("engine",))
     columns = {"query": query, "prediction": prediction, "reference": reference, "document": document}
+    if parsed.score_order == "descending":
+        refuse_lowest_first(prediction, "prediction")
     frame = prepare(df, {**columns, "sample_weight": sample_weight}, parsed.ties, exclude)
     if not parsed.use_aggregator:
         if query is None:
@@ -212,11 +214,12 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     """Return whether predictions and references are arrays; raise an error for a missing column or a wrong type."""
     if not hasattr(frame, "mapInArrow"):
         raise ValueError(f"df must be a Spark DataFrame; got {type(frame).__name__}")
+    wrong = {name: column for name, column in given.items() if column not in frame.columns}
+    if wrong:
+        got = ", ".join(shown(each) if isinstance(each, str) else type(each).__name__ for each in wrong.values())
+        names = f"{' and '.join(wrong)} must name {'a column' if len(wrong) == 1 else 'columns'}"
+        raise ValueError(f"{names} of the DataFrame; got {got}, and there are {', '.join(frame.columns)}")
     for name, column in given.items():
-        if not isinstance(column, str) or column not in frame.columns:
-            there = ", ".join(frame.columns)
-            got = shown(column) if isinstance(column, str) else type(column).__name__
-            raise ValueError(f"{name} must name a column of the DataFrame; got {got}, and there are {there}")
         if frame.columns.count(column) > 1:
             raise ValueError(f"{name}: the DataFrame has several columns {shown(column)}; give them names of their own")
     types = {name: frame.schema[column].dataType.simpleString() for name, column in given.items()}

@@ -105,7 +105,8 @@ def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "desce
     try:
         return read_columns(path_of(file), kind, names=names, score_order=order)
     except UnknownColumnError as error:
-        hint = "" if error.column in names else f"; or give its name as --{error.column}"
+        unnamed = ", ".join(f"--{column}" for column in error.columns if column not in names)
+        hint = f"; or give its name as {unnamed}" if unnamed else ""
         raise ValueError(f"{error}{hint}") from None
 
 

@@ -171,7 +171,8 @@ FAULTY_FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "parquet: columns": (
         parquet_of([{"q": "q", "score": 1.0}]),
-        "no column holds the query; name it query_id, or as docs/inputs.md says; the file has 'q', 'score'",
+        "no column holds the query or the document; name them query_id and document_id, or as docs/inputs.md says; "
+        "the file has 'q', 'score'",
     ),
     "parquet: no rows": (as_parquet(TABLE[:0]), "holds no scores; give at least one query with a document"),
 }

@@ -1,7 +1,10 @@
 """DataFrames with named columns: weights, systems, database queries, and the names that are rejected."""
 
+import math
 import re
+from collections import namedtuple
 from collections.abc import Callable
+from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,8 @@ import pytest
 from conftest import MetricFactory
 from evaluate import Metric
 from every_form import COLUMNS, FRAMES
+
+from ndcg import compute
 
 
 def table_of(users: int = 40, items: int = 12, seed: int = 0) -> pa.Table:
@@ -65,6 +70,46 @@ def test_systems_may_be_columns(ndcg: Metric) -> None:
     assert ndcg.compare(data=table, systems={"a": "score", "b": "other"}, **names, k=5) == expected
 
 
+RECORDS: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
+    "dicts": lambda rows: rows,
+    "a generator of dicts": lambda rows: (row for row in rows),
+    "named tuples": lambda rows: [namedtuple("Row", row)(**row) for row in rows],  # type: ignore[misc]
+    "data classes": lambda rows: [make_dataclass("Row", row)(**row) for row in rows],
+}
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_a_frame_may_be_records(ndcg: Metric, kind: str) -> None:
+    rows = [{**row, "score": row["score"] or 0.0} for row in table_of().to_pylist()]
+    expected = ndcg.compute(data=pa.Table.from_pylist(rows), **COLUMNS, k=5)
+    assert ndcg.compute(data=RECORDS[kind](rows), **COLUMNS, k=5) == expected
+    lacking = [rows[0], {"user": "user 1"}]
+    with pytest.raises(ValueError, match=r"^data: record 1 has no 'item', which the first one has; it has \['user'\]"):
+        ndcg.compute(data=RECORDS[kind](lacking), **COLUMNS)
+
+
+@pytest.mark.parametrize("name", ["rank", "Position", "distance", "dist:float", "loss"])
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_column_that_is_best_where_it_is_lowest_needs_an_order(
+    fresh_metric: MetricFactory, tmp_path: Path, frame: str, name: str
+) -> None:
+    table = pa.table({"user": ["a", "a", "b", "b"], name: [1, 2, 1, 2], "label": [0, 1, 1, 0]})
+    metric, columns = fresh_metric(keep_in_memory=True), {**BY_USER, "predictions": name}
+    for method in (metric.compute, metric.report, metric.explain, metric.documents, metric.add_batch, compute):
+        got = {"got": 0.5} if method == metric.explain else {}
+        with pytest.raises(
+            ValueError, match=rf"^predictions: the column '{name}' is best where it is lowest; give sco"
+        ):
+            method(data=FRAMES[frame](table, tmp_path), **columns, **got)
+    of_systems = {"references": "label", "query_ids": "user"}
+    with pytest.raises(ValueError, match=rf"^systems\['l2'\]: the column '{name}' is best where it is lowest; give s"):
+        metric.compare(data=FRAMES[frame](table, tmp_path), systems={"l2": name, "bm25": "label"}, **of_systems)
+    how = {"score_order": "ascending", "use_aggregator": False}
+    assert metric.compute(data=FRAMES[frame](table, tmp_path), **columns, **how)["nDCG"] == pytest.approx(
+        [1 / math.log2(3), 1]
+    )
+
+
 def test_a_query_to_a_database_runs_once(ndcg: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of a query come in another order each time it runs: its columns would not belong together."""
     connection = duckdb.connect()
@@ -97,8 +142,8 @@ GOOD = pa.table({"user": ["a", "a", "b"], "score": [0.9, 0.1, 0.5], "label": [1,
 BY_USER = {"predictions": "score", "references": "label", "query_ids": "user"}
 HAS = "it has 'user', 'score', 'label', 'weight'"
 NO_FRAME = (
-    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, or a dict of "
-    "columns"
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, a dict of "
+    "columns, or records"
 )
 
 
@@ -115,6 +160,12 @@ FAULTS: dict[str, Fault] = {
     ),
     "no such column": (GOOD, {"references": "relevance"}, f"references: data has no column 'relevance'; {HAS}"),
     "no such ids": (GOOD, {"document_ids": "item"}, f"document_ids: data has no column 'item'; {HAS}"),
+    "two misspelt columns": (
+        GOOD,
+        {"predictions": "scores", "query_ids": "users", "references": "clicked"},
+        f"predictions, references, query_ids: data has no columns 'scores', 'clicked', 'users'; {HAS}; did you mean "
+        '"score", "user"?',
+    ),
     "no names": (
         GOOD,
         dict.fromkeys(BY_USER),
@@ -195,7 +246,7 @@ OTHER_FAULTS: dict[str, Fault] = {
     "several splits": (
         datasets.DatasetDict(test=datasets.Dataset(GOOD)),
         {},
-        "predictions: data has no column 'score'; it has 'test'",
+        "predictions, references, query_ids: data has no columns 'score', 'label', 'user'; it has 'test'",
     ),
     "a stream": (
         datasets.Dataset(GOOD).to_iterable_dataset(),

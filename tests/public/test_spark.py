@@ -306,6 +306,12 @@ BAD_ROWS: list[tuple[list[Any], dict[str, Any], str]] = [
     ([GOOD], {"ignore_ties": True}, 'ties="last": rows of a DataFrame have no order'),
     ([GOOD], {"convention": "trec_eval"}, 'ties="docid" needs the ids of documents'),
     ([GOOD], {"prediction": "scores"}, f"{NO_COLUMN} 'scores', and there"),
+    (
+        [GOOD],
+        {"query": "qid", "prediction": "scores"},
+        "query and prediction must name columns of the DataFrame; got 'qid', 'scores', and there are query, document,",
+    ),
+    ([GOOD], {"prediction": "rank"}, "prediction: the column 'rank' is best where it is lowest; give score_order="),
     ([GOOD], {"prediction": 10**5000}, f"{NO_COLUMN} int, and"),
     ([GOOD], {"prediction": "x" * 10**6}, f"{NO_COLUMN} 'xxx"),
     ([GOOD], {"prediction": "document"}, "prediction: column 'document' is of type string"),
