@@ -6095,7 +6095,7 @@ def by_ranked_ids(
     >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
     True
     """
-    kinds_of_ids = _kind_of_ids(predictions), _kind_of_ids(references)
+    kinds_of_ids = kind_of_ids(predictions), kind_of_ids(references)
     kinds = set(kinds_of_ids)
     if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
         hint = "give ids as all text or all integers, scores and relevances as numbers"
@@ -6186,7 +6186,7 @@ def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
     return ValueError(f"ids must be all text or all integers; got {places}")
 
 
-def _kind_of_ids(side: Any) -> str | None:
+def kind_of_ids(side: Any) -> str | None:
     """Return what the first nonempty query contains: "mapping" (or a set), "text", "integers" or "numbers".
 
     None if all queries are empty; "other" if it is not a list.
@@ -6473,7 +6473,15 @@ def together(inputs: Any) -> Any:
         predictions, references = predictions.rows, _by_index(references)
     if document_ids is not None and _is_nested(predictions) and _is_nested(document_ids):
         predictions, document_ids = _scores_of_ids(predictions, document_ids), None
+    if is_sparse(predictions) and _has_ids(references):
+        _refuse_other_columns("references", references, predictions.shape[1])
+        predictions = _by_column(predictions)
+    elif is_sparse(references) and _are_columns_beside(predictions, references):
+        references = _by_column(references)
     are_by_query = isinstance(references, (Mapping, Columns)) and _is_nested(predictions)
+    if query_ids is not None and are_by_query and _are_scores(predictions):
+        _refuse_other_columns("references", references, len(predictions[0]))
+        predictions = [dict(enumerate(row)) for row in predictions]
     if query_ids is not None and are_by_query and len(query_ids) == len(predictions):
         names = query_ids.tolist() if isinstance(query_ids, np.ndarray) else query_ids
         names = names.to_pylist() if isinstance(names, ARROW) else names
@@ -6544,6 +6552,51 @@ def _of_present(run: Columns, present: Any) -> Columns:
     run = run.only(present)
     used = np.unique(run.query)
     return run._replace(query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used)))
+
+
+def _has_ids(side: Any) -> bool:
+    """Return whether the first query that is not empty has a set or a mapping, or queries are matched by their ids."""
+    if isinstance(side, (list, tuple)):
+        return _is_set(next((row for row in side if not _inputs_formats_is_empty(row)), None))
+    return isinstance(side, (Mapping, Columns))
+
+
+def _are_columns_beside(predictions: Any, references: Any) -> bool:
+    """Return whether predictions beside sparse references are numbers of columns, or mappings of them to scores.
+
+    Raises:
+        ValueError: the references have no such column.
+    """
+    columns = references.shape[1]
+    if not _is_nested(predictions) or isinstance(predictions, ARROW):
+        return False
+    if not _has_ids(predictions) and (
+        kind_of_ids(predictions) != "integers" or any(len(row) == columns for row in predictions)
+    ):
+        return False
+    rows = predictions.tolist() if isinstance(predictions, np.ndarray) else predictions
+    _refuse_other_columns("predictions", rows, columns, first=-1)  # -1 is no document
+    return True
+
+
+def _refuse_other_columns(argument: str, side: Any, columns: int, first: int = 0) -> None:
+    """Raise an error for ids beside a matrix on the other side that are not numbers of its columns."""
+    queries = side.items() if isinstance(side, Mapping) else () if isinstance(side, Columns) else enumerate(side)
+    for query, documents in queries:
+        for each in documents:
+            if not isinstance(each, (int, np.integer)) or not first <= each < columns:
+                other = {"predictions": "references", "references": "scores"}[argument]
+                problem = f"{shown(each)} is not the number of a column of the {other}, 0 to {columns - 1}"
+                raise ValueError(
+                    f"{argument}: query {shown(query)}: {problem}; give the ids of the columns as document_ids"
+                )
+
+
+def _by_column(sparse: Any) -> list[dict[int, Any]]:
+    """Return what each query stores in a sparse matrix, by the numbers of the columns."""
+    ends = sparse.indptr.tolist()
+    cells = list(zip(sparse.indices.tolist(), sparse.data.tolist(), strict=True))
+    return [dict(cells[start:end]) for start, end in pairwise(ends)]
 
 
 def _is_set(row: Any) -> bool:
@@ -6617,10 +6670,8 @@ def _labels(scores: Any, relevant: Sequence[Any]) -> list[Any]:
     rows = []
     for query, (of_query, columns) in enumerate(zip(scores, relevant, strict=True)):
         row = np.zeros(len(of_query))
+        _refuse_other_columns("references", {query: columns}, len(row))
         for each in columns:
-            if not 0 <= each < len(row):
-                problem = f"{shown(each)} is not the number of a column of the scores, 0 to {len(row) - 1}"
-                raise ValueError(f"references: query {query}: {problem}; give the ids of the columns as document_ids")
             row[each] = columns[each] if isinstance(columns, Mapping) else 1
         rows.append(row)
     return rows

@@ -39,7 +39,7 @@ def by_ranked_ids(
     >>> by_ranked_ids([[7, 1]], [[0, 3]]) is None  # scores and relevances
     True
     """
-    kinds_of_ids = _kind_of_ids(predictions), _kind_of_ids(references)
+    kinds_of_ids = kind_of_ids(predictions), kind_of_ids(references)
     kinds = set(kinds_of_ids)
     if kinds == {"text", "integers"} and not any(isinstance(row, str) for row in chain(predictions, references)):
         hint = "give ids as all text or all integers, scores and relevances as numbers"
@@ -122,7 +122,7 @@ def _mixed_types(sides: Mapping[str, IdMapping]) -> ValueError:
     return ValueError(f"ids must be all text or all integers; got {places}")
 
 
-def _kind_of_ids(side: Any) -> str | None:
+def kind_of_ids(side: Any) -> str | None:
     """Return what the first nonempty query contains: "mapping" (or a set), "text", "integers" or "numbers".
 
     None if all queries are empty; "other" if it is not a list.

@@ -164,6 +164,55 @@ def test_documents_of_sparse_rows_are_named_by_their_columns() -> None:
     assert package.documents(predictions=scores, references=labels)["document"].to_pylist() == [3, 2, 1]
 
 
+TOP = np.array([[3, 1, 2], [0, 4, 1]])  # the columns of each query's best documents, as FAISS and implicit return them
+SCORES = np.array([[0.9, 0.8, 0.7], [0.6, 0.5, 0.4]])
+LABELS = np.array([[0, 2, 0, 0, 1], [0, 0, 0, 0, 3]])
+RELEVANT = [{1: 2, 4: 1}, {4: 3}]
+BY_QUERY = dict(zip("ab", RELEVANT, strict=True))
+RUN = sp.csr_array((SCORES.ravel(), TOP.ravel(), [0, 3, 6]), shape=(2, 5))
+FULL = RUN.toarray()
+NAMED: dict[str, Any] = {"query_ids": ["a", "b"]}
+BY_COLUMN: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+    "columns beside sparse labels": (TOP, sp.csr_array(LABELS), {}),
+    "columns in lists": (TOP.tolist(), sp.csr_array(LABELS), {}),
+    "columns with -1 for none": (np.hstack([TOP, [[-1], [-1]]]), sp.csr_array(LABELS), {}),
+    "scores of columns": (SCORES, sp.csr_array(LABELS), {"document_ids": TOP}),
+    "scores by column": (
+        [dict(zip(*row, strict=True)) for row in zip(TOP.tolist(), SCORES.tolist(), strict=True)],
+        sp.csr_array(LABELS),
+        {},
+    ),
+    "sparse scores beside relevances by column": (RUN, RELEVANT, {}),
+    "sparse scores beside queries by id": (RUN, BY_QUERY, NAMED),
+    "scores of all columns beside queries by id": (FULL, BY_QUERY, NAMED),
+    "scores of all columns in lists": (FULL.tolist(), BY_QUERY, NAMED),
+}
+
+
+@pytest.mark.parametrize("name", BY_COLUMN)
+def test_numbers_of_columns_are_ids(name: str) -> None:
+    predictions, references, how = BY_COLUMN[name]
+    found = package.compute(predictions=predictions, references=references, **how, k=3, use_aggregator=False)
+    first, second = (2 / np.log2(3)) / (2 + 1 / np.log2(3)), 1 / np.log2(3)
+    assert found["nDCG@3"] == pytest.approx([first, second])
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "message"),
+    [
+        (TOP + 2, sp.csr_array(LABELS), "predictions: query 0: 5 is not the number of a column of the references"),
+        (TOP - 2, sp.csr_array(LABELS), "predictions: query 1: -2 is not the number of a column of the references"),
+        (RUN, [{1}, {5}], "references: query 1: 5 is not the number of a column of the scores, 0 to 4; give the ids"),
+        (RUN, [{"d1"}, {"d2"}], "references: query 0: 'd1' is not the number of a column of the scores, 0 to 4"),
+        (FULL, [{1}, {-1}], "references: query 1: -1 is not the number of a column of the scores, 0 to 4"),
+        (RUN, {"a": {9: 1}}, "references: query 'a': 9 is not the number of a column of the scores, 0 to 4"),
+    ],
+)  # fmt: skip
+def test_a_number_of_no_column_is_named(predictions: Any, references: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}"):
+        package.compute(predictions=predictions, references=references)
+
+
 SQUARE = sp.csr_array(np.eye(3))
 
 
