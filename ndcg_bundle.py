@@ -2364,6 +2364,7 @@ def _no_columns(missing: Possible, names: Sequence[Any], there: str) -> str:
         problems.append(f"holds the {' or the '.join(held)}; {name_them}")
     near = [nearest(these[0], [name for name in names if isinstance(name, str)]) for these in missing.values()]
     hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
+    hint += "; if each row is one relevant document, add a column of 1" if "relevance" in held else ""
     has = f"has {brief(map(shown, names), ', ')}" if names else "has none"
     return f"no column {' and none '.join(problems)}; {there} {has}{hint}"
 
@@ -2935,7 +2936,9 @@ def converted(values: Any) -> Any:
 
 
 def _from_torch(tensor: Any) -> Any:
-    """Return a PyTorch tensor as a NumPy array, copied from the accelerator."""
+    """Return a PyTorch tensor as a NumPy array, copied from the accelerator; a nested one as a list of tensors."""
+    if tensor.is_nested:
+        return list(tensor.unbind())
     if not tensor.dtype.is_floating_point or str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64"):
         return tensor.numpy(force=True)
     widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)
@@ -6061,6 +6064,156 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     return lists[0], lists[1]
 
 
+# ndcg/inputs/ids_as_values.py: Refuse what cannot be rankings: a single query, rows of a table, and ids of documents in place of numbers.
+
+SINGLE = "for a single query, wrap it in a list"
+ARE_SCORES = "if they are scores, give them as floats"
+
+
+def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
+    """Raise an error for a side that has something else in place of the documents of its first query.
+
+    Args:
+        argument: the name of the argument.
+        side: the predictions or references.
+        are_ids: whether the other side has ids, so that three numbers are not scores.
+
+    >>> refuse_other_rows("predictions", {"d2": 0.9, "d1": 0.8}, True)
+    Traceback (most recent call last):
+    ...
+    ValueError: predictions: query 'd2': is the number 0.9, not documents; for a single query, wrap it in a list
+    """
+    if not isinstance(side, (list, tuple, Mapping)):
+        return
+    if len(side) == 2 and all(getattr(each, "ndim", 0) == 2 for each in side):
+        hint = "give the scores as predictions and the ids as document_ids"
+        raise ValueError(f"{argument}: holds two matrices, as of scores and of ids; {hint}")
+    query, row = next(iter(side.items() if isinstance(side, Mapping) else enumerate(side)), (None, None))
+    place = f"{argument}: query {shown(query)}"
+    if isinstance(row, str):
+        hint = "; for the lines of a file, give its path" if any(map(str.isspace, row)) else ""
+        raise ValueError(f"{place}: is the text {shown(row)}, not documents; {SINGLE}{hint}")
+    if isinstance(row, Real) and isinstance(side, Mapping):
+        raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
+    if isinstance(row, Mapping):
+        known = {plain_name(name) for name in row if isinstance(name, str)}
+        if len(known) > 1 and not known.isdisjoint(ID_FIELDS) and not known.isdisjoint(sum(VALUE_FIELDS.values(), ())):
+            raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
+    if isinstance(row, (list, tuple)) and len(row) == 3 and all(id_kind(type(each)) for each in row[:2]):
+        has_text = any(isinstance(each, str) for each in row[:2])
+        if isinstance(row[2], Real) and (has_text or (are_ids and not isinstance(row[2], int))):
+            raise ValueError(
+                f"{argument}: holds rows such as {shown(row)} in place of the documents of each query; give a table "
+                'with names of columns, such as pd.DataFrame(rows, columns=["query_id", "document_id", "score"])'
+            )
+
+
+def refuse_pairs_of_ids(ranked: list[Any], relevant: list[Any]) -> None:
+    """Raise an error for rows of a user and an item as text, in tuples: each would be a query of two documents."""
+    if not all(isinstance(row, tuple) and len(row) == 2 for side in (ranked, relevant) for row in side):
+        return
+    users, items = ({row[at] for side in (ranked, relevant) for row in side} for at in (0, 1))
+    if users.isdisjoint(items) and len({user for user, _ in ranked}) < len(ranked):
+        raise _rows_of_pairs()
+
+
+def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> None:
+    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values.
+
+    Args:
+        score: the predictions.
+        relevance: the references.
+        are_arrays: both sides are 2-D arrays.
+
+    >>> scores = Column(np.array([0.5, 0.1]), np.array([0, 2]))
+    >>> refuse_ids_as_values(scores, scores, False)
+    """
+    lengths = np.diff(score.offsets)
+    queries = len(lengths)
+    if not queries or score.present is not None or relevance.present is not None:
+        return
+    if are_arrays and queries > 1 and (lengths == 1).all():
+        hint = "give query_ids, the query of each row, or, if these are ids, references as sets"
+        raise ValueError(f"predictions and references hold one document for each of {queries} queries; {hint}")
+    if queries > 1 and (lengths == 3).all():
+        _refuse_triples(*(side.values.reshape(-1, 3) for side in (score, relevance)))
+    if queries > 4 and (lengths == 2).all():
+        _refuse_pairs(*(side.values.reshape(-1, 2) for side in (score, relevance)))
+    _refuse_ids(score, relevance, lengths)
+
+
+def _refuse_triples(rows: NDArray[np.float64], others: NDArray[np.float64]) -> None:
+    """Raise an error for rows of a user, an item and a value: each would be a query of three documents.
+
+    Users and items are whole numbers, another pair in each row. Either the rows of both sides have the same pairs, as
+    scores and relevances may have in a few queries of small numbers, hardly in five queries or with a 10; or
+    both sides have the same users, some of them repeatedly, and only the third scores have fractions.
+    """
+    pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
+    if (len(pairs) < 5 and (pairs < 10).all()) or not _are_distinct(pairs):
+        return
+    if (pairs != other_pairs).any():
+        users, other_users = np.unique(pairs[:, 0]), np.unique(other_pairs[:, 0])
+        have_same_users = len(users) < len(pairs) and np.array_equal(users, other_users)
+        have_fractions = np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5
+        if not have_same_users or not have_fractions or not _are_distinct(other_pairs):
+            return
+    elif (rows == others).all():
+        return
+    examples = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0]))
+    raise ValueError(
+        f"both sides hold rows of a user, an item and a value, such as {' and '.join(examples)}, and each would be "
+        "a query of three documents; give tables with names of columns, such as "
+        'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
+    )
+
+
+def _refuse_pairs(rows: NDArray[np.float64], others: NDArray[np.float64]) -> None:
+    """Raise an error for rows of a user and an item: each would be a query of two documents."""
+    if not _are_whole(rows, others) or (others == 0).any() or others.max() < 10:
+        return
+    users, other_users = np.unique(rows[:, 0]), np.unique(others[:, 0])
+    if len(users) == len(rows) or not np.array_equal(users, other_users):
+        return
+    if _are_distinct(rows) and _are_distinct(others):
+        raise _rows_of_pairs()
+
+
+def _rows_of_pairs() -> ValueError:
+    """Return the error for rows of a user and an item."""
+    return ValueError(
+        "both sides hold rows of a user and an item, and each would be a query of two documents; give "
+        "{user: [items]}, best first, as predictions and {user: {items}} as references"
+    )
+
+
+def _refuse_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
+    """Raise an error for ids on both sides: whole numbers, at least three in each query, none twice, and no 0."""
+    if not _are_whole(score.values, relevance.values) or (lengths < 3).any():
+        return
+    if (score.values == 0).any() or (relevance.values == 0).any():
+        return
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    if all(_are_distinct(np.stack([query, side.values.astype(np.int64)], axis=1)) for side in (score, relevance)):
+        examples = (side.values[: lengths[0]].tolist() for side in (score, relevance))
+        of_both, relevant = (", ".join(map(str, each[:5])) + ", ..." * (len(each) > 5) for each in examples)
+        raise ValueError(
+            "predictions and references hold other whole numbers in each place of a query, as ids are, such as "
+            f"[{of_both}] and [{relevant}]; give the ids of relevant documents as sets, "
+            f"references=[{{{relevant}}}, ...]; {ARE_SCORES}"
+        )
+
+
+def _are_whole(*sides: NDArray[np.float64]) -> bool:
+    """Return whether all sides were given as integers."""
+    return all(side.dtype.kind in "iu" for side in sides)
+
+
+def _are_distinct(rows: NDArray[np.float64]) -> bool:
+    """Return whether rows are whole numbers, another row each."""
+    return bool((rows == np.trunc(rows)).all()) and len(np.unique(rows, axis=0)) == len(rows)
+
+
 # ndcg/inputs/ranked_ids.py: Convert ranked ids to mappings: lists of document ids, best first, and the ids of relevant documents.
 
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
@@ -6103,6 +6256,7 @@ def by_ranked_ids(
     if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
         return None
     ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
+    refuse_pairs_of_ids(ranked, relevant)
     check_queries_equal(len(ranked), len(relevant))
     sides = (
         {query: _inputs_ranked_ids_by_id("predictions", query, row, BY_RANK[score_order]) for query, row in enumerate(ranked)},
@@ -6278,6 +6432,8 @@ def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: st
     kind = KIND_OF_ARGUMENT.get(argument, "run")
     if kind == "run" and score_order == "descending":
         refuse_lowest_first(name_of_column(side), argument)
+    if isinstance(side, io.IOBase):
+        raise ValueError(f"{argument}: is an open file ({type(side).__name__}); give its path")
     if isinstance(side, Iterator) and not is_database_query(side):
         side = list(side)
     if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
@@ -6340,7 +6496,9 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
         at = chosen_columns(names, possible, "the table")
     except UnknownColumnError as error:
         hint = "; or name the columns by query_ids= and document_ids=" if {*error.columns} & {*ID_NAMES} else ""
-        raise ValueError(f"{argument}: {error}{hint}; if each row is a query, give its column of lists") from None
+        raise ValueError(
+            f"{argument}: {error}{hint}; if each row is a query, give its column of lists, or an array"
+        ) from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
     named = dict(zip(possible, (names[each] for each in at), strict=True))
@@ -6480,8 +6638,9 @@ def together(inputs: Any) -> Any:
         references = _by_column(references)
     are_by_query = isinstance(references, (Mapping, Columns)) and _is_nested(predictions)
     if query_ids is not None and are_by_query and _are_scores(predictions):
-        _refuse_other_columns("references", references, len(predictions[0]))
-        predictions = [dict(enumerate(row)) for row in predictions]
+        predictions = _by_index(predictions)
+        columns = max(len(row) for row in predictions if isinstance(row, dict))
+        _refuse_other_columns("references", references, columns)
     if query_ids is not None and are_by_query and len(query_ids) == len(predictions):
         names = query_ids.tolist() if isinstance(query_ids, np.ndarray) else query_ids
         names = names.to_pylist() if isinstance(names, ARROW) else names
@@ -6556,9 +6715,9 @@ def _of_present(run: Columns, present: Any) -> Columns:
 
 def _has_ids(side: Any) -> bool:
     """Return whether the first query that is not empty has a set or a mapping, or queries are matched by their ids."""
-    if isinstance(side, (list, tuple)):
-        return _is_set(next((row for row in side if not _inputs_formats_is_empty(row)), None))
-    return isinstance(side, (Mapping, Columns))
+    if isinstance(side, (Mapping, Columns)):
+        return True
+    return isinstance(side, (list, tuple)) and _is_set(next((row for row in side if not _inputs_formats_is_empty(row)), None))
 
 
 def _are_columns_beside(predictions: Any, references: Any) -> bool:
@@ -6583,7 +6742,7 @@ def _refuse_other_columns(argument: str, side: Any, columns: int, first: int = 0
     """Raise an error for ids beside a matrix on the other side that are not numbers of its columns."""
     queries = side.items() if isinstance(side, Mapping) else () if isinstance(side, Columns) else enumerate(side)
     for query, documents in queries:
-        for each in documents:
+        for each in documents if isinstance(documents, (list, tuple, Set, Mapping)) else ():
             if not isinstance(each, (int, np.integer)) or not first <= each < columns:
                 other = {"predictions": "references", "references": "scores"}[argument]
                 problem = f"{shown(each)} is not the number of a column of the {other}, 0 to {columns - 1}"
@@ -6604,7 +6763,7 @@ def _is_set(row: Any) -> bool:
 
 
 def _by_index(references: Any) -> Any:
-    """Return the labels of each query by their positions."""
+    """Return the values of each query by their positions."""
 
     def by_index(row: Any) -> Any:
         row = row.tolist() if isinstance(row, np.ndarray) else row
@@ -6623,6 +6782,7 @@ def _is_nested(values: Any) -> bool:
         return bool(pa.types.is_nested(values.type))
     return (
         isinstance(values, (list, tuple))
+        and not isinstance(values, Columns)
         and len(values) > 0
         and isinstance(values[0], (list, tuple, Mapping, np.ndarray))
     )
@@ -6675,103 +6835,6 @@ def _labels(scores: Any, relevant: Sequence[Any]) -> list[Any]:
             row[each] = columns[each] if isinstance(columns, Mapping) else 1
         rows.append(row)
     return rows
-
-
-# ndcg/inputs/ids_as_values.py: Refuse nested lists of numbers that cannot be scores and relevances: ids of documents, and rows of a table.
-
-ARE_SCORES = "if they are scores, give them as floats"
-
-
-def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> None:
-    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values.
-
-    Args:
-        score: the predictions.
-        relevance: the references.
-        are_arrays: both sides are 2-D arrays.
-
-    >>> scores = Column(np.array([0.5, 0.1]), np.array([0, 2]))
-    >>> refuse_ids_as_values(scores, scores, False)
-    """
-    lengths = np.diff(score.offsets)
-    queries = len(lengths)
-    if not queries or score.present is not None or relevance.present is not None:
-        return
-    if are_arrays and queries > 1 and (lengths == 1).all():
-        hint = "give query_ids, the query of each row, or, if these are ids, references as sets"
-        raise ValueError(f"predictions and references hold one document for each of {queries} queries; {hint}")
-    if queries > 1 and (lengths == 3).all():
-        _refuse_triples(*(side.values.reshape(-1, 3) for side in (score, relevance)))
-    if queries > 4 and (lengths == 2).all():
-        _refuse_pairs(*(side.values.reshape(-1, 2) for side in (score, relevance)))
-    _refuse_ids(score, relevance, lengths)
-
-
-def _refuse_triples(rows: NDArray[np.float64], others: NDArray[np.float64]) -> None:
-    """Raise an error for rows of a user, an item and a value: each would be a query of three documents.
-
-    Users and items are whole numbers, another pair in each row. Either the rows of both sides have the same pairs, as
-    scores and relevances may have in a few queries of small numbers, hardly in five queries or with a 10; or
-    both sides have the same users, some of them repeatedly, and only the third scores have fractions.
-    """
-    pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
-    if (len(pairs) < 5 and (pairs < 10).all()) or not _are_distinct(pairs):
-        return
-    if (pairs != other_pairs).any():
-        users, other_users = np.unique(pairs[:, 0]), np.unique(other_pairs[:, 0])
-        have_same_users = len(users) < len(pairs) and np.array_equal(users, other_users)
-        have_fractions = np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5
-        if not have_same_users or not have_fractions or not _are_distinct(other_pairs):
-            return
-    elif (rows == others).all():
-        return
-    examples = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0]))
-    raise ValueError(
-        f"both sides hold rows of a user, an item and a value, such as {' and '.join(examples)}, and each would be "
-        "a query of three documents; give tables with names of columns, such as "
-        'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
-    )
-
-
-def _refuse_pairs(rows: NDArray[np.float64], others: NDArray[np.float64]) -> None:
-    """Raise an error for rows of a user and an item: each would be a query of two documents."""
-    if not _are_whole(rows, others) or (others == 0).any() or others.max() < 10:
-        return
-    users, other_users = np.unique(rows[:, 0]), np.unique(others[:, 0])
-    if len(users) == len(rows) or not np.array_equal(users, other_users):
-        return
-    if _are_distinct(rows) and _are_distinct(others):
-        raise ValueError(
-            "both sides hold rows of a user and an item, and each would be a query of two documents; give "
-            "{user: [items]}, best first, as predictions and {user: {items}} as references"
-        )
-
-
-def _refuse_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
-    """Raise an error for ids on both sides: whole numbers, at least three in each query, none twice, and no 0."""
-    if not _are_whole(score.values, relevance.values) or (lengths < 3).any():
-        return
-    if (score.values == 0).any() or (relevance.values == 0).any():
-        return
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    if all(_are_distinct(np.stack([query, side.values.astype(np.int64)], axis=1)) for side in (score, relevance)):
-        examples = (side.values[: lengths[0]].tolist() for side in (score, relevance))
-        of_both, relevant = (", ".join(map(str, each[:5])) + ", ..." * (len(each) > 5) for each in examples)
-        raise ValueError(
-            "predictions and references hold other whole numbers in each place of a query, as ids are, such as "
-            f"[{of_both}] and [{relevant}]; give the ids of relevant documents as sets, "
-            f"references=[{{{relevant}}}, ...]; {ARE_SCORES}"
-        )
-
-
-def _are_whole(*sides: NDArray[np.float64]) -> bool:
-    """Return whether all sides were given as integers."""
-    return all(side.dtype.kind in "iu" for side in sides)
-
-
-def _are_distinct(rows: NDArray[np.float64]) -> bool:
-    """Return whether rows are whole numbers, another row each."""
-    return bool((rows == np.trunc(rows)).all()) and len(np.unique(rows, axis=0)) == len(rows)
 
 
 # ndcg/inputs/joins.py: Join rankings by ids, query by query: flat rows with the id of their query, mappings, and files.
@@ -6854,6 +6917,11 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Id
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
         hint = "first join tables with different rows by query and document, with an outer join (docs/inputs.md)"
+        sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist() if queries.rows < len(score.values) else []
+        if all(isinstance(each, int) for each in sizes) and len(score.values) in (sum(sizes), max(sizes, default=0)):
+            hint = (
+                "for sizes of groups give numpy.repeat(range(len(sizes)), sizes), for their ends numpy.diff(ends) first"
+            )
         raise ValueError(
             "with query_ids, all columns must be flat and have the same length, one row per document; got "
             f"{lengths} rows; {hint}"
@@ -7443,14 +7511,23 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     predictions, references, query_ids, document_ids, exclude = inputs.rankings.values()
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
-            raise ValueError(f"{argument} are missing; give predictions and references together")
+            in_order = 'give ranks as predictions, with score_order="ascending"'
+            hint = f"; if the references are in rank order, {in_order}" if argument == "predictions" else ""
+            raise ValueError(f"{argument} are missing; give predictions and references together{hint}")
+    if query_ids is None:
+        for argument, side, other in (
+            ("predictions", predictions, references),
+            ("references", references, predictions),
+        ):
+            if not isinstance(side, Columns):
+                refuse_other_rows(argument, side, isinstance(other, (Mapping, Columns)))
     if query_ids is None and exclude is None and _inputs_reading_are_columns(predictions, references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     if query_ids is None and (ranked := by_ranked_ids(predictions, references, how["score_order"])) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
     predictions, references = with_ids_by_query(predictions, references, how["score_order"])
-    by_id = _are_by_id(predictions, references)
+    by_id = _are_by_id(predictions, references, query_ids)
     if query_ids is not None and by_id:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
     if document_ids is not None and query_ids is None:
@@ -7471,7 +7548,7 @@ def _inputs_reading_are_columns(predictions: Any, references: Any) -> bool:
     )
 
 
-def _are_by_id(predictions: Any, references: Any) -> bool:
+def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
     """Return whether predictions and references are mappings or files.
 
     Raises:
@@ -7488,6 +7565,8 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
             for each, side in zip(by_id, (predictions, references), strict=True)
         ]
         hint = ", or query_ids, the query of each list" * by_id[1]
+        if query_ids is not None:
+            hint = "; give each of two tables as its argument, predictions=run, references=qrels, without data"
         raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in the same way{hint}")
     return by_id[0]
 
@@ -7912,6 +7991,8 @@ def from_file(argument: str, side: Any, score_order: str = "descending", qrels_f
             return read_groups(os.fspath(side), qrels_file)
         return read_columns(os.path.expanduser(side), kind, score_order=score_order)
     except FileError as error:
+        if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
+            raise ValueError(f"{argument}: is JSON as text; give json.loads of it, or the path of a file") from None
         error.argument = f"{argument}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"

@@ -3,6 +3,7 @@
 Other formats are left as they are: lists and columns of numbers, mappings, and ranked ids.
 """
 
+import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import count, pairwise
@@ -58,6 +59,8 @@ def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: st
     kind = KIND_OF_ARGUMENT.get(argument, "run")
     if kind == "run" and score_order == "descending":
         refuse_lowest_first(name_of_column(side), argument)
+    if isinstance(side, io.IOBase):
+        raise ValueError(f"{argument}: is an open file ({type(side).__name__}); give its path")
     if isinstance(side, Iterator) and not is_database_query(side):
         side = list(side)
     if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
@@ -120,7 +123,9 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
         at = chosen_columns(names, possible, "the table")
     except UnknownColumnError as error:
         hint = "; or name the columns by query_ids= and document_ids=" if {*error.columns} & {*ID_NAMES} else ""
-        raise ValueError(f"{argument}: {error}{hint}; if each row is a query, give its column of lists") from None
+        raise ValueError(
+            f"{argument}: {error}{hint}; if each row is a query, give its column of lists, or an array"
+        ) from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
     named = dict(zip(possible, (names[each] for each in at), strict=True))
@@ -252,8 +257,9 @@ def together(inputs: Any) -> Any:
         references = _by_column(references)
     are_by_query = isinstance(references, (Mapping, Columns)) and _is_nested(predictions)
     if query_ids is not None and are_by_query and _are_scores(predictions):
-        _refuse_other_columns("references", references, len(predictions[0]))
-        predictions = [dict(enumerate(row)) for row in predictions]
+        predictions = _by_index(predictions)
+        columns = max(len(row) for row in predictions if isinstance(row, dict))
+        _refuse_other_columns("references", references, columns)
     if query_ids is not None and are_by_query and len(query_ids) == len(predictions):
         names = query_ids.tolist() if isinstance(query_ids, np.ndarray) else query_ids
         names = names.to_pylist() if isinstance(names, ARROW) else names
@@ -319,9 +325,10 @@ def _of_present(run: Columns, present: Any) -> Columns:
 
 def _has_ids(side: Any) -> bool:
     """Return whether the first query that is not empty has a set or a mapping, or queries are matched by their ids."""
-    if isinstance(side, (list, tuple)):
-        return isinstance(next((row for row in side if not _is_empty(row)), None), (Set, Mapping))
-    return isinstance(side, (Mapping, Columns))
+    if isinstance(side, (Mapping, Columns)):
+        return True
+    first = next((row for row in side if not _is_empty(row)), None) if isinstance(side, (list, tuple)) else None
+    return isinstance(first, (Set, Mapping))
 
 
 def _are_columns_beside(predictions: Any, references: Any) -> bool:
@@ -346,7 +353,7 @@ def _refuse_other_columns(argument: str, side: Any, columns: int, first: int = 0
     """Raise an error for ids beside a matrix on the other side that are not numbers of its columns."""
     queries = side.items() if isinstance(side, Mapping) else () if isinstance(side, Columns) else enumerate(side)
     for query, documents in queries:
-        for each in documents:
+        for each in documents if isinstance(documents, (list, tuple, Set, Mapping)) else ():
             if not isinstance(each, (int, np.integer)) or not first <= each < columns:
                 other = {"predictions": "references", "references": "scores"}[argument]
                 problem = f"{shown(each)} is not the number of a column of the {other}, 0 to {columns - 1}"
@@ -363,7 +370,7 @@ def _by_column(sparse: Any) -> list[dict[int, Any]]:
 
 
 def _by_index(references: Any) -> Any:
-    """Return the labels of each query by their positions."""
+    """Return the values of each query by their positions."""
 
     def by_index(row: Any) -> Any:
         row = row.tolist() if isinstance(row, np.ndarray) else row
@@ -382,6 +389,7 @@ def _is_nested(values: Any) -> bool:
         return bool(pa.types.is_nested(values.type))
     return (
         isinstance(values, (list, tuple))
+        and not isinstance(values, Columns)
         and len(values) > 0
         and isinstance(values[0], (list, tuple, Mapping, np.ndarray))
     )

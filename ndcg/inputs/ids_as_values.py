@@ -1,14 +1,70 @@
-"""Refuse nested lists of numbers that cannot be scores and relevances: ids of documents, and rows of a table.
+"""Refuse what cannot be rankings: a single query, rows of a table, and ids of documents in place of numbers.
 
 Each rule needs what rankings hardly ever have, so that none of them refuses one.
 """
 
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ..measure.messages import shown
 from .columns import Column
+from .hits import ID_FIELDS, VALUE_FIELDS
+from .ids import id_kind
+from .tables import plain_name
 
+SINGLE = "for a single query, wrap it in a list"
 ARE_SCORES = "if they are scores, give them as floats"
+
+
+def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
+    """Raise an error for a side that has something else in place of the documents of its first query.
+
+    Args:
+        argument: the name of the argument.
+        side: the predictions or references.
+        are_ids: whether the other side has ids, so that three numbers are not scores.
+
+    >>> refuse_other_rows("predictions", {"d2": 0.9, "d1": 0.8}, True)
+    Traceback (most recent call last):
+    ...
+    ValueError: predictions: query 'd2': is the number 0.9, not documents; for a single query, wrap it in a list
+    """
+    if not isinstance(side, (list, tuple, Mapping)):
+        return
+    if len(side) == 2 and all(getattr(each, "ndim", 0) == 2 for each in side):
+        hint = "give the scores as predictions and the ids as document_ids"
+        raise ValueError(f"{argument}: holds two matrices, as of scores and of ids; {hint}")
+    query, row = next(iter(side.items() if isinstance(side, Mapping) else enumerate(side)), (None, None))
+    place = f"{argument}: query {shown(query)}"
+    if isinstance(row, str):
+        hint = "; for the lines of a file, give its path" if any(map(str.isspace, row)) else ""
+        raise ValueError(f"{place}: is the text {shown(row)}, not documents; {SINGLE}{hint}")
+    if isinstance(row, Real) and isinstance(side, Mapping):
+        raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
+    if isinstance(row, Mapping):
+        known = {plain_name(name) for name in row if isinstance(name, str)}
+        if len(known) > 1 and not known.isdisjoint(ID_FIELDS) and not known.isdisjoint(sum(VALUE_FIELDS.values(), ())):
+            raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
+    if isinstance(row, (list, tuple)) and len(row) == 3 and all(id_kind(type(each)) for each in row[:2]):
+        has_text = any(isinstance(each, str) for each in row[:2])
+        if isinstance(row[2], Real) and (has_text or (are_ids and not isinstance(row[2], int))):
+            raise ValueError(
+                f"{argument}: holds rows such as {shown(row)} in place of the documents of each query; give a table "
+                'with names of columns, such as pd.DataFrame(rows, columns=["query_id", "document_id", "score"])'
+            )
+
+
+def refuse_pairs_of_ids(ranked: list[Any], relevant: list[Any]) -> None:
+    """Raise an error for rows of a user and an item as text, in tuples: each would be a query of two documents."""
+    if not all(isinstance(row, tuple) and len(row) == 2 for side in (ranked, relevant) for row in side):
+        return
+    users, items = ({row[at] for side in (ranked, relevant) for row in side} for at in (0, 1))
+    if users.isdisjoint(items) and len({user for user, _ in ranked}) < len(ranked):
+        raise _rows_of_pairs()
 
 
 def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> None:
@@ -61,10 +117,15 @@ def _refuse_pairs(rows: NDArray[np.float64], others: NDArray[np.float64]) -> Non
     if len(users) == len(rows) or not np.array_equal(users, other_users):
         return
     if _are_distinct(rows) and _are_distinct(others):
-        raise ValueError(
-            "both sides hold rows of a user and an item, and each would be a query of two documents; give "
-            "{user: [items]}, best first, as predictions and {user: {items}} as references"
-        )
+        raise _rows_of_pairs()
+
+
+def _rows_of_pairs() -> ValueError:
+    """Return the error for rows of a user and an item."""
+    return ValueError(
+        "both sides hold rows of a user and an item, and each would be a query of two documents; give "
+        "{user: [items]}, best first, as predictions and {user: {items}} as references"
+    )
 
 
 def _refuse_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:

@@ -110,6 +110,11 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Id
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
         hint = "first join tables with different rows by query and document, with an outer join (docs/inputs.md)"
+        sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist() if queries.rows < len(score.values) else []
+        if all(isinstance(each, int) for each in sizes) and len(score.values) in (sum(sizes), max(sizes, default=0)):
+            hint = (
+                "for sizes of groups give numpy.repeat(range(len(sizes)), sizes), for their ends numpy.diff(ends) first"
+            )
         raise ValueError(
             "with query_ids, all columns must be flat and have the same length, one row per document; got "
             f"{lengths} rows; {hint}"

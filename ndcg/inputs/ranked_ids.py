@@ -15,6 +15,7 @@ import pyarrow as pa
 from ..measure.messages import shown
 from .exclusion import IdMapping
 from .ids import check_ids, id_kind, types_of_no_ids
+from .ids_as_values import refuse_pairs_of_ids
 from .sources import ARROW, plain
 
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
@@ -47,6 +48,7 @@ def by_ranked_ids(
     if "other" in kinds or ("mapping" not in kinds and kinds - {None} != {"text"}):
         return None
     ranked, relevant = _ranked_rows(predictions), _ranked_rows(references)
+    refuse_pairs_of_ids(ranked, relevant)
     check_queries_equal(len(ranked), len(relevant))
     sides = (
         {query: _by_id("predictions", query, row, BY_RANK[score_order]) for query, row in enumerate(ranked)},

@@ -21,7 +21,7 @@ from .exclusion import by_position
 from .formats import together, with_ids
 from .hashes import Columns
 from .ids import check_ids
-from .ids_as_values import refuse_ids_as_values
+from .ids_as_values import refuse_ids_as_values, refuse_other_rows
 from .joins import join_by_id, join_rows, refuse_open_ties
 from .ranked_ids import by_ranked_ids, check_queries_equal, with_ids_by_query
 from .rankings import Rankings, to_arrow
@@ -141,14 +141,23 @@ def _join(inputs: Inputs, **how: Any) -> Rankings:
     predictions, references, query_ids, document_ids, exclude = inputs.rankings.values()
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
-            raise ValueError(f"{argument} are missing; give predictions and references together")
+            in_order = 'give ranks as predictions, with score_order="ascending"'
+            hint = f"; if the references are in rank order, {in_order}" if argument == "predictions" else ""
+            raise ValueError(f"{argument} are missing; give predictions and references together{hint}")
+    if query_ids is None:
+        for argument, side, other in (
+            ("predictions", predictions, references),
+            ("references", references, predictions),
+        ):
+            if not isinstance(side, Columns):
+                refuse_other_rows(argument, side, isinstance(other, (Mapping, Columns)))
     if query_ids is None and exclude is None and _are_columns(predictions, references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     if query_ids is None and (ranked := by_ranked_ids(predictions, references, how["score_order"])) is not None:
         exclude = None if exclude is None else by_position(exclude, len(predictions))
         return join_by_id(*ranked, exclude, **how)._replace(query_ids=None)
     predictions, references = with_ids_by_query(predictions, references, how["score_order"])
-    by_id = _are_by_id(predictions, references)
+    by_id = _are_by_id(predictions, references, query_ids)
     if query_ids is not None and by_id:
         raise ValueError("query_ids are for flat predictions and references; a mapping or a file has ids of its own")
     if document_ids is not None and query_ids is None:
@@ -169,7 +178,7 @@ def _are_columns(predictions: Any, references: Any) -> bool:
     )
 
 
-def _are_by_id(predictions: Any, references: Any) -> bool:
+def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
     """Return whether predictions and references are mappings or files."""
     for argument, side in (("predictions", predictions), ("references", references)):
         if isinstance(side, Mapping):
@@ -181,6 +190,8 @@ def _are_by_id(predictions: Any, references: Any) -> bool:
             for each, side in zip(by_id, (predictions, references), strict=True)
         ]
         hint = ", or query_ids, the query of each list" * by_id[1]
+        if query_ids is not None:
+            hint = "; give each of two tables as its argument, predictions=run, references=qrels, without data"
         raise ValueError(f"predictions are {kinds[0]} and references {kinds[1]}; give both in the same way{hint}")
     return by_id[0]
 

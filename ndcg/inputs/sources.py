@@ -171,7 +171,9 @@ def converted(values: Any) -> Any:
 
 
 def _from_torch(tensor: Any) -> Any:
-    """Return a PyTorch tensor as a NumPy array, copied from the accelerator."""
+    """Return a PyTorch tensor as a NumPy array, copied from the accelerator; a nested one as a list of tensors."""
+    if tensor.is_nested:
+        return list(tensor.unbind())
     if not tensor.dtype.is_floating_point or str(tensor.dtype) in ("torch.float16", "torch.float32", "torch.float64"):
         return tensor.numpy(force=True)
     widened, like = tensor.float().numpy(force=True).view(Widened), tensor.new_empty(0)

@@ -109,6 +109,7 @@ def _no_columns(missing: Possible, names: Sequence[Any], there: str) -> str:
         problems.append(f"holds the {' or the '.join(held)}; {name_them}")
     near = [nearest(these[0], [name for name in names if isinstance(name, str)]) for these in missing.values()]
     hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
+    hint += "; if each row is one relevant document, add a column of 1" if "relevance" in held else ""
     has = f"has {brief(map(shown, names), ', ')}" if names else "has none"
     return f"no column {' and none '.join(problems)}; {there} {has}{hint}"
 

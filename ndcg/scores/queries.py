@@ -270,6 +270,8 @@ def from_file(argument: str, side: Any, score_order: str = "descending", qrels_f
             return read_groups(os.fspath(side), qrels_file)
         return read_columns(os.path.expanduser(side), kind, score_order=score_order)
     except FileError as error:
+        if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
+            raise ValueError(f"{argument}: is JSON as text; give json.loads of it, or the path of a file") from None
         error.argument = f"{argument}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"

@@ -6,6 +6,7 @@ import warnings
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -233,3 +234,99 @@ def test_names_of_queries_are_in_both_files_or_in_neither(tmp_path: Path) -> Non
     path.write_text(lines[1])
     with pytest.raises(ValueError, match=r"^predictions: the file names no queries, which the other side does; name"):
         compute(predictions=path, references=QRELS)
+
+
+SINGLE = "for a single query, wrap it in a list"
+ROWS = (
+    "in place of the documents of each query; give a table with names of columns, such as pd.DataFrame(rows, columns="
+)
+HIT = {"id": "d2", "score": 0.9}
+# predictions, references, and the beginning of the error
+OTHERS: dict[str, tuple[Any, Any, str]] = {
+    "scores of one query": (
+        RUN["q1"],
+        QRELS["q1"],
+        f"predictions: query 'd2': is the number 0.9, not documents; {SINGLE}",
+    ),
+    "ids of one query": (["d2", "d1"], [{"d1"}], f"predictions: query 0: is the text 'd2', not documents; {SINGLE}"),
+    "judgments of one query": (
+        [["d2"]],
+        {"d1": 3},
+        f"references: query 'd1': is the number 3, not documents; {SINGLE}",
+    ),
+    "hits of one query": (
+        [HIT],
+        [{"d1"}],
+        f"predictions: query 0: is the hit {HIT}; give a list of hits for each query",
+    ),
+    "a hit for each query": ({"q1": HIT}, QRELS, f"predictions: query 'q1': is the hit {HIT}; give a list of hits for"),
+    "two matrices": (
+        (np.ones((2, 3)), np.ones((2, 3), int)),
+        [{1}, {2}],
+        "predictions: holds two matrices, as of scores and of ids; give the scores as predictions and the ids as",
+    ),
+    "rows of text": (
+        [("q1", "d2", 0.9)],
+        [("q1", "d1", 3)],
+        f"predictions: holds rows such as ('q1', 'd2', 0.9) {ROWS}",
+    ),
+    "rows beside mappings": ([(1, 2, 0.9)], {1: {2: 3}}, f"predictions: holds rows such as (1, 2, 0.9) {ROWS}"),
+    "rows of two ids": (
+        [("q1", "d2"), ("q1", "d1"), ("q2", "d4")],
+        [("q1", "d1"), ("q1", "d9"), ("q2", "d4")],
+        "both sides hold rows of a user and an item, and each would be a query of two documents; give {user: [items]}",
+    ),
+    "an open file": (StringIO("q1 Q0 d2 1 0.9 t"), QRELS, "predictions: is an open file (StringIO); give its path"),
+    "lines of a file": (
+        ["q1 Q0 d2 1 0.9 t"],
+        QRELS,
+        f"predictions: query 0: is the text 'q1 Q0 d2 1 0.9 t', not documents; {SINGLE}; for the lines of a file, give",
+    ),
+    "JSON as text": (
+        json.dumps(RUN),
+        QRELS,
+        "predictions: is JSON as text; give json.loads of it, or the path of a file",
+    ),
+    "relevances alone": (
+        None,
+        [[3, 2, 0]],
+        "predictions are missing; give predictions and references together; if the references are in rank order, give "
+        'ranks as predictions, with score_order="ascending"',
+    ),
+    "a frame of users and items": (
+        pl.DataFrame({"a": [0.9], "b": [0.1]}),
+        [[1, 0]],
+        "predictions: no column holds the query or the document or the score; name them query_id and document_id and "
+        "score, or as docs/inputs.md says; the table has 'a', 'b'; or name the columns by query_ids= and "
+        "document_ids=; if each row is a query, give its column of lists, or an array",
+    ),
+    "clicks": (
+        RUN,
+        pa.table({"user_id": ["q1"], "item_id": ["d1"], "time": [7]}),
+        "references: no column holds the relevance; name it relevance, or as docs/inputs.md says; the table has "
+        "'user_id', 'item_id', 'time'; if each row is one relevant document, add a column of 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_no_ranking_is_refused_with_the_call_that_is_meant(name: str) -> None:
+    predictions, references, message = OTHERS[name]
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - each message is above
+        compute(predictions=predictions, references=references)
+    assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize("group", [[3, 1], [3, 4], [0, 3, 4]])
+def test_sizes_and_ends_of_groups_are_refused_with_the_ids_that_are_meant(group: list[int]) -> None:
+    with pytest.raises(
+        ValueError, match=r"query_ids \d rows; for sizes of groups give numpy\.repeat\(range\(len\(sizes\)\), "
+    ):
+        compute(predictions=[0.1, 0.2, 0.3, 0.4], references=[1, 0, 1, 0], query_ids=group)
+
+
+def test_a_table_beside_columns_is_refused_with_both_as_tables() -> None:
+    run, qrels = columns(RUN, "score"), columns(QRELS, "relevance")
+    with pytest.raises(ValueError, match=r"predictions=run, references=qrels, without data$"):
+        compute(data=run, predictions="score", references=qrels, query_ids="qid", document_ids="docno")
+    assert compute(predictions=run, references=qrels, query_ids="qid", document_ids="docno", k=10) == EXPECTED

@@ -110,7 +110,7 @@ def test_reports_and_comparisons_take_ids(ndcg: Metric) -> None:
 TWICE = "already; give it once for a query"
 NO_ID = "an id must be text or an integer; got {}; if one argument has text, sets or mappings, both must be ids: "
 NO_ID += "predictions best first, or {{id: score}}"
-NO_LIST = "must be a list of ids, a set or a mapping; got 'd1'"
+NO_LIST = "is the text 'd1', not documents; for a single query, wrap it in a list"
 ONE_TYPE = "give ids as all text or all integers, scores and relevances as numbers"
 NO_ORDER = "predictions: query 0: a set has no order; give a list of ids, best first"
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
@@ -165,7 +165,7 @@ FAULTS: dict[str, Fault] = {
         {"qid": ["a", "b"], "label": [0, 1]},
         "predictions: no column holds the document; name it document_id, or as docs/inputs.md says; the table has "
         "'qid', 'score'; or name the columns by query_ids= and document_ids=; if each row is a query, give its column "
-        "of lists",
+        "of lists, or an array",
     ),
     "by query: columns with other names": (
         {"key": ["a", "b"], "score": [2, 1]},
@@ -193,7 +193,7 @@ FAULTS: dict[str, Fault] = {
         {"q": {"d1": 1}},
         f"predictions: query 'q' is None; give [] if there is no document; {TABLE}",
     ),
-    "by query: one id": ({"q": "d1"}, {"q": {"d1": 1}}, f"predictions: query 'q': {NO_LIST}; {TABLE}"),
+    "by query: one id": ({"q": "d1"}, {"q": {"d1": 1}}, f"predictions: query 'q': {NO_LIST}"),
     "by query: no id of a query": (
         {None: ["d1"]},
         {"q": {"d1": 1}},

@@ -175,7 +175,8 @@ FAULTS: dict[str, Fault] = {
     "no predictions": (
         GOOD,
         {"predictions": None},
-        "predictions are missing; give predictions and references together",
+        "predictions are missing; give predictions and references together; if the references are in rank order, give "
+        'ranks as predictions, with score_order="ascending"',
     ),
     "no query": (with_column("user", ["a", None, "b"]), {}, "query_ids: row 1 is None; give each row an id"),
     "no query of integers": (with_column("user", [1, None, 2]), {}, "query_ids: row 1 is None; give each row an id"),
