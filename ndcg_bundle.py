@@ -4080,6 +4080,7 @@ CONTAINERS = (list, tuple, Mapping)
 QUERY_FIELDS = (*ID_NAMES["query"], "id", "_id", "question")  # of an object with the hits of a query
 # the lists of hits, and the lists of ids and of their values, of a query
 LISTS = ("hits", "matches", "points", "results", "response", "docs", "ctxs", "retrieved", "ratings")
+ANSWERS = ("responses", "results", "requests")  # lists of the answers to several queries
 IDS = ("ids", "doc_ids", "docids", "document_ids", "item_ids", "items", "recommendations")
 IDS_OF = {
     "run": ("retrieved_ids", "retrieved_doc_ids", *IDS),
@@ -4145,6 +4146,27 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
     value = _path(first, names)
     ids = _fields(row, document, ID_FIELDS, "id")
     return Hits(ids, None if value is None else _fields(row, value, names, "score"), document == ("index",))
+
+
+def answers_in(response: Mapping[Any, Any], kind: str) -> Any:
+    """Return the answers to several queries in a response, as a list; other mappings unchanged.
+
+    >>> answers_in({"took": 3, "responses": [{"hits": {"hits": []}}]}, "run")
+    [{'hits': {'hits': []}}]
+    >>> answers_in({"ids": [["d2"], ["d1", "d3"]], "documents": None}, "run")
+    [{'ids': ['d2']}, {'ids': ['d1', 'd3']}]
+    """
+    for name in ANSWERS:
+        rows = response.get(name)
+        if not isinstance(rows, (list, tuple)) or not rows:
+            continue
+        if all(isinstance(row, Mapping) and _list_in(row, kind) is not row for row in rows):
+            return list(rows)
+    ids = response.get("ids")
+    if kind != "run" or not isinstance(ids, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in ids):
+        return response
+    lists = {name: of for name, of in response.items() if isinstance(of, (list, tuple)) and len(of) == len(ids)}
+    return [{name: of[at] for name, of in lists.items()} for at in range(len(ids))]
 
 
 def query_of(row: Any) -> Any:
@@ -4410,6 +4432,9 @@ class _JsonReader:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
             return
+        if isinstance(value, dict) and (answers := answers_in(value, self.kind)) is not value:
+            yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
+            return
         is_query = self.kind != "exclude" and isinstance(value, (list, dict))
         if is_query and (isinstance(value, list) or hits_of(value, self.kind) is not None):
             found = query_of(value) if isinstance(value, dict) else None
@@ -4479,7 +4504,7 @@ def rankings_in(
         yield keys, objects
         return
     for name, value in objects.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and value:
             yield from rankings_in(value, (*keys, name))
 
 
@@ -6552,7 +6577,7 @@ class Indices(NamedTuple):
 def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
     """Return hits as mappings of ids to values, by query or in the order of the queries; others unchanged."""
     if isinstance(side, Mapping):
-        side = _rows_of_lists(side, kind)
+        side = answers_in(side, kind)
     if not isinstance(side, (list, tuple, Mapping)):
         return side
     rows = list(side.values()) if isinstance(side, Mapping) else side
@@ -6599,15 +6624,6 @@ def _inputs_formats_is_plain(row: Any) -> bool:
 
 def _inputs_formats_is_empty(row: Any) -> bool:
     return row is None or (isinstance(row, (list, tuple, Mapping)) and not row)
-
-
-def _rows_of_lists(side: Mapping[Any, Any], kind: str) -> Any:
-    """Return an answer to several queries, with lists of ids and of scores for each, as a list of answers."""
-    ids = side.get("ids")
-    if kind != "run" or not isinstance(ids, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in ids):
-        return side
-    others = {name: each for name, each in side.items() if isinstance(each, (list, tuple)) and len(each) == len(ids)}
-    return [{name: each[at] for name, each in others.items()} for at in range(len(ids))]
 
 
 # Formats of both sides

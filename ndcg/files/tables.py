@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inputs.hits import Hits, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
+from ..inputs.hits import Hits, answers_in, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
 from ..inputs.ids import NO_ID, id_kind
 from ..inputs.tables import are_columns, chosen_columns, table_records
 from ..measure.messages import brief
@@ -108,6 +108,9 @@ class _JsonReader:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
             return
+        if isinstance(value, dict) and (answers := answers_in(value, self.kind)) is not value:
+            yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
+            return
         is_query = self.kind != "exclude" and isinstance(value, (list, dict))
         if is_query and (isinstance(value, list) or hits_of(value, self.kind) is not None):
             found = query_of(value) if isinstance(value, dict) else None
@@ -177,7 +180,7 @@ def rankings_in(
         yield keys, objects
         return
     for name, value in objects.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and value:
             yield from rankings_in(value, (*keys, name))
 
 

@@ -17,7 +17,7 @@ from ..measure.scoring import in_threads
 from .columns import beyond_2_53, read_flat_column
 from .exclusion import Pairs
 from .hashes import Columns, hashes_of, same_rows
-from .hits import Hits, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
+from .hits import Hits, answers_in, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
 from .ids import id_column, id_kind, read_ids
 from .ranked_ids import check_queries_equal, kind_of_ids
 from .sources import (
@@ -175,7 +175,7 @@ class Indices(NamedTuple):
 def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
     """Return hits as mappings of ids to values, by query or in the order of the queries; others unchanged."""
     if isinstance(side, Mapping):
-        side = _rows_of_lists(side, kind)
+        side = answers_in(side, kind)
     if not isinstance(side, (list, tuple, Mapping)):
         return side
     rows = list(side.values()) if isinstance(side, Mapping) else side
@@ -222,15 +222,6 @@ def _is_plain(row: Any) -> bool:
 
 def _is_empty(row: Any) -> bool:
     return row is None or (isinstance(row, (list, tuple, Mapping)) and not row)
-
-
-def _rows_of_lists(side: Mapping[Any, Any], kind: str) -> Any:
-    """Return an answer to several queries, with lists of ids and of scores for each, as a list of answers."""
-    ids = side.get("ids")
-    if kind != "run" or not isinstance(ids, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in ids):
-        return side
-    others = {name: each for name, each in side.items() if isinstance(each, (list, tuple)) and len(each) == len(ids)}
-    return [{name: each[at] for name, each in others.items()} for at in range(len(ids))]
 
 
 # Formats of both sides

@@ -26,6 +26,7 @@ CONTAINERS = (list, tuple, Mapping)
 QUERY_FIELDS = (*ID_NAMES["query"], "id", "_id", "question")  # of an object with the hits of a query
 # the lists of hits, and the lists of ids and of their values, of a query
 LISTS = ("hits", "matches", "points", "results", "response", "docs", "ctxs", "retrieved", "ratings")
+ANSWERS = ("responses", "results", "requests")  # lists of the answers to several queries
 IDS = ("ids", "doc_ids", "docids", "document_ids", "item_ids", "items", "recommendations")
 IDS_OF = {
     "run": ("retrieved_ids", "retrieved_doc_ids", *IDS),
@@ -79,6 +80,27 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
     value = _path(first, names)
     ids = _fields(row, document, ID_FIELDS, "id")
     return Hits(ids, None if value is None else _fields(row, value, names, "score"), document == ("index",))
+
+
+def answers_in(response: Mapping[Any, Any], kind: str) -> Any:
+    """Return the answers to several queries in a response, as a list; other mappings unchanged.
+
+    >>> answers_in({"took": 3, "responses": [{"hits": {"hits": []}}]}, "run")
+    [{'hits': {'hits': []}}]
+    >>> answers_in({"ids": [["d2"], ["d1", "d3"]], "documents": None}, "run")
+    [{'ids': ['d2']}, {'ids': ['d1', 'd3']}]
+    """
+    for name in ANSWERS:
+        rows = response.get(name)
+        if not isinstance(rows, (list, tuple)) or not rows:
+            continue
+        if all(isinstance(row, Mapping) and _list_in(row, kind) is not row for row in rows):
+            return list(rows)
+    ids = response.get("ids")
+    if kind != "run" or not isinstance(ids, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in ids):
+        return response
+    lists = {name: of for name, of in response.items() if isinstance(of, (list, tuple)) and len(of) == len(ids)}
+    return [{name: of[at] for name, of in lists.items()} for at in range(len(ids))]
 
 
 def query_of(row: Any) -> Any:

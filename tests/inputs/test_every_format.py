@@ -118,6 +118,19 @@ HITS: dict[str, Callable[[Side, str], Any]] = {
     "values within documents": lambda side, value: {
         query: {each: {value: number} for each, number in of.items()} for query, of in side.items()
     },
+    "answers to several queries": lambda side, value: {
+        "took": 3,
+        "responses": [
+            {"query_id": query, "hits": {"hits": [{"_id": each, value: number} for each, number in of.items()]}}
+            for query, of in side.items()
+        ],
+    },
+    "requests of _rank_eval": lambda side, value: {
+        "requests": [
+            {"id": query, "request": {}, "ratings": [{"_id": each, value: number} for each, number in of.items()]}
+            for query, of in side.items()
+        ]
+    },
     "queries in a list": lambda side, value: [
         {"query_id": query, "hits": [{"id": each, value: number} for each, number in of.items()]}
         for query, of in side.items()
@@ -139,6 +152,8 @@ IN_JSON = [
         "lists of ids and scores",
         "values within documents",
         "queries in a list",
+        "answers to several queries",
+        "requests of _rank_eval",
         "a dict of columns",
     )
 ]
@@ -222,6 +237,23 @@ def test_queries_without_names_are_matched_by_position(predictions: str, referen
         else:
             got = compute(predictions=sides[0], references=sides[1], use_aggregator=False)
             assert got == compute(predictions=run, references=rows, use_aggregator=False)
+
+
+def test_answers_of_elasticsearch_and_chroma_are_read_by_position(tmp_path: Path) -> None:
+    chroma = {"ids": [list(of) for of in RUN.values()], "distances": [[0.1] * len(of) for of in RUN.values()]}
+    search = {"responses": [{"hits": {"hits": [{"_id": each} for each in of]}} for of in RUN.values()]}
+    path = tmp_path / "answers.json"
+    for answers in (chroma, search):
+        path.write_text(json.dumps(answers))
+        for predictions in (answers, path):
+            assert compute(predictions=predictions, references=list(QRELS.values()), k=10) == EXPECTED
+
+
+def test_the_details_of_rank_eval_are_read_from_its_file(tmp_path: Path) -> None:
+    details = {q: {"hits": [{"hit": {"_id": each, "_score": s}} for each, s in of.items()]} for q, of in RUN.items()}
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps({"metric_score": 0.4, "details": details, "failures": {}}))
+    assert compute(predictions=path, references=QRELS, k=10) == EXPECTED
 
 
 def test_names_of_queries_are_in_both_files_or_in_neither(tmp_path: Path) -> None:
