@@ -6121,8 +6121,9 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
     if isinstance(row, Real) and isinstance(side, Mapping):
         raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
     if isinstance(row, Mapping):
-        known = {plain_name(name) for name in row if isinstance(name, str)}
-        if len(known) > 1 and not known.isdisjoint(ID_FIELDS) and not known.isdisjoint(sum(VALUE_FIELDS.values(), ())):
+        known = {plain_name(name): each for name, each in row.items() if isinstance(name, str)}
+        has_id = any(id_kind(type(known.get(name))) for name in ID_FIELDS)
+        if has_id and len(known) > 1 and not known.keys().isdisjoint(chain(*VALUE_FIELDS.values())):
             raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
     if isinstance(row, (list, tuple)) and len(row) == 3 and all(id_kind(type(each)) for each in row[:2]):
         has_text = any(isinstance(each, str) for each in row[:2])
