@@ -27,7 +27,7 @@ from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
@@ -4605,7 +4605,7 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
 
 
 def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
-    """Yield the rows of a Parquet or an Arrow file."""
+    """Yield the rows of a Parquet or Arrow file, or of a folder of Parquet files; a row may be the hits of a query."""
     limits = request.limits
     uncompressed, bounded = 0, limits.uncompressed is not None
     if form == "parquet":
@@ -4615,10 +4615,18 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         parquet = arrow_parquet.ParquetFile(file, **how)
         chosen = _chosen_fields(parquet.schema_arrow, request)
         limits.check("rows", parquet.metadata.num_rows)
-        if bounded:  # text that is stored once may belong to many rows, so it is unpacked only once
+        if bounded and chosen:  # text that is stored once may belong to many rows, so it is unpacked only once
             _check_packed(parquet.metadata, chosen, limits)
             parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
         batches = parquet.iter_batches(1 << 16, columns=chosen)
+    elif form == "folder":
+        from pyarrow import dataset as arrow_dataset  # only when it is needed
+
+        folder = arrow_dataset.dataset(file, format="parquet")
+        if not folder.files:
+            raise ValueError("is a folder without files of Parquet; give a file")
+        chosen = _chosen_fields(folder.schema, request)
+        batches = folder.to_batches(columns=chosen)
     elif bounded:
         raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
     else:
@@ -4627,6 +4635,10 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
     for batch in batches:
         batch.validate(full=True)
+        if chosen is None:
+            rows = batch.to_pylist()
+            yield _json_part(list(enumerate(rows)), len(rows), _JsonReader({}, request), len(rows))
+            continue
         cells = [batch[name] for name in chosen]
         if bounded:
             uncompressed += sum(map(_unpacked, cells))
@@ -4635,10 +4647,19 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
 
 
-def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str]:
-    """Return the names of a table's columns of queries, documents and values, if they hold ids and numbers."""
+def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str] | None:
+    """Return the names of a table's columns of queries, documents and values; None if each row has lists of them.
+
+    Raises:
+        ValueError: it lacks a column, or one does not hold ids or numbers.
+    """
     request.limits.check("columns", len(schema.names))
-    fields = [schema.field(at) for at in chosen_columns(schema.names, request.names)]
+    try:
+        fields = [schema.field(at) for at in chosen_columns(schema.names, request.names)]
+    except UnknownColumnError:
+        if request.limits.uncompressed is None and any(pa.types.is_nested(each) for each in schema.types):
+            return None
+        raise
     for field in fields[:2]:
         kind = _value_type(field.type)
         if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
@@ -4757,7 +4778,7 @@ def read_columns(
     request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
     parts: list[FilePart] = []
     # the pool is closed here and not by a generator, because after an error, a generator may be closed in any thread
-    with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
+    with naming_file(path), _opened(path, limits) as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
         rows = 0
         for part in _with_ids(found):
@@ -4894,11 +4915,18 @@ def _repeated(columns: Columns) -> tuple[int, int] | None:
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
+def _opened(path: str, limits: Limits) -> AbstractContextManager[BinaryIO | None]:
+    """Return an open file; None for a folder of files, if there are no limits."""
+    return nullcontext() if os.path.isdir(path) and limits == NO_LIMITS else open(path, "rb")
+
+
 def _file_parts(
-    file: BinaryIO, path: str, request: ReadRequest, pool: ThreadPoolExecutor
+    file: BinaryIO | None, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
     """Detect the format from the first bytes; return what to call a place in the file, and the file's parts."""
     limits = request.limits
+    if file is None:
+        return "row {} (from 0)", from_table("folder", path, request)
     stream, is_packed = unpacked_stream(file, limits)
     for mark, form in TABLES.items():
         if stream.peek(len(mark)) == mark:

@@ -7,7 +7,7 @@
 | CSV, TSV | a header with names of columns that are in `NAMES`; also BEIR's qrels and CSV with semicolons |
 | JSON | `{query: {document: value}}`, a list of records, pandas tables, MTEB's predictions |
 | JSONL | a record or a mapping per line |
-| Parquet, Arrow | a table with these columns |
+| Parquet, Arrow | a table with these columns, or the hits of a query per row; also a folder of Parquet files |
 | LETOR | `relevance qid:query feature:value ... # comment`; its scores are in a file of one a line |
 
 The first bytes and the first line determine the format; the name matters only between CSV and TREC. Each may be
@@ -21,6 +21,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -75,7 +76,7 @@ def read_columns(
     request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
     parts: list[FilePart] = []
     # the pool is closed here and not by a generator, because after an error, a generator may be closed in any thread
-    with naming_file(path), open(path, "rb") as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
+    with naming_file(path), _opened(path, limits) as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
         rows = 0
         for part in _with_ids(found):
@@ -212,11 +213,18 @@ def _repeated(columns: Columns) -> tuple[int, int] | None:
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
+def _opened(path: str, limits: Limits) -> AbstractContextManager[BinaryIO | None]:
+    """Return an open file; None for a folder of files, if there are no limits."""
+    return nullcontext() if os.path.isdir(path) and limits == NO_LIMITS else open(path, "rb")
+
+
 def _file_parts(
-    file: BinaryIO, path: str, request: ReadRequest, pool: ThreadPoolExecutor
+    file: BinaryIO | None, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
     """Detect the format from the first bytes; return what to call a place in the file, and the file's parts."""
     limits = request.limits
+    if file is None:
+        return "row {} (from 0)", from_table("folder", path, request)
     stream, is_packed = unpacked_stream(file, limits)
     for mark, form in TABLES.items():
         if stream.peek(len(mark)) == mark:

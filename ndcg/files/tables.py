@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..inputs.hits import Hits, answers_in, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
 from ..inputs.ids import NO_ID, id_kind
-from ..inputs.tables import are_columns, chosen_columns, table_records
+from ..inputs.tables import UnknownColumnError, are_columns, chosen_columns, table_records
 from ..measure.messages import brief
 from .content import (
     ROWS,
@@ -281,7 +281,7 @@ def _numbers(values: list[Any]) -> pa.DoubleArray:
 
 
 def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
-    """Yield the rows of a Parquet or an Arrow file."""
+    """Yield the rows of a Parquet or Arrow file, or of a folder of Parquet files; a row may be the hits of a query."""
     limits = request.limits
     uncompressed, bounded = 0, limits.uncompressed is not None
     if form == "parquet":
@@ -291,10 +291,18 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         parquet = arrow_parquet.ParquetFile(file, **how)
         chosen = _chosen_fields(parquet.schema_arrow, request)
         limits.check("rows", parquet.metadata.num_rows)
-        if bounded:  # text that is stored once may belong to many rows, so it is unpacked only once
+        if bounded and chosen:  # text that is stored once may belong to many rows, so it is unpacked only once
             _check_packed(parquet.metadata, chosen, limits)
             parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
         batches = parquet.iter_batches(1 << 16, columns=chosen)
+    elif form == "folder":
+        from pyarrow import dataset as arrow_dataset  # only when it is needed
+
+        folder = arrow_dataset.dataset(file, format="parquet")
+        if not folder.files:
+            raise ValueError("is a folder without files of Parquet; give a file")
+        chosen = _chosen_fields(folder.schema, request)
+        batches = folder.to_batches(columns=chosen)
     elif bounded:
         raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
     else:
@@ -303,6 +311,10 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
     for batch in batches:
         batch.validate(full=True)
+        if chosen is None:
+            rows = batch.to_pylist()
+            yield _json_part(list(enumerate(rows)), len(rows), _JsonReader({}, request), len(rows))
+            continue
         cells = [batch[name] for name in chosen]
         if bounded:
             uncompressed += sum(map(_unpacked, cells))
@@ -312,10 +324,19 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
 
 
-def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str]:
-    """Return the names of a table's columns of queries, documents and values, if they hold ids and numbers."""
+def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str] | None:
+    """Return the names of a table's columns of queries, documents and values; None if each row has lists of them.
+
+    Raises:
+        ValueError: it lacks a column, or one does not hold ids or numbers.
+    """
     request.limits.check("columns", len(schema.names))
-    fields = [schema.field(at) for at in chosen_columns(schema.names, request.names)]
+    try:
+        fields = [schema.field(at) for at in chosen_columns(schema.names, request.names)]
+    except UnknownColumnError:
+        if request.limits.uncompressed is None and any(pa.types.is_nested(each) for each in schema.types):
+            return None
+        raise
     for field in fields[:2]:
         kind = _value_type(field.type)
         if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):

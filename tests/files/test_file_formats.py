@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from file_helpers import AS_MAPPING, FORMS, KINDS, QRELS_READ, READERS, RECORDS,
 from file_helpers import filled as filled
 from file_helpers import write as write
 
+from ndcg import Limits, compute
 from ndcg.files import reader
 from ndcg.files.content import VALUE
 
@@ -250,3 +252,39 @@ def test_columns_of_any_name_are_read_by_the_names_given(write: Write, name: str
     assert columns.value.tolist() == [2.5, -1]
     with pytest.raises(ValueError, match=r"no column is called user; the file has 'member', 'film', 'stars'$"):
         reader.read_columns(path, "run", names={"query": "user", "document": "film", "score": "stars"})
+
+
+def test_a_folder_of_parquet_files_is_one_table(tmp_path: Path) -> None:
+    (tmp_path / "_SUCCESS").write_text("")
+    rows = [{"qid": "q1", "docno": "d2", "score": 0.9}, {"qid": "q1", "docno": "d1", "score": 0.8}]
+    for part, records in enumerate((rows[:1], rows[1:])):
+        (tmp_path / f"part-0000{part}.snappy.parquet").write_bytes(as_parquet(pa.Table.from_pylist(records)))
+    assert reader.read_run(tmp_path) == {"q1": {"d2": 0.9, "d1": 0.8}}
+    (tmp_path / "part-00002.parquet").write_bytes(as_parquet(pa.Table.from_pylist([{**rows[0], "docno": "d2"}])))
+    with pytest.raises(ValueError, match=r"row 2 \(from 0\): document 'd2' of query 'q1' is in row 0 \(from 0\)"):
+        reader.read_run(tmp_path)
+    with pytest.raises(OSError, match="Is a directory"):
+        reader.read_run(tmp_path, Limits(rows=9))
+
+
+def test_a_folder_without_parquet_files_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"^{tmp_path}: is a folder without files of Parquet; give a file$"):
+        reader.read_run(tmp_path)
+
+
+LISTS = pa.table({"retrieved_doc_ids": [["d2", "d1"], ["d4"]], "relevant_ids": [["d1", "d9"], ["d4"]]})
+OF_LISTS = {"q1": {"d2": -1, "d1": -2}, "q2": {"d4": -1}}, {"q1": {"d1": 1, "d9": 1}, "q2": {"d4": 1}}
+
+
+@pytest.mark.parametrize("name", ["table.parquet", "table.feather"])
+def test_a_row_of_parquet_or_arrow_may_have_the_ids_of_a_query(write: Write, name: str) -> None:
+    as_file = as_parquet if name.endswith("parquet") else partial(as_arrow, pa.ipc.new_file)
+    unnamed = write(as_file(LISTS), name)
+    assert compute(predictions=unnamed, references=unnamed) == compute(predictions=OF_LISTS[0], references=OF_LISTS[1])
+    named = write(as_file(LISTS.append_column("query_id", pa.array(["q1", "q2"]))), name)
+    assert (reader.read_run(named), reader.read_qrels(named)) == OF_LISTS
+    hits = pa.table({"qid": ["q1"], "hits": [[{"id": "d2", "score": 0.9}, {"id": "d1", "score": 0.8}]]})
+    assert reader.read_run(write(as_file(hits), name)) == {"q1": {"d2": 0.9, "d1": 0.8}}
+    twice = pa.table({"qid": ["q0", "q1"], "ids": [["d3"], ["d2", "d2"]]})
+    with pytest.raises(ValueError, match=r"row 1 \(from 0\): query 'q1', position 1: document 'd2' is in position"):
+        reader.read_run(write(as_file(twice), name))
