@@ -584,7 +584,8 @@ ARGUMENTS = {
     ),
     "by": (
         "the slice of each query (text, an integer or a boolean; None for none), such as its language: queries with "
-        "the same value are also scored as a slice. In the order of the queries, or `{query: value}`."
+        "the same value are also scored as a slice. In the order of the queries, or `{query: value}`; with `data`, the "
+        "name of its column, or of several, whose values are joined."
     ),
 }
 
@@ -7751,6 +7752,18 @@ def read_slices(values: Any) -> Slices:
     return Slices(ordered, code.to_numpy().astype(np.int64))
 
 
+def crossed(columns: Sequence[Any]) -> list[str]:
+    """Return the slices of several columns together.
+
+    >>> crossed([["shoes", "hats"], ["phone", None]])
+    ['shoes, phone', 'hats, (none)']
+    """
+    texts = (
+        np.array([slice_name(value) for value in values], object)[code] for values, code in map(read_slices, columns)
+    )
+    return list(map(", ".join, zip(*texts, strict=False)))
+
+
 def slice_name(value: Value) -> str:
     """Return the value of a slice as tables show it, on one line.
 
@@ -7936,10 +7949,16 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments, with names of columns replaced by the columns of a DataFrame, or of a file for `by`.
 
-    In a column of `sample_weight` or `by`, each row has the value of its query.
+    In a column of `sample_weight` or `by`, each row has the value of its query. `by` may name several columns.
     """
     named = {name: value for name, value in arguments.items() if name != "exclude"}
+    by_names = _several_names(named["by"]) if data is not None else {}
+    if by_names:
+        del named["by"]
+        named |= by_names
     columns = dict(zip(named, named_columns(data, **named), strict=True))
+    if by_names:
+        columns["by"] = crossed([columns.pop(name) for name in by_names])
     if (query_ids := columns["query_ids"]) is not None:
         for name, of_queries in _BY_QUERY.items():
             if columns[name] is not arguments[name]:
@@ -7948,6 +7967,13 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         qrels_file = arguments["references"] if _is_path(arguments["references"]) else None
         columns["by"] = from_file("by", columns["by"], qrels_file=qrels_file)
     return {**columns, "exclude": _excluded_pairs(arguments["exclude"], arguments)}
+
+
+def _several_names(by: Any) -> dict[str, str]:
+    """Return the names of several columns of slices by their places; none for the values of queries."""
+    if not isinstance(by, (list, tuple)) or not 1 < len(by) == len(set(map(str, by))) < 9:
+        return {}
+    return {f"by[{at}]": name for at, name in enumerate(by)} if all(isinstance(name, str) for name in by) else {}
 
 
 def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:

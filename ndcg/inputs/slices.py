@@ -1,6 +1,6 @@
 """Slices: the queries with the same value of `by`, such as a language, a segment or a length."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,6 +49,18 @@ def read_slices(values: Any) -> Slices:
     ordered = sorted(each for each in distinct if each is not None) + [None] * (None in distinct)
     code = pc.index_in(column, value_set=pa.array(ordered, column.type))
     return Slices(ordered, code.to_numpy().astype(np.int64))
+
+
+def crossed(columns: Sequence[Any]) -> list[str]:
+    """Return the slices of several columns together.
+
+    >>> crossed([["shoes", "hats"], ["phone", None]])
+    ['shoes, phone', 'hats, (none)']
+    """
+    texts = (
+        np.array([slice_name(value) for value in values], object)[code] for values, code in map(read_slices, columns)
+    )
+    return list(map(", ".join, zip(*texts, strict=False)))
 
 
 def slice_name(value: Value) -> str:

@@ -211,7 +211,8 @@ ARGUMENTS = {
     ),
     "by": (
         "the slice of each query (text, an integer or a boolean; None for none), such as its language: queries with "
-        "the same value are also scored as a slice. In the order of the queries, or `{query: value}`."
+        "the same value are also scored as a slice. In the order of the queries, or `{query: value}`; with `data`, the "
+        "name of its column, or of several, whose values are joined."
     ),
 }
 

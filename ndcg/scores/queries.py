@@ -24,7 +24,7 @@ from ..inputs.hashes import Columns
 from ..inputs.ids import encode_ids
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read, refuse_same_column
-from ..inputs.slices import Slices, read_slices
+from ..inputs.slices import Slices, crossed, read_slices
 from ..inputs.sources import is_sparse, named_columns, plain_in_order, settled
 from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Options, is_real
@@ -170,10 +170,16 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments, with names of columns replaced by the columns of a DataFrame, or of a file for `by`.
 
-    In a column of `sample_weight` or `by`, each row has the value of its query.
+    In a column of `sample_weight` or `by`, each row has the value of its query. `by` may name several columns.
     """
     named = {name: value for name, value in arguments.items() if name != "exclude"}
+    by_names = _several_names(named["by"]) if data is not None else {}
+    if by_names:
+        del named["by"]
+        named |= by_names
     columns = dict(zip(named, named_columns(data, **named), strict=True))
+    if by_names:
+        columns["by"] = crossed([columns.pop(name) for name in by_names])
     if (query_ids := columns["query_ids"]) is not None:
         for name, of_queries in _BY_QUERY.items():
             if columns[name] is not arguments[name]:
@@ -182,6 +188,13 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
         qrels_file = arguments["references"] if _is_path(arguments["references"]) else None
         columns["by"] = from_file("by", columns["by"], qrels_file=qrels_file)
     return {**columns, "exclude": _excluded_pairs(arguments["exclude"], arguments)}
+
+
+def _several_names(by: Any) -> dict[str, str]:
+    """Return the names of several columns of slices by their places; none for the values of queries."""
+    if not isinstance(by, (list, tuple)) or not 1 < len(by) == len(set(map(str, by))) < 9:
+        return {}
+    return {f"by[{at}]": name for at, name in enumerate(by)} if all(isinstance(name, str) for name in by) else {}
 
 
 def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:

@@ -337,6 +337,11 @@ FAULTS: dict[str, tuple[dict[str, Any], Any, str]] = {
         "group",
         "by: data has no column 'group'; it has 'user', 'score', 'label'",
     ),
+    "one of two columns": (
+        {"data": {**GOOD, "group": ["x", "x", "y"]}, **BY_USER},
+        ["group", "device"],
+        "by[1]: data has no column 'device'; it has 'user', 'score', 'label', 'group'",
+    ),
     "two slices for a query": (
         {"data": {**GOOD, "group": ["x", "y", "x"]}, **BY_USER},
         "group",
@@ -358,6 +363,15 @@ FAULTS: dict[str, tuple[dict[str, Any], Any, str]] = {
         f"{TYPES} float; {OTHERS}",
     ),
 }
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_slices_may_be_of_two_columns(ndcg: Metric, tmp_path: Path, frame: str) -> None:
+    table = pa.table({**GOOD, "group": ["shoes", "shoes", "hats"], "device": [7, 7, None]})
+    report = ndcg.report(data=FRAMES[frame](table, tmp_path), **BY_USER, by=["group", "device"])
+    assert list(report.slices) == ["hats, (none)", "shoes, 7"]
+    of_rows = {"data": FRAMES[frame](pa.table({"s": [[0.9]], "r": [[1]], "a": ["x"], "b": ["y"]}), tmp_path)}
+    assert list(ndcg.report(**of_rows, predictions="s", references="r", by=("a", "b")).slices) == ["x, y"]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
