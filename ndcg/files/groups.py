@@ -70,11 +70,14 @@ def _chosen(
     """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
     own = next((each for name in names for each in table.column_names if plain_name(each) == name), None)
     others = [name for name in table.column_names if name != own]
-    has = f"has the columns {brief(map(shown, table.column_names), ', ')}" if own else "has no column of queries"
-    if own and column is None and len(others) != 1:
+    if own is None:
+        problem = "" if file else f", and there is no file {shown(by)}"
+        raise ValueError(f"has no column of queries{problem}; name it {names[0]}")
+    has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
+    if column is None and len(others) != 1:
         raise ValueError(f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}")
     column = column or next(iter(others), "")
-    if own is None or column not in others:
+    if column not in others:
         problem = f"but not {shown(column)}" if file else f"but not {shown(by)}, and there is no such file"
         raise ValueError(f"{has}, {problem}")
     return table[own].cast(pa.string()), table[column]

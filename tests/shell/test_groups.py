@@ -90,6 +90,8 @@ def test_a_table_without_the_name_of_a_column_is_answered_with_an_example(call: 
         "": "slices: holds no slices",
         "qid,y\nq0,en\nq0,de": "slices: row 1 (from 0): query 'q0' is in slice 'de', but in 'en' before; give each "
         "query one slice",
+        "[]": "slices: has no column of queries; name it query_id",
+        '[{"topics": "q0", "y": "en"}]': "slices: has no column of queries; name it query_id",
         '{"q0": "en"}': "slices: maps queries to slices, so it has no column 'y'; give slices",
     }.items(),
 )
