@@ -324,7 +324,7 @@ def _join_columns(
     retrieved = np.zeros(len(qrels.query), bool)
     retrieved[second] = True
     order, until = grouped(run.query, len(qrels.query_ids))
-    if by_docid:
+    if by_docid and not run.are_rows:  # rows without ids of documents keep their order
         score = in_dtype(run.value, score_dtype)
         order = _sort_ties(order, run.query, score, lambda tied: ordinals(run.document.take(pa.array(tied))))
     # for each query, the documents of the run come first, then those that are missing from it

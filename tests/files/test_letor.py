@@ -57,6 +57,13 @@ def test_a_row_without_a_score_was_not_retrieved(write: Write) -> None:
         assert compute(predictions=scores, references=path, **how) == compute(predictions=run, references=LABELS, **how)
 
 
+def test_rows_without_ids_keep_their_order_where_ids_would_break_ties(write: Write) -> None:
+    path = write("".join(f"{row == 10:d} qid:1\n" for row in range(12)), "train.letor")
+    found = compute(predictions=[0.5] * 12, references=path, ties="docid")
+    assert found == compute(predictions=[0.5] * 12, references=path, ties="last")
+    assert found["nDCG"] == pytest.approx(1 / np.log2(3))  # row 11 is first, as with lists, then row 10
+
+
 def test_rows_of_many_chunks_are_counted_together(write: Write) -> None:
     rows = np.random.default_rng(4).integers(0, 4, 40_000)
     path = write("".join(f"{label} qid:{row % 100} 1:0.25 2:-1e-3 # {'x' * 30}\n" for row, label in enumerate(rows)))
