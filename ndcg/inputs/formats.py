@@ -180,14 +180,17 @@ def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
         return side
     rows = list(side.values()) if isinstance(side, Mapping) else side
     first = next((row for row in rows if not _is_empty(row)), None)
-    if first is None or _is_plain(first) or hits_of(first, kind, ascending) is None:
+    if first is None or _is_plain(first):
         return side
     queries: Any = list(side) if isinstance(side, Mapping) else [query_of(row) for row in rows]
     are_named = isinstance(side, Mapping) or all(map(id_kind, map(type, queries)))
-    found, contradicting, are_indices = [], None, False
+    found: list[Any] = []
+    contradicting, are_indices = None, False
     for query, row in zip(queries if are_named else count(), rows, strict=False):
         try:
             hits = Hits(()) if _is_empty(row) else hits_of(row, kind, ascending)
+            if hits is None and not any(found):
+                return side
             if hits is None:
                 raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
             found.append(scores_by_id(hits, ascending) if kind == "run" else relevances_by_id(hits))

@@ -1,6 +1,8 @@
 """Every format from every source: tables, records, hits and ranked ids score as the mappings that they hold."""
 
 import json
+import math
+import re
 import sqlite3
 import warnings
 from collections import namedtuple
@@ -362,3 +364,26 @@ def test_a_table_beside_columns_is_refused_with_both_as_tables() -> None:
     with pytest.raises(ValueError, match=r"predictions=run, references=qrels, without data$"):
         compute(data=run, predictions="score", references=qrels, query_ids="qid", document_ids="docno")
     assert compute(predictions=run, references=qrels, query_ids="qid", document_ids="docno", k=10) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("hit", "problem"),
+    [({"score": 0.7}, "has no id (the first has id)"), ({"id": "d3"}, "has no score (the first has score)")],
+)
+def test_a_hit_that_lacks_something_is_named_with_its_query(hit: Any, problem: str) -> None:
+    hits = [{"id": "d1", "score": 0.9}, hit]
+    for predictions, references, query in ({"q1": hits}, QRELS, "'q1'"), ([hits], [{"d1"}], "0"):
+        with pytest.raises(
+            ValueError, match=rf"^predictions: query {query}, position 1: the hit {re.escape(problem)}$"
+        ):
+            compute(predictions=predictions, references=references)
+
+
+@pytest.mark.parametrize("order", ["descending", "ascending"])
+def test_integers_beyond_2_53_keep_their_order_where_scores_are_missing(order: str) -> None:
+    score = [2**53 + 1, 2**53, None, 2**53 + 2, None]
+    table = {"qid": ["q"] * 5, "docno": list("abcde"), "score": pa.array(score, pa.int64())}
+    found = compute(predictions=pa.table(table), references={"q": {"a": 1, "c": 1}}, score_order=order)
+    ranked = {"q": dict(zip("abd", (1, 0, 2), strict=True))}
+    assert found == compute(predictions=ranked, references={"q": {"a": 1, "c": 1}}, score_order=order)
+    assert found["nDCG"] == pytest.approx((1 / math.log2(3)) / (1 + 1 / math.log2(3)))
