@@ -6590,7 +6590,9 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
         ids = f"document {shown(document[row].as_py())} of query {shown(query.distinct[int(query.codes[row])].as_py())}"
         raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; give it once for a query")
     if kind == "qrels":  # a query without judgments counts
-        return side if column.present is None else side.only(column.present)
+        rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
+        side = side if column.present is None else side.only(column.present)
+        return side._replace(place=lambda row: f"row {rows[row]}")
     return _of_present(side, column.present)  # after an outer join, a document without a score was not retrieved
 
 
@@ -7899,7 +7901,7 @@ def counted_parts(
     before, bar = 0, None
     unmatched: set[str] = set()
     with ExitStack() as until_done:
-        inputs = from_files(inputs, options.score_order)
+        inputs = from_files(inputs, options.score_order).settled(options.score_order)
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
             if before and bar is None:
@@ -7920,7 +7922,7 @@ def counted_parts(
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
-    """Raise an error for the first line of a file with a negative relevance, unless the options allow it."""
+    """Raise an error for the first row of a file or table with a negative relevance, unless the options allow it."""
     if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
         return
     negative = references.value < 0

@@ -159,7 +159,9 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
         ids = f"document {shown(document[row].as_py())} of query {shown(query.distinct[int(query.codes[row])].as_py())}"
         raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; give it once for a query")
     if kind == "qrels":  # a query without judgments counts
-        return side if column.present is None else side.only(column.present)
+        rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
+        side = side if column.present is None else side.only(column.present)
+        return side._replace(place=lambda row: f"row {rows[row]}")
     return _of_present(side, column.present)  # after an outer join, a document without a score was not retrieved
 
 

@@ -114,7 +114,7 @@ def counted_parts(
     before, bar = 0, None
     unmatched: set[str] = set()
     with ExitStack() as until_done:
-        inputs = from_files(inputs, options.score_order)
+        inputs = from_files(inputs, options.score_order).settled(options.score_order)
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
             if before and bar is None:
@@ -135,7 +135,7 @@ def counted_parts(
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
-    """Raise an error for the first line of a file with a negative relevance, unless the options allow it."""
+    """Raise an error for the first row of a file or table with a negative relevance, unless the options allow it."""
     if not isinstance(references, Columns) or references.place is None or options.negative_relevance != "raise":
         return
     negative = references.value < 0

@@ -387,3 +387,12 @@ def test_integers_beyond_2_53_keep_their_order_where_scores_are_missing(order: s
     ranked = {"q": dict(zip("abd", (1, 0, 2), strict=True))}
     assert found == compute(predictions=ranked, references={"q": {"a": 1, "c": 1}}, score_order=order)
     assert found["nDCG"] == pytest.approx((1 / math.log2(3)) / (1 + 1 / math.log2(3)))
+
+
+@pytest.mark.parametrize("name", [*TABLES, "dicts"])
+def test_a_negative_relevance_of_a_table_is_named_by_its_row(name: str) -> None:
+    qrels = {**TABLES, **RECORDS}[name]({"q1": {"d1": 3, "d2": -2}}, "relevance")
+    with pytest.raises(
+        ValueError, match=r"^references: row 1: query 'q1', document 'd2': the relevance -2 is negative"
+    ):
+        compute(predictions=RUN, references=qrels)
