@@ -2,6 +2,7 @@
 import csv
 import datetime
 import difflib
+import errno
 import hashlib
 import html
 import inspect
@@ -373,11 +374,7 @@ def empty_text(zero_division: float | str) -> str:
 
 
 def convention_notes() -> str:
-    """Return a Markdown list with the meaning and the quirks of each convention.
-
-    >>> print(convention_notes().splitlines()[-1].partition(" are")[0])
-    - `"evidently"`: Users without relevant items
-    """
+    """Return a Markdown list with the meaning and the quirks of each convention."""
     return "\n".join(
         f'- `"{name}"`: {each.meaning}' + f" {each.quirks}" * bool(each.quirks) for name, each in CONVENTIONS.items()
     )
@@ -591,21 +588,13 @@ ARGUMENTS = {
 
 
 def default_of(name: str) -> Any:
-    """Return the value of an option that is not set.
-
-    >>> default_of("ties"), default_of("log_base"), default_of("k")
-    ('average', 2.0, None)
-    """
+    """Return the value of an option that is not set."""
     option = OPTIONS[name]
     return getattr(CONVENTIONS["sklearn"], name, option.default if option.usual is None else option.usual)
 
 
 def text_of(name: str) -> str:
-    """Return the description of an argument or an option.
-
-    >>> text_of("negative_relevance")
-    'how to treat a negative relevance: `"raise"` (default, an error), `"clip"` (gain 0), `"keep"` (used as it is).'
-    """
+    """Return the description of an argument or an option."""
     if name in ARGUMENTS:
         return ARGUMENTS[name]
     option = OPTIONS[name]
@@ -680,11 +669,7 @@ def in_words_of(names: Mapping[str, str], problem: str, setting: str = "{}={}") 
 
 
 def visible(text: str) -> str:
-    r"""Return text with nonprinting characters escaped, so that no id can move a terminal's cursor.
-
-    >>> visible("naïve"), visible("a\x1b[31m\n")
-    ('naïve', 'a\\x1b[31m\\n')
-    """
+    """Return text with nonprinting characters escaped, so that no id can move a terminal's cursor."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
@@ -1145,11 +1130,7 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
 
 
 def in_threads(work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None) -> list[Output]:
-    """Return the result of a function for each item, computed in as many threads as the process may use.
-
-    >>> in_threads(pow, [2, 3], [3, 2])
-    [8, 9]
-    """
+    """Return the result of a function for each item, computed in as many threads as the process may use."""
     if len(over[0]) < 2 or threads == 1:
         return list(map(work, *over))
     with ThreadPoolExecutor(threads or _threads()) as pool:
@@ -1177,12 +1158,6 @@ def check_queries(
     """Raise the error of ``measure_queries`` for documents that are invalid whatever else their query contains.
 
     By default, these are the documents that no combination of options could score.
-
-    >>> try:
-    ...     check_queries(np.array([[1.0]]), np.array([[np.nan]]))
-    ... except InvalidRankingError as error:
-    ...     print(error)
-    score: query 0, position 0: nan is not a score; None or -inf marks one not retrieved
     """
     for read in _blocks(relevance, score, offsets, judged, retrieved):
         block = read()
@@ -2180,13 +2155,13 @@ def p_text(value: float) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def cell_text(value: Any, places: int = 4, sign: str = "") -> str:
+def cell_text(value: Any, places: int = 4) -> str:
     """Return the cell of a number or an id; an id may also be a number.
 
     >>> cell_text("q7"), cell_text(7), cell_text(0.5, 2), cell_text(None)
     ('q7', '7', '0.50', '–')
     """
-    return number_text(value, places, sign) if value is None or isinstance(value, float) else str(value)
+    return number_text(value, places) if value is None or isinstance(value, float) else str(value)
 
 
 def letter_text(index: int) -> str:
@@ -2222,38 +2197,15 @@ def markdown_text(text: str) -> str:
 Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
 
 # The first name that is present is used. Ids come before columns that may be text, judgments before possible scores.
+# fmt: off
 ID_NAMES = {
     "query": (
-        "query_id",
-        "qid",
-        "topic_id",
-        "user_id",
-        "userid",
-        "customer_id",
-        "session_id",
-        "query",
-        "topic",
-        "user",
+        "query_id", "qid", "topic_id", "user_id", "userid", "customer_id", "session_id", "query", "topic", "user",
         "uid",
     ),
     "document": (
-        "document_id",
-        "docid",
-        "doc_id",
-        "docno",
-        "corpus_id",
-        "pid",
-        "passage_id",
-        "chunk_id",
-        "article_id",
-        "item_id",
-        "itemid",
-        "movie_id",
-        "movieid",
-        "product_id",
-        "productid",
-        "document",
-        "item",
+        "document_id", "docid", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
+        "item_id", "itemid", "movie_id", "movieid", "product_id", "productid", "document", "item",
     ),
 }
 LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
@@ -2263,30 +2215,18 @@ NAMES = {
     "qrels": {
         **ID_NAMES,
         "relevance": (
-            "relevance",
-            "rel",
-            "reference",
-            "label",
-            "grade",
-            "judgment",
-            "relevance_label",
-            "rating",
-            "r_ui",
-            "weight",
-            "score",
+            "relevance", "rel", "reference", "label", "grade", "judgment", "relevance_label", "rating", "r_ui",
+            "weight", "score",
         ),
     },
     "exclude": ID_NAMES,
 }
+# fmt: on
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after the names of columns
 
 
 class UnknownColumnError(ValueError):
-    """A table has no column with a known name for something that is needed.
-
-    Attributes:
-        columns: the missing ones of "query", "document", "score" and "relevance".
-    """
+    """A table has no column with a known name for "query", "document", "score" or "relevance"."""
 
     def __init__(self, columns: Sequence[str], problem: str) -> None:
         super().__init__(problem)
@@ -2303,12 +2243,9 @@ def plain_name(name: str) -> str:
 
 
 def possible_names(kind: str, given: Mapping[str, str] | None = None, score_order: str = "descending") -> Possible:
-    """Return the names that the columns of a table may have.
+    """Return the names that the columns of a table may have, some of which are given.
 
-    Args:
-        kind: ``"run"``, ``"qrels"`` or ``"exclude"``.
-        given: the names of some columns.
-        score_order: with ``"ascending"``, ranks and distances are scores.
+    The kind is ``"run"``, ``"qrels"`` or ``"exclude"``. In ascending order, ranks and distances are scores.
     """
     given = given or {}
     names = NAMES[kind] | {column: (plain_name(name),) for column, name in given.items()}
@@ -2335,12 +2272,7 @@ highest is best
 
 
 def chosen_columns(names: Sequence[str], possible: Possible, there: str = "the file") -> list[int]:
-    """Return the indices of the columns of queries, documents and values in a table.
-
-    Raises:
-        UnknownColumnError: the table lacks one.
-        ValueError: two columns have the same name, or ranks or distances are in place of scores.
-    """
+    """Return the indices of the columns of queries, documents and values in a table."""
     known = [plain_name(name) if isinstance(name, str) else "" for name in names]
     chosen = {column: next((each for each in these if each in known), "") for column, these in possible.items()}
     if missing := [column for column, name in chosen.items() if not name]:
@@ -2379,10 +2311,8 @@ def are_columns(names: Iterable[Any], possible: Possible) -> bool:
 def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
     """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
 
-    Args:
-        value: records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
-            has the rows as its data.
-        possible: the names that each column may have; each record must have two.
+    A value is records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
+    has the rows as its data. Each record must have two of the possible names.
     """
     if isinstance(value, Mapping):
         if isinstance(value.get("data"), list):
@@ -2473,8 +2403,7 @@ NO_LIMITS = Limits()
 class FileError(OSError, ValueError):
     """A file cannot be read: an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
 
-    Attributes:
-        argument: the argument that names the file, with a colon; empty in functions that read one file.
+    Its `argument` names the file, with a colon; it is empty in functions that read one file.
 
     >>> print(FileError(21, "Is a directory", "runs"))
     runs: Is a directory
@@ -2493,11 +2422,7 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class SavedResultError(ValueError):
-    """A file contains results of `to_dict`, for one run or several, instead of rankings.
-
-    Attributes:
-        value: the content of the file.
-    """
+    """A file contains results of `to_dict`, for one run or several, instead of rankings."""
 
     def __init__(self, value: dict[str, Any]) -> None:
         super().__init__("is a saved result, which holds no documents; give the file that was scored")
@@ -2505,41 +2430,25 @@ class SavedResultError(ValueError):
 
 
 class ReadRequest(NamedTuple):
-    """How to read a file.
+    """How to read a file."""
 
-    Attributes:
-        kind: the kind of file, as in `read_columns`.
-        names: the possible names of each column of a table.
-        limits: how much the file may contain.
-        score_order: the order of scores.
-    """
-
-    kind: str
-    names: Possible
-    limits: Limits
-    score_order: str = "descending"
+    kind: str  # the kind of file, as in `read_columns`
+    names: Possible  # the possible names of each column of a table
+    limits: Limits  # how much the file may contain
+    score_order: str = "descending"  # the order of scores
 
 
 class FilePart(NamedTuple):
-    """Consecutive rows of a file.
+    """Consecutive rows of a file."""
 
-    Attributes:
-        table: the columns query, document and value.
-        span: the number of lines, rows or records of the file in this part.
-        numbers: the number of each row among these lines, and of the next line; None if every line is a row.
-        problem: the error in the row after these; empty if there is none.
-        notice: what a warning says about these rows; empty if there is none.
-        counted: the ids that the file lacks, "query" or "document", which are numbers from 0 in this part.
-        total: how many of these numbers there are.
-    """
-
-    table: pa.Table
-    span: int
+    table: pa.Table  # the columns query, document and value
+    span: int  # the number of lines, rows or records of the file in this part
+    # the number of each row among these lines, and of the next line; None if every line is a row
     numbers: NDArray[np.int64] | None = None
-    problem: str = ""
-    notice: str = ""
-    counted: str = ""
-    total: int = 0
+    problem: str = ""  # the error in the row after these; empty if there is none
+    notice: str = ""  # what a warning says about these rows; empty if there is none
+    counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
+    total: int = 0  # how many of these numbers there are
 
 
 # Bytes
@@ -2598,11 +2507,7 @@ class ByteStream(io.RawIOBase):
 
 
 def read_content(path: str, limits: Limits = NO_LIMITS) -> bytes:
-    """Return the bytes that a file or a pipe holds, decompressed if they are compressed.
-
-    Raises:
-        FileError: it cannot be read.
-    """
+    """Return the bytes that a file or a pipe holds, decompressed if they are compressed."""
     with naming_file(path), open(path, "rb") as file:
         return unpacked_stream(file, limits)[0].read()
 
@@ -2702,12 +2607,9 @@ def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
 def parse_json(text: bytes) -> Any:
     """Return the value of JSON in UTF-8, with or without a byte order mark.
 
-    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place.
-
-    Raises:
-        json.JSONDecodeError: a ValueError that has the line and the column; the text is not JSON.
-        ValueError: the text is not UTF-8, nests too deep, has a name twice in one object or an integer with more
-            digits than Python reads. The message does not name the file.
+    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place. Text that
+    is not UTF-8, nests too deep, has a name twice in one object or an integer with more digits than Python reads is an
+    error, without the name of the file.
 
     >>> parse_json(b'{"q1": {"d1": 0.5}}')
     {'q1': {'d1': 0.5}}
@@ -2775,12 +2677,7 @@ HINT = (
 
 
 def settled(**arguments: Any) -> list[Any]:
-    """Convert tensors and columns of other libraries with ``plain``, each only once.
-
-    Raises:
-        ValueError: an argument cannot be converted, two are database queries, or pandas columns have different
-            indexes.
-    """
+    """Convert tensors and columns of other libraries with ``plain``, each only once."""
     foreign = {name: values for name, values in arguments.items() if not _inputs_sources_is_plain(values)}
     if not foreign:
         return list(arguments.values())
@@ -2830,11 +2727,7 @@ def is_sparse(values: Any) -> bool:
 
 
 def _rows_of_sparse(values: Any) -> Any:
-    """Return a sparse matrix by rows, each with its columns in ascending order and once; the given one is not changed.
-
-    Raises:
-        ValueError: it does not have two dimensions.
-    """
+    """Return a sparse matrix by rows, with the columns of each ascending and distinct; its own copy if need be."""
     if values.ndim != 2:
         raise ValueError(f"{values.ndim}-D; its rows must be queries, and its columns documents")
     rows = values.tocsr()
@@ -2850,14 +2743,7 @@ def _has_index(values: Any) -> bool:
 
 
 def plain(argument: str, values: Any) -> Any:
-    """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged.
-
-    Raises:
-        ValueError: its library cannot convert it, or it is a table of several columns. Names the argument.
-
-    >>> plain("predictions", memoryview(b"12")) == memoryview(b"12")  # not a column
-    True
-    """
+    """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged."""
     if isinstance(values, (list, tuple)):
         return values
     try:
@@ -2886,11 +2772,7 @@ def table_error(argument: str, names: Collection[Any]) -> ValueError:
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
-    """Convert values, one for each query in the order of the queries, as ``plain`` does.
-
-    Raises:
-        ValueError: they are a database query, which has no fixed order of rows.
-    """
+    """Convert values, one for each query in the order of the queries, as ``plain`` does; a database has no order."""
     if is_database_query(values):
         kind = type(values).__name__
         problem = "so its rows may come in another order than the queries; give a column of the table with the rankings"
@@ -2989,20 +2871,9 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame.
+    """Return arguments, with names of columns replaced by the columns of a DataFrame, if there is one.
 
-    Args:
-        data: the DataFrame; None if there is none: then arguments are returned unchanged.
-        called: the name of the DataFrame in messages.
-        **arguments: names of columns, None, or values that are not names and are returned unchanged.
-
-    Raises:
-        ValueError: a column is missing or appears twice (names the argument); the DataFrame has another type, or
-            no argument names one of its columns.
-
-    >>> frame = {"score": [0.9, 0.1], "label": [1, 0]}
-    >>> named_columns(frame, predictions="score", references="label", query_ids=None)
-    [[0.9, 0.1], [1, 0], None]
+    Values that are not names are returned unchanged; `called` is the name of the DataFrame in messages.
     """
     if data is None:
         return list(arguments.values())
@@ -3157,9 +3028,6 @@ def id_kind(kind: "type | pa.DataType") -> str:
     """Return the kind of ids that a Python or Arrow type represents; an empty string if its values are not ids.
 
     Ids of the same kind can be equal, whatever their width or unit; ids of two kinds are never equal.
-
-    >>> id_kind(str), id_kind(np.int32), id_kind(pa.large_string()), id_kind(float), id_kind(bool), id_kind(type(None))
-    ('text', 'integers', 'text', '', '', '')
     """
     if isinstance(kind, pa.DataType):
         return ARROW_IDS.get(kind.id, "")
@@ -3243,17 +3111,11 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
 
 
 class Ids(NamedTuple):
-    """The ids of rows, stored once for each run of rows with the same id.
+    """The ids of rows, stored once for each run of rows with the same id."""
 
-    Attributes:
-        distinct: the distinct ids, in the order of their first rows.
-        code: the id of each run, as an index into these.
-        starts: the first row of each run, and the number of rows; None if every row is a run.
-    """
-
-    distinct: pa.Array
-    code: RowNumbers
-    starts: RowNumbers | None = None
+    distinct: pa.Array  # the distinct ids, in the order of their first rows
+    code: RowNumbers  # the id of each run, as an index into these
+    starts: RowNumbers | None = None  # the first row of each run, and the number of rows; None if every row is a run
 
     @property
     def rows(self) -> int:
@@ -3299,25 +3161,17 @@ def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
 
 
 def read_ids(argument: str, values: Any) -> Ids:
-    """Return the ids of rows.
-
-    Raises:
-        ValueError: the ids cannot be read.
-    """
+    """Return the ids of rows."""
     if isinstance(values, (list, tuple)) and (few := _few(values)) is not None:
         return few
     ids = _checked_ids(argument, values)
-    return _encoded(
-        ids.cast(pa.large_string()) if pa.types.is_string_view(ids.type) else ids
-    )  # Arrow 21 compares no views
+    if pa.types.is_string_view(ids.type):  # Arrow 21 compares no views
+        ids = ids.cast(pa.large_string())
+    return _encoded(ids)
 
 
 def id_column(argument: str, values: Any) -> pa.ChunkedArray:
-    """Return the ids of rows as an Arrow column: text as strings, and integers in 64 bits.
-
-    Raises:
-        ValueError: the ids cannot be read.
-    """
+    """Return the ids of rows as an Arrow column: text as strings, and integers in 64 bits."""
     ids = _checked_ids(argument, values)
     if pa.types.is_null(ids.type):
         ids = ids.cast(pa.string())
@@ -3328,11 +3182,7 @@ def id_column(argument: str, values: Any) -> pa.ChunkedArray:
 
 
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
-    """Return ids as an Arrow column, each of them an id.
-
-    Raises:
-        ValueError: the ids cannot be read.
-    """
+    """Return ids as an Arrow column, each of them an id."""
     ids = _id_column(argument, values)
     if pa.types.is_dictionary(ids.type) and id_kind(ids.type.value_type):
         ids = decoded(ids)
@@ -3514,27 +3364,17 @@ UNITS = ["s", "ms", "us", "ns"]  # of times
 
 
 class Columns(NamedTuple):
-    """One side with ids, one row per document, as read from a file or a table.
+    """One side with ids, one row per document, as read from a file or a table."""
 
-    Attributes:
-        query: the query of each row, as an index into ``query_ids``.
-        query_ids: the distinct query ids in the order of the rows; strings in a file.
-        document: the id of each row's document; a string in a file.
-        value: the score or the relevance of each row; integers only beyond 2^53.
-        hashes: the hashes of the document ids, from ``hashes_of``.
-        place: a function from a row to the words for its place in the file; None for rows that are not in a file.
-        positions: the number of queries, if they have no ids, but numbers from 0, as text; else None.
-        are_rows: the documents are the rows of a file of LETOR or of scores, counted from 0, as text.
-    """
-
-    query: RowNumbers
-    query_ids: pa.Array
-    document: pa.ChunkedArray
-    value: NDArray[Any]
-    hashes: NDArray[np.uint64]
+    query: RowNumbers  # the query of each row, as an index into ``query_ids``
+    query_ids: pa.Array  # the distinct query ids in the order of the rows; strings in a file
+    document: pa.ChunkedArray  # the id of each row's document; a string in a file
+    value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2^53
+    hashes: NDArray[np.uint64]  # the hashes of the document ids, from ``hashes_of``
+    # a function from a row to the words for its place in the file; None for rows that are not in a file
     place: Callable[[int], str] | None = None
-    positions: int | None = None
-    are_rows: bool = False
+    positions: int | None = None  # the number of queries, if they have no ids, but numbers from 0, as text; else None
+    are_rows: bool = False  # the documents are the rows of a file of LETOR or of scores, counted from 0, as text
 
     def only(self, kept: NDArray[np.bool_]) -> "Columns":
         """Return the rows for which a mask is True."""
@@ -3610,10 +3450,8 @@ def _inputs_hashes_together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArr
 def digest_of(columns: Columns) -> str:
     """Return a digest of rows that does not depend on their order: a sum over their hashes."""
     of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
-    mixed = (of_query * ODD ^ columns.hashes) * ODD ^ (columns.value.astype(np.float64) + 0.0).view(
-        np.uint64
-    )  # 0.0 for -0.0
-    mixed = _mixed(mixed)
+    value = columns.value.astype(np.float64) + 0.0  # 0.0 for -0.0
+    mixed = _mixed((of_query * ODD ^ columns.hashes) * ODD ^ value.view(np.uint64))
     return f"{int(mixed.sum(dtype=np.uint64)):016x}"
 
 
@@ -3663,9 +3501,6 @@ SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
 
 def is_row(line: bytes, kind: str) -> bool:
     """Return whether the first line of a file is a row of LETOR or, in a run, a score alone.
-
-    Raises:
-        ValueError: rows are in place of a run, or have no queries.
 
     >>> is_row(b"2 qid:10 1:0.3", "qrels"), is_row(b"q1 0 d1 2", "qrels"), is_row(b"0.5", "run")
     (True, False, True)
@@ -3935,11 +3770,10 @@ def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
 
 
 def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
-    """Return the rows of whole lines, with one space between the columns of TREC.
+    """Return the rows of whole lines as text, with one space between the columns of TREC.
 
-    Returns:
-        The rows as text; the number of lines; the number of each row, and of the next line, among the lines, or
-        None if every line is a row; the error in the next line, if the rows end at a line that cannot be parsed.
+    Also returned are the number of lines; the number of each row, and of the next line, among the lines, or None if
+    every line is a row; and the error in the next line, if the rows end at a line that cannot be parsed.
     """
     problem, spaced = "", layout.delimiter == " "
     if spaced and b"\t" in text:
@@ -3978,12 +3812,7 @@ def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.i
 
 
 def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
-    """Return rows as a table.
-
-    Raises:
-        pa.ArrowInvalid: a row has other columns, an id is not UTF-8, a value is not a number, or a cell continues on
-            the next line.
-    """
+    """Return rows as a table."""
     if not text:
         return ROWS.empty_table()
     if text.startswith(BYTE_ORDER_MARK):
@@ -4091,29 +3920,17 @@ VALUES_OF = {"run": ("scores", "similarities"), "qrels": ("relevances", "relevan
 
 
 class Hits(NamedTuple):
-    """The documents of a query.
+    """The documents of a query."""
 
-    Attributes:
-        ids: their ids, best first in a run.
-        values: their scores or relevances; None if they have none.
-        are_indices: whether the ids are positions in the list of documents that was ranked.
-    """
-
-    ids: Sequence[Any]
-    values: Sequence[Any] | None = None
-    are_indices: bool = False
+    ids: Sequence[Any]  # their ids, best first in a run
+    values: Sequence[Any] | None = None  # their scores or relevances; None if they have none
+    are_indices: bool = False  # whether the ids are positions in the list of documents that was ranked
 
 
 def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
-    """Return the hits of a query; None for anything else.
+    """Return the hits of a query, from a list of hits or a response with one; None for anything else.
 
-    Args:
-        row: a list of hits, or a response with one.
-        kind: ``"run"`` or ``"qrels"``.
-        ascending: the score is a distance or a rank if there is one.
-
-    Raises:
-        ValueError: a hit has no id or, unlike the first, no score. Names its position.
+    With `ascending`, a distance or a rank is the score if there is one.
 
     >>> hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, "run")
     Hits(ids=['d2'], values=[0.9], are_indices=False)
@@ -4181,10 +3998,7 @@ def query_of(row: Any) -> Any:
 
 
 def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
-    """Return the scores of hits by their ids; without scores, their order makes them.
-
-    Raises:
-        ValueError: an id appears twice.
+    """Return the scores of hits by their ids, which must differ; without scores, their order makes them.
 
     >>> scores_by_id(Hits(["d2", "d1"])), scores_by_id(Hits(["d2", "d1"], ["0.9", 0.8]))
     ({'d2': -1, 'd1': -2}, {'d2': 0.9, 'd1': 0.8})
@@ -4195,11 +4009,7 @@ def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
 
 
 def relevances_by_id(hits: Hits) -> dict[Any, Any]:
-    """Return the relevances of hits by their ids; 1 for each without relevances.
-
-    Raises:
-        ValueError: an id appears twice.
-    """
+    """Return the relevances of hits by their ids, which must differ; 1 for each without relevances."""
     return _inputs_hits_by_id(hits, [1] * len(hits.ids) if hits.values is None else map(_inputs_hits_number, hits.values))
 
 
@@ -4286,11 +4096,7 @@ def _path(hit: Any, names: Sequence[str], within: bool = True) -> FieldPath | No
 
 
 def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str) -> list[Any]:
-    """Return a field of each hit, under the path of the first one or another path.
-
-    Raises:
-        ValueError: a hit lacks it.
-    """
+    """Return a field of each hit, under the path of the first one or another path."""
     found = [_field(hit, path) for hit in hits]
     for position, value in enumerate(found):
         if value is None:
@@ -4424,11 +4230,7 @@ class _JsonReader:
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
 
     def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield each query in the value at a position with its documents and their values; `UNNAMED` if it has no id.
-
-        Raises:
-            ValueError: the value does not contain rankings.
-        """
+        """Yield each query in the value at a position with its documents and values; `UNNAMED` if it has no id."""
         if isinstance(value, dict) and self.names:
             query, document, *number = map(value.get, self.names)
             yield query, [document], number or [1.0]
@@ -4625,7 +4427,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 
         folder = arrow_dataset.dataset(file, format="parquet")
         if not folder.files:
-            raise ValueError("is a folder without files of Parquet; give a file")
+            raise IsADirectoryError(errno.EISDIR, "Is a directory without files of Parquet")
         chosen = _chosen_fields(folder.schema, request)
         batches = folder.to_batches(columns=chosen)
     elif bounded:
@@ -4644,7 +4446,8 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         if bounded:
             uncompressed += sum(map(_unpacked, cells))
             limits.check("uncompressed", uncompressed)
-        table = id_table(*map(_text_column, cells[:2]), *map(_number_column, cells[2:]))
+        ids = (column.cast(_value_type(column.type)).cast(pa.string()) for column in cells[:2])
+        table = id_table(*ids, *map(_number_column, cells[2:]))
         yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
 
 
@@ -4697,11 +4500,6 @@ def _unpacked(column: pa.Array) -> int:
 
 def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
     return [column[row].as_py() for column in cells]
-
-
-def _text_column(column: pa.Array) -> pa.StringArray:
-    """Return a column of ids as text."""
-    return column.cast(_value_type(column.type)).cast(pa.string())
 
 
 def _number_column(column: pa.Array) -> pa.DoubleArray:
@@ -4760,20 +4558,10 @@ def read_columns(
     names: Mapping[str, str] | None = None,
     score_order: str = "descending",
 ) -> Columns:
-    """Read a file.
+    """Read a file; its errors name the file and the place.
 
-    Args:
-        path: the file.
-        kind: ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
-        limits: how much the file may contain.
-        names: the names of the columns of a table that have none of the names in `NAMES`.
-        score_order: the order of scores; with "ascending", ranks and distances are scores.
-
-    Raises:
-        ValueError: a line or row is malformed, an id is missing, a value is not a finite number, a document appears
-            twice for a query, there are no rows, a table does not have the columns, or a limit is exceeded. Names
-            the file and the place.
-        FileError: the file cannot be read; ``MissingFileError`` if it is not there.
+    The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
+    Columns of a table have `names` if these are not in `NAMES`. In ascending order, ranks and distances are scores.
     """
     path = os.fsdecode(path)
     request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
@@ -4981,16 +4769,8 @@ def read_groups(
 ) -> dict[str, Any]:
     """Return the slice of each query, by its id; None for an empty cell.
 
-    Args:
-        by: a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet, Arrow),
-            FILE:COLUMN for one of several columns, or a column of the qrels.
-        qrels: the file of the qrels, if there is one.
-        query: the name of the query-id column, if it is not one of the known names.
-        limits: how much the file may contain.
-
-    Raises:
-        ValueError: no such file or column, a line with more or fewer columns than the first, a query with two slices.
-        OSError: the file cannot be read.
+    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet,
+    Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
     """
     file, column = file_and_column(by)
     if file is None and qrels is None:
@@ -5114,19 +4894,12 @@ Place = Callable[[int, int | None], str]
 
 
 class Column(NamedTuple):
-    """Predictions or references, query after query.
+    """Predictions or references, query after query."""
 
-    Attributes:
-        values: the values of the documents.
-        offsets: the start of each query, from 0, and the end of the last one.
-        present: False for a missing value; None if none is missing.
-        padding: True for a value that marks padding; None if no value can.
-    """
-
-    values: NDArray[Any]
-    offsets: NDArray[np.int64]
-    present: Mask | None = None
-    padding: Mask | None = None
+    values: NDArray[Any]  # the values of the documents
+    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
+    present: Mask | None = None  # False for a missing value; None if none is missing
+    padding: Mask | None = None  # True for a value that marks padding; None if no value can
 
     def reordered(self, order: Any, offsets: NDArray[np.int64]) -> "Column":
         """Return the documents in another order, and with other offsets."""
@@ -5158,11 +4931,7 @@ def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def read_column(argument: str, values: Any, ignore_index: float | None = None) -> Column:
-    """Read values in which each row is a query.
-
-    >>> read_column("references", [[1, None], [0, 2]], 2).padding.tolist()
-    [False, False, False, True]
-    """
+    """Read values in which each row is a query."""
     values = _combined(values)
     if isinstance(values, pa.Array):
         return _from_arrow(argument, values, ignore_index)
@@ -5380,16 +5149,7 @@ def read_numbers(
 ) -> Column:
     """Read numbers and None of several queries, one after the other, in lists or tuples of any lengths.
 
-    Args:
-        argument: the name of the argument in errors.
-        rows: the numbers.
-        offsets: the start of each query.
-        place: a function that describes a place.
-        ignore_index: the reference that marks padding.
-        kinds: the types of all numbers, if they are known.
-
-    Raises:
-        ValueError: a value is not a number, or would be rounded. Names the argument and the place.
+    The types of all numbers are `kinds`, if they are known. It is an error if a value would be rounded.
     """
     if offsets[-1] >= MANY and (column := _plain_numbers(rows, offsets, ignore_index, kinds)) is not None:
         return column
@@ -5590,15 +5350,10 @@ Rows = tuple[Ids, Ids]  # the query and the document of each row
 
 
 class Pairs(NamedTuple):
-    """Documents to exclude, a row each, as columns of any library.
+    """Documents to exclude, a row each, as columns of any library."""
 
-    Attributes:
-        query_ids: the id of each row's query.
-        document_ids: the id of each row's document.
-    """
-
-    query_ids: Any
-    document_ids: Any
+    query_ids: Any  # the id of each row's query
+    document_ids: Any  # the id of each row's document
 
 
 class NothingExcludedError(ValueError):
@@ -5608,14 +5363,8 @@ class NothingExcludedError(ValueError):
 def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     """Return predictions and references, mappings or files, without the excluded documents.
 
-    Args:
-        exclude: ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
-        predictions: the scores, by query id and document id.
-        references: the relevance, by query id and document id.
-
-    Raises:
-        ValueError: `exclude` has the wrong format, its ids cannot be read or have another type than those of the
-            rankings, or none of its queries is in the rankings.
+    They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file. Their ids must be
+    of the type of the rankings' ids, and one of their queries must be in the rankings.
 
     >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
     ({'q': {'b': 0.1}}, {'q': {'b': 1}})
@@ -5629,7 +5378,9 @@ def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
     if rows is None:
         _check_documents(by_query, _one_of_each_kind(sides))
     predictions, references = (
-        _of_mapping(side, by_query) if rows is None or isinstance(side, Mapping) else _of_columns(side, rows)
+        _of_mapping(side, by_query)
+        if rows is None or isinstance(side, Mapping)
+        else side.only(~_are_among(_rows_of(side), rows))
         for side in sides
     )
     return predictions, references
@@ -5659,22 +5410,14 @@ def _document_counts(side: Any) -> dict[Any, int]:
 
 
 def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
-    """Return a mask of the rows to exclude, by their queries and documents.
-
-    Raises:
-        ValueError: as in `without`.
-    """
+    """Return a mask of the rows to exclude, by their queries and documents."""
     rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
     _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
     return _are_among((queries, documents), rows)
 
 
 def are_excluded(columns: Columns, exclude: Any) -> Mask:
-    """Return which rows of a file are to be excluded.
-
-    Raises:
-        ValueError: as in `without`.
-    """
+    """Return which rows of a file are to be excluded."""
     return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
 
 
@@ -5684,11 +5427,6 @@ def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
         query: {each: value for each, value in documents.items() if each not in excluded.get(query, ())}
         for query, documents in side.items()
     }
-
-
-def _of_columns(side: Columns, excluded: Rows) -> Columns:
-    """Return a file's columns without the rows to exclude."""
-    return side.only(~_are_among(_rows_of(side), excluded))
 
 
 def _rows_of(columns: Columns) -> Rows:
@@ -5707,11 +5445,7 @@ def _are_among(rows: Rows, excluded: Rows) -> Mask:
 
 
 def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return the index of each id among the ids of the rankings; -1 if it is not there.
-
-    Raises:
-        ValueError: the ids have another kind (text, bytes, integers, dates or times) than the ids of the rankings.
-    """
+    """Return the index of each id among the ids of the rankings, which must be of its kind; -1 if it is not there."""
     if len(ids) and len(among) and family(ids.type) != family(among.type):
         raise _another_type(side, ids[0].as_py(), among[0].as_py())
     return index_among(ids, among)
@@ -5732,11 +5466,7 @@ def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: 
 
 
 def _inputs_exclusion_pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
-    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold.
-
-    Raises:
-        ValueError: the documents have another kind of ids than the documents of the rankings.
-    """
+    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold."""
     _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
     held = _those_held_by(queries.type, by_query)
     rows = [(query, each) for query in held for each in _those_held_by(documents.type, by_query[query])]
@@ -5777,11 +5507,7 @@ def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
-    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query.
-
-    Raises:
-        ValueError: it is not a list with an entry for each query.
-    """
+    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query."""
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
@@ -5810,9 +5536,7 @@ def _inputs_exclusion_ids(query: Any, documents: Any) -> Set[Any]:
 def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
     """Raise an error if no excluded query is in the rankings.
 
-    Raises:
-        NothingExcludedError: the ids have the same type, so other rankings may have these queries.
-        ValueError: the ids are of another type.
+    It is a NothingExcludedError if the ids have the same type, so that other rankings may have these queries.
     """
     excluded_queries, own_queries = dict.fromkeys(excluded), dict.fromkeys(own)
     if excluded_queries and own_queries and excluded_queries.keys().isdisjoint(own_queries):
@@ -5828,9 +5552,7 @@ def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -
 def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
     """Raise an error for documents with another kind of ids than in the rankings, the same in any order of a set.
 
-    Args:
-        excluded: the documents to exclude of each query.
-        own: for each kind of document ids in the rankings, one such id.
+    For each kind of document ids in the rankings, `own` has one such id.
     """
     types = set(map(type, chain.from_iterable(excluded.values())))
     if own and (wrong := {each for each in types if id_kind(each) not in own}):
@@ -5856,37 +5578,29 @@ def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
 # ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
 
 class Rankings(NamedTuple):
-    """Queries and their documents, as the arrays that the kernel accepts.
+    """Queries and their documents, as the arrays that the kernel accepts."""
 
-    Attributes:
-        relevance: the relevance of the documents, query after query.
-        score: their scores, in the same order.
-        offsets: the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``.
-        judged: False if the relevance is missing; None if none is missing.
-        retrieved: False if the score is missing; None if none is missing.
-        place: a function that describes a query, by its index, and a document, by its position or None, with their ids;
-            None if they have no ids.
-        query_ids: the id of each query; None if they have no ids.
-        answered: True for each query whose ranking in the predictions leaves no document here, such as an empty list of
-            ids; None if there are none.
-        excluded: the numbers of retrieved and of judged documents that were excluded from each query, of shape
-            ``(queries, 2)``; None without `exclude`.
-        unmatched: the warning that no document was both retrieved and judged, although both sides have ids; empty if
-            one was; None if that is unknown.
-        documents: a function from the index of a query to the ids of its documents, in order; rows for flat columns
-            without document ids; None if documents have only positions.
-    """
-
-    relevance: NDArray[Any]
-    score: NDArray[Any]
+    relevance: NDArray[Any]  # the relevance of the documents, query after query
+    score: NDArray[Any]  # their scores, in the same order
+    # the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``
     offsets: NDArray[np.int64]
-    judged: Mask | None = None
-    retrieved: Mask | None = None
+    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
+    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
+    # a function that describes a query, by its index, and a document, by its position or None, with their ids; None if
+    # they have no ids
     place: Place | None = None
-    query_ids: Sequence[Any] | pa.Array | None = None
+    query_ids: Sequence[Any] | pa.Array | None = None  # the id of each query; None if they have no ids
+    # True for each query whose ranking in the predictions leaves no document here, such as an empty list of ids; None
+    # if there are none
     answered: Mask | None = None
+    # the numbers of retrieved and of judged documents that were excluded from each query, of shape ``(queries, 2)``;
+    # None without `exclude`
     excluded: NDArray[np.int64] | None = None
+    # the warning that no document was both retrieved and judged, although both sides have ids; empty if one was; None
+    # if that is unknown
     unmatched: str | None = None
+    # a function from the index of a query to the ids of its documents, in order; rows for flat columns without document
+    # ids; None if documents have only positions
     documents: Callable[[int], Sequence[Any]] | None = None
 
     @classmethod
@@ -5905,22 +5619,14 @@ class Rankings(NamedTuple):
         return len(self.offsets) - 1
 
     def names(self) -> list[Any]:
-        """Return the id of each query, or its index.
-
-        >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).names()
-        [0, 1]
-        """
+        """Return the id of each query, or its index."""
         if self.query_ids is None:
             return list(range(self.queries))
         return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
 
     @property
     def missing(self) -> Mask:
-        """True for each query that is missing from the predictions: it has documents, but none of them has a score.
-
-        >>> Rankings(np.ones(2), np.array([-np.inf, 1]), np.array([0, 1, 2, 2])).missing.tolist()
-        [True, False, False]
-        """
+        """True for each query that is missing from the predictions: it has documents, but none of them has a score."""
         return ~(self._ranked() | self.empty())
 
     def lacking(self) -> Mask:
@@ -5941,11 +5647,7 @@ class Rankings(NamedTuple):
         return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
-        """Return the same documents with their scores in the type in which they are compared.
-
-        Raises:
-            InvalidRankingError: a finite score of a retrieved document is too large for the type.
-        """
+        """Return the same documents with their scores in the type in which they are compared."""
         if score_dtype == "given":
             return self
         score = in_dtype(self.score, score_dtype)
@@ -5955,15 +5657,9 @@ class Rankings(NamedTuple):
         return self._replace(score=score)
 
     def with_highest_first(self, score_order: str) -> "Rankings":
-        """Return the same documents with scores of which the highest ranks first.
+        """Return the same documents with scores of which the highest ranks first, not as in `score_order`.
 
         Scores are negated after they have their type, since the complement of a large integer may be rounded otherwise.
-
-        Args:
-            score_order: the order of the scores now; in "ascending" order, no score marks a document not retrieved.
-
-        Raises:
-            InvalidRankingError: a score in ascending order is not a number, or -inf.
         """
         if score_order == "descending":
             return self
@@ -5983,12 +5679,7 @@ class Rankings(NamedTuple):
         return dict(zip(self._fields[:5], self[:5], strict=True))
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant.
-
-        >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.2, 0.1]), np.array([0, 1, 3]))
-        >>> {name: counts.tolist() for name, counts in rankings.counts().items()}
-        {'retrieved': [1, 2], 'judged': [1, 2], 'relevant': [1, 1], 'retrieved and judged': [1, 2]}
-        """
+        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant."""
         retrieved, judged = self._of_sides()
         return {
             "retrieved": self._sums(retrieved),
@@ -5998,11 +5689,7 @@ class Rankings(NamedTuple):
         }
 
     def queries_of_ties(self) -> NDArray[np.intp]:
-        """Return the query of every pair of adjacent retrieved documents with equal scores.
-
-        >>> Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3])).queries_of_ties().tolist()
-        [0]
-        """
+        """Return the query of every pair of adjacent retrieved documents with equal scores."""
         retrieved = self._of_sides()[0]
         query = np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])[retrieved]
         score = self.score[retrieved]
@@ -6011,12 +5698,7 @@ class Rankings(NamedTuple):
         return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
 
     def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about this many documents.
-
-        >>> rankings = Rankings(np.ones(10), np.ones(10), np.arange(6) * 2)
-        >>> [piece.queries for piece in rankings.pieces(documents=4)]
-        [2, 2, 1]
-        """
+        """Yield the same queries in pieces of about this many documents."""
         cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
         for start, stop in pairwise(sorted({0, *cuts, self.queries})):
             rows = slice(*self.offsets[[start, stop]].tolist())
@@ -6034,11 +5716,7 @@ class Rankings(NamedTuple):
             )
 
     def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are all padding.
-
-        >>> Rankings(np.ones(1), np.ones(1), np.array([0, 1, 1])).empty().tolist()
-        [False, True]
-        """
+        """Return which queries have no documents at all, such as lists that are all padding."""
         if self.judged is None or self.retrieved is None:
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self._sums(self.judged | self.retrieved) == 0)
@@ -6101,9 +5779,6 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
     """Return predictions and references as Arrow lists, with nulls for missing values.
 
     Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
-
-    Raises:
-        ValueError: float64 cannot represent the integers exactly.
     """
     offsets = pa.array(rankings.offsets, pa.int32())
     lists = []
@@ -6176,16 +5851,7 @@ def refuse_pairs_of_ids(ranked: list[Any], relevant: list[Any]) -> None:
 
 
 def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> None:
-    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values.
-
-    Args:
-        score: the predictions.
-        relevance: the references.
-        are_arrays: both sides are 2-D arrays.
-
-    >>> scores = Column(np.array([0.5, 0.1]), np.array([0, 2]))
-    >>> refuse_ids_as_values(scores, scores, False)
-    """
+    """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values."""
     lengths = np.diff(score.offsets)
     queries = len(lengths)
     if not queries or score.present is not None or relevance.present is not None:
@@ -6285,19 +5951,9 @@ def by_ranked_ids(
 ) -> tuple[IdMapping, IdMapping] | None:
     """Return ``{query: {document: value}}`` for ranked ids and the ids of relevant documents; None for other formats.
 
-    Args:
-        predictions: the ids of each query's documents, best first, or a mapping of them to their scores.
-        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to
-            their relevances. All ids have the same type, text or integers.
-        score_order: the order of scores, which those of ranked ids have too.
-
-    Returns:
-        Both sides by the index of each query. Scores fall by one from rank to rank, or rise in ascending order; a
-        listed document has the relevance 1.
-
-    Raises:
-        ValueError: an id is neither text nor an integer, or appears twice in a list; the sides have different
-            queries, or text on one side and integers on the other. Names the argument, query and position.
+    Predictions are the ids of each query's documents, best first, or a mapping of them to their scores; references a
+    list or a set of the ids of its relevant documents, or a mapping of them to their relevances. Queries are numbered.
+    Scores fall by one from rank to rank, or rise in ascending order; a listed document has the relevance 1.
 
     >>> by_ranked_ids([["d3", "d1"]], [["d1"]])
     ({0: {'d3': -1, 'd1': -2}}, {0: {'d1': 1}})
@@ -6329,15 +5985,7 @@ def by_ranked_ids(
 def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
     """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
-    Args:
-        predictions: the ids of each query's documents, best first, or a mapping of them to their scores, by query.
-        references: the ids of each query's relevant documents, a list or a set, or a mapping of them to their
-            relevances, by query.
-        score_order: as in ``by_ranked_ids``.
-
-    Raises:
-        ValueError: a value is not an id, or an id appears twice in a list; an argument has ids of several types; or
-            both are lists of integers, which may be scores. Names the argument, query and position.
+    The ids are as in `by_ranked_ids`. Lists of integers on both sides are an error, since they may be scores.
 
     >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
     ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
@@ -6475,14 +6123,7 @@ KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
 def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: str = "descending") -> Any:
     """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
 
-    Args:
-        argument: the name of the argument.
-        side: the predictions, the references, or the documents to exclude.
-        names: the names of the columns of queries and documents, if they are not known ones.
-        score_order: the order of scores.
-
-    Raises:
-        ValueError: a column is missing, an id or a value cannot be read, or a document appears twice in a query.
+    The columns of queries and documents have `names` if these are not known ones.
 
     >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]], {})
     [{'d1': 0.5}]
@@ -6600,11 +6241,7 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
 
 
 class Indices(NamedTuple):
-    """Hits of rerankers, whose ids are positions in the lists of the references.
-
-    Attributes:
-        rows: the scores by position, of each query.
-    """
+    """Hits of rerankers, by query, whose ids are positions in the lists of the references."""
 
     rows: Any
 
@@ -6668,11 +6305,7 @@ def _inputs_formats_is_empty(row: Any) -> bool:
 
 
 def together(inputs: Any) -> Any:
-    """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns.
-
-    Raises:
-        ValueError: the shapes differ, or an id is not that of a column.
-    """
+    """Return inputs whose format depends on both sides as mappings: matrices of ids and scores, and sets of columns."""
     predictions, references, query_ids, document_ids = inputs[:4]
     if query_ids is not None and isinstance(predictions, Columns) and predictions.are_rows:
         predictions = predictions.value
@@ -6700,7 +6333,7 @@ def together(inputs: Any) -> Any:
         names = names.to_pylist() if isinstance(names, ARROW) else names
         predictions, query_ids = dict(zip(names, predictions, strict=True)), None
     if query_ids is None and isinstance(references, (list, tuple)) and _are_scores(predictions):
-        are_sets = any(map(len, references)) if all(map(_is_set, references)) else False
+        are_sets = all(isinstance(row, (Set, Mapping)) for row in references) and any(map(len, references))
         if are_sets and all(isinstance(each, (int, np.integer)) for row in references for each in row):
             references = _labels(predictions, references)
     return inputs._replace(
@@ -6709,11 +6342,7 @@ def together(inputs: Any) -> Any:
 
 
 def _inputs_formats_alike(argument: str, side: Any, other: Any) -> Any:
-    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged.
-
-    Raises:
-        ValueError: the other side has ids of queries.
-    """
+    """Return a file without ids of queries as a list of mappings, if the other side is a list; others unchanged."""
     if not isinstance(side, Columns) or side.positions is None:
         return side
     if isinstance(other, Mapping) or (isinstance(other, Columns) and other.positions is None):
@@ -6733,12 +6362,7 @@ def _inputs_formats_alike(argument: str, side: Any, other: Any) -> Any:
 def of_rows(predictions: Any, references: Any) -> Any:
     """Return the scores of the rows of a file of LETOR, if that is the references, as columns with the rows' ids.
 
-    Args:
-        predictions: a score for each row, flat or from a file; others are returned unchanged beside other references.
-        references: the references.
-
-    Raises:
-        ValueError: the numbers of rows differ, or only one side has rows without ids.
+    Beside other references, predictions are returned unchanged.
     """
     are_scores = isinstance(predictions, Columns) and predictions.are_rows
     if not isinstance(references, Columns) or not references.are_rows:
@@ -6771,7 +6395,8 @@ def _has_ids(side: Any) -> bool:
     """Return whether the first query that is not empty has a set or a mapping, or queries are matched by their ids."""
     if isinstance(side, (Mapping, Columns)):
         return True
-    return isinstance(side, (list, tuple)) and _is_set(next((row for row in side if not _inputs_formats_is_empty(row)), None))
+    first = next((row for row in side if not _inputs_formats_is_empty(row)), None) if isinstance(side, (list, tuple)) else None
+    return isinstance(first, (Set, Mapping))
 
 
 def _are_columns_beside(predictions: Any, references: Any) -> bool:
@@ -6810,10 +6435,6 @@ def _by_column(sparse: Any) -> list[dict[int, Any]]:
     ends = sparse.indptr.tolist()
     cells = list(zip(sparse.indices.tolist(), sparse.data.tolist(), strict=True))
     return [dict(cells[start:end]) for start, end in pairwise(ends)]
-
-
-def _is_set(row: Any) -> bool:
-    return isinstance(row, (Set, Mapping))
 
 
 def _by_index(references: Any) -> Any:
@@ -6912,11 +6533,7 @@ def join_rows(
     score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id.
-
-    Raises:
-        ValueError: ids or numbers cannot be read, lengths differ, or a document appears twice in a query.
-    """
+    """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id."""
     queries = read_ids("query_ids", query_ids)
     documents = None if document_ids is None else read_ids("document_ids", document_ids)
     codes, ids = queries.codes, queries.distinct
@@ -7032,11 +6649,7 @@ def join_by_id(
     score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Join mappings or files: for each query of the references, first the retrieved documents, then the others.
-
-    Raises:
-        ValueError: a value is not a number, or the ids have nothing in common. Names the query and document.
-    """
+    """Join mappings or files: for each query of the references, first the retrieved documents, then the others."""
     given = predictions, references
     if exclude is not None:
         predictions, references = without(exclude, *given)
@@ -7123,12 +6736,7 @@ def _side_columns(
 ) -> Columns:
     """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type.
 
-    Args:
-        argument: the name of the argument.
-        side: a mapping, or columns, which are returned unchanged.
-        kind: the type of ids on the other side.
-        ignore_index: the reference that marks padding.
-        score_order: the order of scores.
+    `kind` is the type of ids on the other side. Columns are returned unchanged.
     """
     if isinstance(side, Columns):
         return side
@@ -7293,11 +6901,8 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 def join_sparse(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
     """Return rankings of two sides of which at least one is sparse, as `sources.converted` returns it.
 
-    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both
-    sides are sparse, documents that are stored on neither side are left out.
-
-    Raises:
-        ValueError: the sides have different numbers of queries or documents, or hold no numbers.
+    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both sides
+    are sparse, documents that are stored on neither side are left out.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if is_sparse(side):
@@ -7376,11 +6981,7 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
 
 
 def _places(sparse: Any) -> NDArray[np.int64]:
-    """Return the place of each stored value in the flat matrix, in ascending order.
-
-    Raises:
-        ValueError: the matrix has 2**63 places or more.
-    """
+    """Return the place of each stored value in the flat matrix, in ascending order."""
     rows, columns = sparse.shape
     if rows * columns >= 2**63:
         raise ValueError(f"a sparse matrix of {rows} × {columns} is too large; leave out columns that store nothing")
@@ -7410,26 +7011,17 @@ PART = 1 << 20
 
 
 class Inputs(NamedTuple):
-    """Rankings in any format that `read` accepts.
+    """Rankings in any format that `read` accepts."""
 
-    Attributes:
-        predictions: the scores.
-        references: the relevances.
-        query_ids: the query ids of flat rows.
-        document_ids: the document ids of flat rows.
-        exclude: documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the
-            ``Pairs`` of a DataFrame, or the ``Columns`` of a file.
-        sample_weight: the weight of each query.
-        by: the slice of each query.
-    """
-
-    predictions: Any
-    references: Any
-    query_ids: Any = None
-    document_ids: Any = None
+    predictions: Any  # the scores
+    references: Any  # the relevances
+    query_ids: Any = None  # the query ids of flat rows
+    document_ids: Any = None  # the document ids of flat rows
+    # documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the ``Pairs`` of a DataFrame,
+    # or the ``Columns`` of a file
     exclude: Any = None
-    sample_weight: Any = None
-    by: Any = None
+    sample_weight: Any = None  # the weight of each query
+    by: Any = None  # the slice of each query
 
     @property
     def rankings(self) -> dict[str, Any]:
@@ -7445,10 +7037,7 @@ class Inputs(NamedTuple):
 def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Iterable[str]) -> list[Inputs]:
     """Return the inputs of each system, settled; all but the predictions are shared, and read once.
 
-    Args:
-        runs: the predictions of each system, by the name of the argument.
-        inputs: the inputs that systems share.
-        score_orders: the order of the scores of each system.
+    The predictions are by the name of the argument.
     """
     named = {name: each for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
     names = {name.removesuffix("_ids"): each for name, each in named.items()}
@@ -7481,56 +7070,21 @@ def read(
     query_ids: Any = None,
     document_ids: Any = None,
     exclude: Any = None,
-    *,
-    ignore_index: float | None = None,
-    judged_only: bool = False,
-    by_docid: bool = False,
-    score_dtype: str = "given",
-    score_order: str = "descending",
+    **how: Any,
 ) -> Rankings:
-    """Align predictions and references.
+    """Align predictions and references, in any format that `compute` describes, sparse and ranked ids too.
 
-    Args:
-        predictions: the score of each document of each query: a 2-D array (masked too), a
-            sequence of 1-D arrays or of sequences, a column of lists that Arrow can read; with
-            ``query_ids`` one score after the other; or a mapping ``{query: {document: score}}``
-            or the ``Columns`` of a file; or a sparse matrix of SciPy; or ranked ids, as in ``by_ranked_ids`` and
-            ``with_ids_by_query``. None, a masked value or ``-inf`` marks a document that was not retrieved.
-        references: the relevance of the documents, in the same format. None or a masked value marks a
-            document that was not judged.
-        query_ids: for flat predictions and references, the id of each row's query: integers or
-            strings. Rows of a query need not be next to each other.
-        document_ids: with ``query_ids``, the id of each row's document: integers or strings.
-        exclude: documents to exclude, as in ``Inputs``.
-        ignore_index: the reference that marks padding: such a document is not part of the ranking.
-            It is compared in the type of each reference: in float32, 1e30 marks 1e30 rounded to float32.
-        judged_only: remove documents that were not judged.
-        by_docid: put documents with equal scores in ascending order of their ids, compared as strings: a
-            ranking with the last of them first then equals trec_eval's ranking. Documents by position have
-            no ids and keep their order.
-        score_dtype: the type in which scores are compared, ``"given"`` or ``"float32"``.
-        score_order: ``"descending"``, or ``"ascending"`` if the lowest score ranks first and ``inf`` marks a document
-            that was not retrieved. Ranked ids keep their order.
+    Documents with the reference `ignore_index`, in the type of each reference, are padding, and not part of the
+    ranking. With `by_docid`, documents with equal scores are put in ascending order of their ids, compared as strings:
+    a ranking with the last of them first then equals trec_eval's. Documents by position have no ids and keep their
+    order. In ascending order of scores, ``inf`` marks a document that was not retrieved; ranked ids keep their order.
 
-    Returns:
-        The rankings, of which the highest score ranks first. Arrays are not copied, except for ragged lists of them and
-        to change the type or the order of scores.
-        Queries are in the order of the references, or, in flat columns, in the order of their first rows.
-
-    Raises:
-        ValueError: a value is not a number; the sides have different queries or documents; a document appears
-            twice in a query; with ``by_docid``, flat rows have an order that only ``document_ids`` could decide;
-            a score is too large for ``score_dtype``. Names the argument, query and position.
-
-    >>> read([[.9, None], [.1]], [[1, 2], [0]]).retrieved.tolist()
-    [True, False, True]
-    >>> read({"q": {"a": .9, "b": .1}}, {"q": {"b": 1, "c": 2}}).retrieved.tolist()
-    [True, True, False]
+    In the rankings, the highest score ranks first. Queries are in the order of the references, or, in flat columns, in
+    the order of their first rows. Arrays are not copied, except for ragged lists of them and to change the type or the
+    order of scores.
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
-    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
-    settled_inputs = inputs.settled(score_order)
-    return _align(settled_inputs, ignore_index=ignore_index, judged_only=judged_only, by_docid=by_docid, **how)
+    return _align(inputs.settled(how.get("score_order", "descending")), **how)
 
 
 def _align(
@@ -7544,8 +7098,8 @@ def _align(
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    how: dict[str, Any] = {"score_dtype": score_dtype, "score_order": score_order}
-    rankings = _join(inputs, by_docid=by_docid, ignore_index=ignore_index, **how)
+    order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
+    rankings = _join(inputs, ignore_index=ignore_index, **order)
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
     except InvalidRankingError as error:
@@ -7603,15 +7157,10 @@ def _inputs_reading_are_columns(predictions: Any, references: Any) -> bool:
 
 
 def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
-    """Return whether predictions and references are mappings or files.
-
-    Raises:
-        ValueError: only one of them is, or a key of a mapping is not an id.
-    """
+    """Return whether predictions and references are mappings or files."""
     for argument, side in (("predictions", predictions), ("references", references)):
-        if not isinstance(side, Mapping):
-            continue
-        check_ids(argument, side, nested=False)
+        if isinstance(side, Mapping):
+            check_ids(argument, side, nested=False)
     by_id = [isinstance(side, (Mapping, Columns)) for side in (predictions, references)]
     if by_id[0] != by_id[1]:
         kinds = [
@@ -7644,12 +7193,7 @@ def join_lists(predictions: Any, references: Any, ignore_index: float | None, sc
 
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
-    """Align predictions and references, part by part if they are nested lists or chunked columns of lists.
-
-    >>> table = pa.table({"predictions": [[.9, .1]], "references": [[1., 0.]]})
-    >>> [part.queries for part in parts(Inputs(table["predictions"], table["references"]))]
-    [1]
-    """
+    """Align predictions and references, part by part if they are nested lists or chunked columns of lists."""
     whole = inputs.settled(how.get("score_order", "descending"))
     for piece in _pieces(whole):
         try:
@@ -7717,28 +7261,14 @@ TYPES = {
 
 
 class Slices(NamedTuple):
-    """A value for each query.
+    """A value for each query."""
 
-    Attributes:
-        values: the distinct values, ascending; None, for queries without a slice, is the last.
-        code: the value of each query, as an index into these.
-    """
-
-    values: list[Value]
-    code: NDArray[np.int64]
+    values: list[Value]  # the distinct values, ascending; None, for queries without a slice, is the last
+    code: NDArray[np.int64]  # the value of each query, as an index into these
 
 
 def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
-    """Return the slices of queries.
-
-    Args:
-        by: a value for each query, by position or by its id.
-        query_ids: the ids of the queries, if they have any.
-        queries: the number of queries.
-
-    Raises:
-        ValueError: a value is missing, or is not a string, an integer, a boolean or None.
-    """
+    """Return the slices of queries, from a value for each, by position or by its id."""
     if isinstance(by, Mapping):
         by = _by_ids(by, query_ids)
     slices = by if isinstance(by, Slices) else read_slices(by)
@@ -7748,11 +7278,7 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
 
 
 def read_slices(values: Any) -> Slices:
-    """Return the slices of a sequence of values, one for each query or row.
-
-    >>> read_slices(["en", None, "de", "en"])
-    Slices(values=['de', 'en', None], code=array([1, 2, 0, 1]))
-    """
+    """Return the slices of a sequence of values, one for each query or row."""
     column = _column(values)
     distinct = pc.unique(column).to_pylist()
     ordered = sorted(each for each in distinct if each is not None) + [None] * (None in distinct)
@@ -8329,7 +7855,9 @@ class Slip(NamedTuple):
         if self.rule is not None:
             return self.rule(queries.changed(()), dcg, queries.scores(options, "nDCG", self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
-        empty: Floats | float | str = Options.parse(k=1, **{**options, **self.both.options}).zero_division
+        empty: Floats | float | str | None = {**options, **self.both.options}.get("zero_division")
+        if not isinstance(empty, float):
+            empty = Options.parse(k=1, **{**options, **self.both.options}).zero_division
         if isinstance(empty, str):  # 1 if nothing was retrieved
             empty = np.array([0.0 if query.run else 1.0 for query in queries.changed(self.both.changes)])
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -9016,21 +8544,13 @@ class Match(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The answers of a function.
-
-    Attributes:
-        queries: the rankings.
-        values: two answers for each, of shape (2, rankings).
-        plain: which rankings have neither ties nor close scores.
-        close: which have close scores.
-        tolerance: how far an answer may differ from the value that it was rounded from.
-    """
+    """The answers of a function."""
 
     queries: Queries
-    values: Floats
-    plain: Mask
-    close: Mask
-    tolerance: float
+    values: Floats  # two answers for each, of shape (2, rankings)
+    plain: Mask  # which rankings have neither ties nor close scores
+    close: Mask  # which have close scores
+    tolerance: float  # how far an answer may differ from the value that it was rounded from
 
     def agree(self, expected: Floats) -> Mask:
         """Return which answers agree with the values of a definition; both answers must."""
@@ -9040,15 +8560,10 @@ class Answers(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """Options and slips, whatever the order of ties and the value of queries with nothing relevant.
+    """Options and slips, whatever the order of ties and the value of queries with nothing relevant."""
 
-    Attributes:
-        options: the gain, the discount, the ideal, and whether only judged documents count.
-        slips: the slips, the first one first.
-    """
-
-    options: Mapping[str, Any]
-    slips: tuple[Slip, ...] = ()
+    options: Mapping[str, Any]  # the gain, the discount, the ideal, and whether only judged documents count
+    slips: tuple[Slip, ...] = ()  # the slips, the first one first
 
     def scores(self, queries: Queries, precision: Slip | None = None, order: Slip | None = None) -> Floats:
         """Return the value of each query, nan if its ideal DCG is 0, by a precision of scores and an order of ties."""
@@ -9064,14 +8579,9 @@ class Definition(NamedTuple):
 
 
 class Empty(NamedTuple):
-    """The value of a query with nothing relevant.
+    """The value of a query with nothing relevant."""
 
-    Attributes:
-        value: the value, as in `zero_division`.
-        factor: its factor.
-    """
-
-    value: float | str
+    value: float | str  # the value, as in `zero_division`
     factor: float
 
     def fill(self, expected: Floats, queries: Sequence[Query]) -> Floats:
@@ -9083,20 +8593,14 @@ class Empty(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """A definition that explains the answers.
-
-    Attributes:
-        definition: the definition.
-        factor: the factor of its values.
-        choices: the values of queries with nothing relevant, orders of ties and precisions of scores that agree; empty
-            words for an order or a precision that no ranking shows, or an order that is not fixed.
-        unordered: the number of rankings with ties that no single order explains.
-    """
+    """A definition that explains the answers."""
 
     definition: Definition
-    factor: float
+    factor: float  # of its values
+    # the values of queries with nothing relevant, orders of ties and precisions of scores that agree; empty words for
+    # an order or a precision that no ranking shows, or an order that is not fixed
     choices: Sequence[tuple[float | str, str, str]]
-    unordered: int = 0
+    unordered: int = 0  # the number of rankings with ties that no single order explains
 
 
 # Orders of tied documents
@@ -9228,17 +8732,18 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
     ]
     with progress(len(stages), "Comparing", " sets of definitions") as bar:
         for definitions, scaled in stages:
-            if fits := list(_fits(_screened(definitions(), first, scaled=scaled), answers)):
+            if fits := list(_fits(_screened(definitions, first, scaled=scaled), answers)):
                 unordered = min(fit.unordered for fit in fits)
                 return _named([fit for fit in fits if fit.unordered == unordered]), unordered
             bar.update(1)
     return [], 0
 
 
-def expected_values(definitions: Sequence[Definition], queries: Queries) -> Floats:
+@lru_cache(maxsize=16)
+def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
     """Return the value of each query by each definition, nan if ties or a query with nothing relevant decide it."""
     return np.array(
-        [np.where(definition.tied(queries), np.nan, definition.scores(queries)) for definition in definitions]
+        [np.where(definition.tied(queries), np.nan, definition.scores(queries)) for definition in definitions()]
     )
 
 
@@ -9259,7 +8764,9 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
     return np.where(usable, factors, np.nan)
 
 
-def _screened(definitions: Sequence[Definition], first: Answers, *, scaled: bool) -> Iterator[tuple[Definition, float]]:
+def _screened(
+    definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
+) -> Iterator[tuple[Definition, float]]:
     """Yield the definitions with which the first answers agree, each with the factor of its values."""
     expected = np.where(first.plain, expected_values(definitions, first.queries), np.nan)
     factors = np.ones(len(expected))
@@ -9268,7 +8775,7 @@ def _screened(definitions: Sequence[Definition], first: Answers, *, scaled: bool
     differences = np.abs(first.values[:, None] - factors[:, None] * expected)
     agree = ((differences <= first.tolerance) | np.isnan(expected)).all(axis=(0, 2)) & np.isfinite(factors)
     for row in np.flatnonzero(agree).tolist():
-        yield definitions[row], float(factors[row])
+        yield definitions()[row], float(factors[row])
 
 
 def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:
@@ -9421,47 +8928,29 @@ NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of
 
 
 class Answer(NamedTuple):
-    """The answer of a function for a ranking.
+    """The answer of a function for a ranking."""
 
-    Attributes:
-        value: the score; nan if there is none.
-        problem: the reason for a missing score, such as an error, in words; empty if the function returns a score.
-        returned: the value that is not a score, or the words of the error, as text.
-        again: the score when it is asked once more, with other ids where these must not matter.
-    """
-
-    value: float
+    value: float  # the score; nan if there is none
+    # the reason for a missing score, such as an error, in words; empty if the function returns a score
     problem: str = ""
-    returned: str = ""
-    again: float = math.nan
+    returned: str = ""  # the value that is not a score, or the words of the error, as text
+    again: float = math.nan  # the score when it is asked once more, with other ids where these must not matter
 
 
 class Habit(NamedTuple):
-    """A side effect of a function.
+    """A side effect of a function."""
 
-    Attributes:
-        times: on how many rankings.
-        size: the number of documents of the smallest of them.
-        example: the result for that ranking, or else its arguments; empty if the ranking does not matter.
-    """
-
-    times: int
-    size: int
-    example: str
+    times: int  # on how many rankings
+    size: int  # the number of documents of the smallest of them
+    example: str  # the result for that ranking, or else its arguments; empty if the ranking does not matter
 
 
 class Call(NamedTuple):
-    """How a function is called.
+    """How a function is called."""
 
-    Attributes:
-        form: the form of the ranking.
-        cutoff: the position or the name of the cutoff, None if the function takes none.
-        relevance_first: whether the relevance comes before the scores or ids.
-    """
-
-    form: str
-    cutoff: int | str | None = 2
-    relevance_first: bool = False
+    form: str  # the form of the ranking
+    cutoff: int | str | None = 2  # the position or the name of the cutoff, None if the function takes none
+    relevance_first: bool = False  # whether the relevance comes before the scores or ids
 
 
 class Asker:
@@ -9745,7 +9234,7 @@ def is_plain(number: int) -> bool:
     return number % len(ASKED_KINDS) < len(PLAIN_KINDS)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def plain_rankings(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Queries:
     """Return random rankings, which keep their scores by each definition for the next function."""
     return Queries(random_rankings(numbers, k, form, seed))
@@ -9854,21 +9343,13 @@ IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decim
 
 
 class Asked(NamedTuple):
-    """The answers of a function to random rankings.
+    """The answers of a function to random rankings."""
 
-    Attributes:
-        asker: asked the function, and knows its side effects.
-        k: the cutoff.
-        cases: the number of rankings that it was asked about.
-        refused: whether it gave no answer to most of the rankings, before it was asked again.
-        answers: the answers; None if no score is among them.
-    """
-
-    asker: Asker
+    asker: Asker  # asked the function, and knows its side effects
     k: int | None
-    cases: int
-    refused: bool
-    answers: Answers | None = None
+    cases: int  # the number of rankings that it was asked about
+    refused: bool  # whether it gave no answer to most of the rankings, before it was asked again
+    answers: Answers | None = None  # the answers; None if no score is among them
 
 
 def ask(function: NDCGFunction, call: Call, k: int | None, cases: int, seed: int) -> Asked:
@@ -9950,7 +9431,7 @@ def likely_calls(
             queries, asker = plain_rankings(numbers, k, form, seed), Asker(function, call)
             values = np.array([asker.value(query) for query in queries.changed(())])
             answered = np.isfinite(values)
-            likely = _explained(values, _first_expected(numbers, k, form, seed)) if answered.any() else (0, 0, 0)
+            likely = _explained(values, expected_values(usual_definitions, queries)) if answered.any() else (0, 0, 0)
             first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
             found.append((likely, call, first))
         counts = [np.count_nonzero(first.plain) for *_, first in found]
@@ -9995,12 +9476,6 @@ def _depends_on_sets(function: NDCGFunction, call: Call, first: Answers) -> bool
 def _first_numbers(count: int) -> tuple[int, ...]:
     """Return the numbers of the first rankings without ties."""
     return tuple(islice(filter(is_plain, range(10**5)), count))
-
-
-@lru_cache(maxsize=8)
-def _first_expected(numbers: tuple[int, ...], k: int | None, form: str, seed: int) -> Floats:
-    """Return the values of the first rankings by the usual definitions."""
-    return expected_values(usual_definitions(), plain_rankings(numbers, k, form, seed))
 
 
 def _explained(values: Floats, expected: Floats) -> tuple[int, ...]:
@@ -10661,19 +10136,12 @@ OTHERS = ("run", "slice", "measure")  # columns that contain neither queries nor
 
 
 class _Row(NamedTuple):
-    """A value that somebody reported.
+    """A value that somebody reported."""
 
-    Attributes:
-        query: the id of its query; None if the values are in the order of the queries.
-        value: the value, a number or text.
-        measure: the name of the measure; None if it has none.
-        run: the name of the run; None if it has none.
-    """
-
-    query: Any
-    value: Any
-    measure: str | None = None
-    run: Any = None
+    query: Any  # the id of its query; None if the values are in the order of the queries
+    value: Any  # the value, a number or text
+    measure: str | None = None  # the name of the measure; None if it has none
+    run: Any = None  # the name of the run; None if it has none
 
 
 def values_in_file(path: str, k: Any) -> tuple[Any, Any]:
@@ -10888,19 +10356,12 @@ VALUES: dict[str, Sequence[Any]] = {
 
 
 class Evidence(NamedTuple):
-    """A reported score, or the reported values of all queries.
+    """A reported score, or the reported values of all queries."""
 
-    Attributes:
-        scores: the mean, as an array of one, or the value of each query; nan for a query without one.
-        precision: the tolerance of a match.
-        cutoff: a tuple with the cutoff of the score; empty if it is unknown.
-        of_queries: whether these are the values of the queries.
-    """
-
-    scores: Floats
-    precision: float
-    cutoff: tuple[int | None, ...] = ()
-    of_queries: bool = False
+    scores: Floats  # the mean, as an array of one, or the value of each query; nan for a query without one
+    precision: float  # the tolerance of a match
+    cutoff: tuple[int | None, ...] = ()  # a tuple with the cutoff of the score; empty if it is unknown
+    of_queries: bool = False  # whether these are the values of the queries
 
 
 class SearchResult(NamedTuple):
@@ -10926,21 +10387,13 @@ class SearchResult(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """The rankings, the known options and the evidence of a search.
+    """The rankings, the known options and the evidence of a search."""
 
-    Attributes:
-        read: returns the rankings under some options.
-        given: the options that are known.
-        k: the cutoff of the caller.
-        weight: the weight of each query.
-        evidence: the reported scores; a combination must match all of them.
-    """
-
-    read: Callable[[Options], Rankings]
-    given: Mapping[str, Any]
-    k: int | None
-    weight: Floats | None
-    evidence: Sequence[Evidence]
+    read: Callable[[Options], Rankings]  # returns the rankings under some options
+    given: Mapping[str, Any]  # the options that are known
+    k: int | None  # the cutoff of the caller
+    weight: Floats | None  # the weight of each query
+    evidence: Sequence[Evidence]  # the reported scores; a combination must match all of them
 
     @property
     def of_queries(self) -> Evidence | None:
@@ -10991,39 +10444,23 @@ def search(searched: Searched) -> SearchResult:
 
 
 class _Reading(NamedTuple):
-    """The rankings as some options read them.
+    """The rankings as some options read them."""
 
-    Attributes:
-        chosen: the options that read them.
-        matter: the options that may change the nDCG of a query.
-        grid: the values to try of the other options that the DCG depends on.
-        rankings: the rankings.
-    """
-
-    chosen: dict[str, Any]
-    matter: frozenset[str]
-    grid: dict[str, Sequence[Any]]
+    chosen: dict[str, Any]  # the options that read them
+    matter: frozenset[str]  # the options that may change the nDCG of a query
+    grid: dict[str, Sequence[Any]]  # the values to try of the other options that the DCG depends on
     rankings: Rankings
 
 
 class _Scored(NamedTuple):
-    """The values of queries under some options.
+    """The values of queries under some options."""
 
-    Attributes:
-        chosen: the options, except those in `AVERAGING`.
-        matter: the options that may change the values.
-        cutoffs: the cutoff of each row.
-        values: the nDCG of each query at each cutoff; nan without an ideal DCG.
-        skipped: the queries that `missing="skip"` skips.
-        perfect: the queries that `zero_division="perfect_if_empty"` counts as 1.
-    """
-
-    chosen: dict[str, Any]
-    matter: frozenset[str]
-    cutoffs: Sequence[int | None]
-    values: Floats
-    skipped: Mask
-    perfect: Mask
+    chosen: dict[str, Any]  # the options, except those in `AVERAGING`
+    matter: frozenset[str]  # the options that may change the values
+    cutoffs: Sequence[int | None]  # the cutoff of each row
+    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
+    skipped: Mask  # the queries that `missing="skip"` skips
+    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
@@ -11127,17 +10564,11 @@ def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple
 
 
 class _Averaging(NamedTuple):
-    """How empty and missing queries count in the mean.
+    """How empty and missing queries count in the mean."""
 
-    Attributes:
-        zero_division: the value of a query without an ideal DCG.
-        missing: how a missing query counts.
-        matter: the options in `AVERAGING` that may change the value of a query.
-    """
-
-    zero_division: float | str
-    missing: str
-    matter: set[str]
+    zero_division: float | str  # the value of a query without an ideal DCG
+    missing: str  # how a missing query counts
+    matter: set[str]  # the options in `AVERAGING` that may change the value of a query
 
 
 def _averagings(searched: Searched, scored: _Scored, empty: Mask) -> Iterator[_Averaging]:
@@ -11368,20 +10799,13 @@ PRECISION = 1e-6
 
 
 class Reported(NamedTuple):
-    """Scores that somebody reported.
+    """Scores that somebody reported."""
 
-    Attributes:
-        percent: whether the score was given in percent.
-        scale: 100 if the score was read in percent although it has no percent sign; else 1.
-        scores: each score with its precision, by its cutoff; by None if the cutoff is to be found.
-        values: the value of each query, in order or by id; None if scores were reported.
-        k: the cutoff.
-    """
-
-    percent: bool
-    scale: int
+    percent: bool  # whether the score was given in percent
+    scale: int  # 100 if the score was read in percent although it has no percent sign; else 1
+    # each score with its precision, by its cutoff; by None if the cutoff is to be found
     scores: tuple[tuple[tuple[int | None, ...], float, float], ...]
-    values: Any
+    values: Any  # the value of each query, in order or by id; None if scores were reported
     k: int | None
 
     @classmethod
@@ -11554,21 +10978,13 @@ SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
 class FoundSlip(NamedTuple):
-    """A slip that gives the reported scores.
-
-    Attributes:
-        slip: the slip.
-        convention: the convention that it is made on.
-        changed: `zero_division`, if it differs from the convention's.
-        as_given: whether the slip gives the scores only if they are not read as percentages.
-        score: returns the score with the slip under some options, at the first cutoff.
-    """
+    """A slip that gives the reported scores."""
 
     slip: Slip
-    convention: str
-    changed: dict[str, Any]
-    as_given: bool
-    score: Callable[[Options], float]
+    convention: str  # the convention that it is made on
+    changed: dict[str, Any]  # `zero_division`, if it differs from the convention's
+    as_given: bool  # whether the slip gives the scores only if they are not read as percentages
+    score: Callable[[Options], float]  # returns the score with the slip under some options, at the first cutoff
 
     def __str__(self) -> str:
         return str(Combination(self.convention, self.changed, math.nan))
@@ -12950,12 +12366,7 @@ class Piece(NamedTuple):
 
 
 def in_pieces(slices: Slices) -> Iterator[Piece]:
-    """Yield slices with their queries; small slices are yielded several at a time.
-
-    >>> slices = Slices(["de", "en", None], np.array([1, 2, 0, 1]))
-    >>> [(piece.values, piece.queries.tolist()) for piece in in_pieces(slices)]
-    [(['de', 'en', None], [2, 0, 3, 1])]
-    """
+    """Yield slices with their queries; small slices are yielded several at a time."""
     order = np.argsort(slices.code, kind="stable")
     sizes = np.bincount(slices.code, minlength=len(slices.values))
     end = np.cumsum(sizes)
@@ -13532,11 +12943,7 @@ def as_saved(kind: str) -> Iterator[None]:
 
 
 def without_nan(value: Any) -> Any:
-    """Return a value in JSON types: a named tuple as a dict, and None for a number that is not finite.
-
-    >>> without_nan({"a": [0.5, math.nan], "b": {"c": math.inf}})
-    {'a': [0.5, None], 'b': {'c': None}}
-    """
+    """Return a value in JSON types: a named tuple as a dict, and None for a number that is not finite."""
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
@@ -14629,11 +14036,7 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
-    """Return a few numbers that have exactly the same sum as the given ones.
-
-    >>> exact_parts([1e30, 1.0, 1.0, 1e30])
-    [2e+30, 2.0]
-    """
+    """Return a few numbers that have exactly the same sum as the given ones."""
     rest, parts = list(numbers), []
     while part := math.fsum(rest):  # correctly rounded
         parts.append(part)

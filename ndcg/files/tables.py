@@ -1,5 +1,6 @@
 """Read rows from objects and tables: JSON, JSONL, Parquet and Arrow."""
 
+import errno
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -300,7 +301,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 
         folder = arrow_dataset.dataset(file, format="parquet")
         if not folder.files:
-            raise ValueError("is a folder without files of Parquet; give a file")
+            raise IsADirectoryError(errno.EISDIR, "Is a directory without files of Parquet")
         chosen = _chosen_fields(folder.schema, request)
         batches = folder.to_batches(columns=chosen)
     elif bounded:

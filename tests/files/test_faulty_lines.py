@@ -245,7 +245,7 @@ def test_a_gz_that_is_cut_is_never_half_read(write: Write, monkeypatch: pytest.M
     ("name", "problem", "types"),
     [
         ("missing.txt", "No such file or directory", (FileNotFoundError, ValueError)),
-        ("folder.gz", "Is a directory", (OSError, ValueError)),
+        ("folder.gz", "Is a directory without files of Parquet", (OSError, ValueError)),
     ],
 )
 def test_a_file_that_cannot_be_opened_is_rejected_by_name_and_type(

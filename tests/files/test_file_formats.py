@@ -267,11 +267,6 @@ def test_a_folder_of_parquet_files_is_one_table(tmp_path: Path) -> None:
         reader.read_run(tmp_path, Limits(rows=9))
 
 
-def test_a_folder_without_parquet_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"^{tmp_path}: is a folder without files of Parquet; give a file$"):
-        reader.read_run(tmp_path)
-
-
 LISTS = pa.table({"retrieved_doc_ids": [["d2", "d1"], ["d4"]], "relevant_ids": [["d1", "d9"], ["d4"]]})
 OF_LISTS = {"q1": {"d2": -1, "d1": -2}, "q2": {"d4": -1}}, {"q1": {"d1": 1, "d9": 1}, "q2": {"d4": 1}}
 
