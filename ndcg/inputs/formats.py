@@ -298,6 +298,8 @@ def of_rows(predictions: Any, references: Any) -> Any:
             hint = "give references as LETOR, or query_ids and references as arrays"
             raise ValueError(f"predictions: the file has scores without ids; {hint}")
         return predictions
+    if are_scores and predictions.place is None:
+        return predictions  # which have the ids of the rows already
     are_flat = not _is_nested(predictions) or getattr(predictions, "shape", ())[1:] == (1,)
     if not are_scores and (isinstance(predictions, (Mapping, Columns)) or not are_flat):
         hint = "give a score for each row, in a flat array or in a file, one a line"

@@ -215,7 +215,7 @@ def test_inputs_without_a_meaning_are_rejected_everywhere_and_change_nothing(
         ({"prediction": [1, 2], "reference": [math.inf, 0]}, "references: query 0, position 0: inf"),
         ({"prediction": [1, 2], "reference": [0]}, "query 0: 2 predictions and 1 references"),
         ({"prediction": [1, "x"], "reference": [1, 0]}, "predictions: query 0, position 1: 'x'"),
-        ({"prediction": "xy", "reference": [1, 0]}, "predictions: query 0: .*str"),
+        ({"prediction": "xy", "reference": [1, 0]}, "predictions: query 0: is the text 'xy'"),
         ({"prediction": 1.0, "reference": 0.0}, "predictions: query 0: .*1.0"),
         ({"prediction": [[1, 2]], "reference": [1]}, r"predictions: query 0, position 0: \[1, 2\]"),
         ({"prediction": [1, 2]}, "references"),
