@@ -396,3 +396,17 @@ def test_a_negative_relevance_of_a_table_is_named_by_its_row(name: str) -> None:
         ValueError, match=r"^references: row 1: query 'q1', document 'd2': the relevance -2 is negative"
     ):
         compute(predictions=RUN, references=qrels)
+
+
+LABELS, MODEL = [[1, 0, 0], [1, 0, 0]], [[0.8, 0.9, 0.1], [0.5, 0.6, 0.05]]
+BY_ID = [{f"q{at}": dict(zip("abc", row, strict=True)) for at, row in enumerate(rows)} for rows in (LABELS, MODEL)]
+
+
+@pytest.mark.parametrize(("labels", "scores"), [(LABELS, MODEL), (np.array(LABELS), np.array(MODEL)), BY_ID])
+def test_labels_as_predictions_and_scores_as_references_get_a_warning(labels: Any, scores: Any) -> None:
+    with pytest.warns(
+        UserWarning, match=r"^predictions: hold only 0 and 1, and the references fractions; the scores of"
+    ):
+        compute(predictions=labels, references=scores)
+    compute(predictions=scores, references=labels)
+    compute(predictions=labels, references=labels)
