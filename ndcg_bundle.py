@@ -4225,6 +4225,9 @@ class _JsonReader:
         self.contradicting = ""  # the first query whose hits are in another order than their scores
         if isinstance(first, dict) and first and hits_of(first, "run") is None:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
+            is_named = not set(map(plain_name, first)).isdisjoint(chain(*request.names.values()))
+            if not is_named and all(isinstance(each, (int, float)) for each in first.values()):
+                raise ValueError("holds one query without its id; give {query: {document: value}}")
             if len(columns) == len(first) or are_columns(columns, request.names):
                 request.limits.check("columns", len(first))
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
@@ -6778,7 +6781,8 @@ def _inputs_joins_ids(argument: str, side: str, ids: list[Any], kind: pa.DataTyp
         return id_column(f"{argument}: {side}", ids)
     if not all(isinstance(each, str) for each in ids):
         first = next(each for each in ids if not isinstance(each, str))
-        raise ValueError(f"{argument}: {side} must be strings, as in a file; got {shown(first)}")
+        hint = "give both as files or both as tables"
+        raise ValueError(f"{argument}: {side} must be strings, as in a file; got {shown(first)}; {hint}")
     try:
         found = pa.array(ids, pa.string())
         return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
@@ -7010,7 +7014,6 @@ def _with_padding(labels: NDArray[Any], offsets: NDArray[np.int64], ignore_index
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
-COMPARED = 1000  # documents that tell whether both sides are swapped
 
 
 class Inputs(NamedTuple):
@@ -7110,20 +7113,11 @@ def _align(
         raise ValueError(f"predictions: {place(before + error.query, error.position)}: {error.problem}") from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    if not first_query and _are_swapped(rankings.score[:COMPARED], rankings.relevance[:COMPARED]):
-        warn("predictions: hold only 0 and 1, and the references fractions; the scores of a model are predictions")
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
         refuse_open_ties(rankings, score_dtype)
     return rankings
-
-
-def _are_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> bool:
-    """Return whether the scores of documents are labels, 0 and 1, and their relevances are fractions, as scores are."""
-    if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
-        return False
-    return bool(((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5)
 
 
 def _join(inputs: Inputs, **how: Any) -> Rankings:
@@ -7358,6 +7352,8 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
 Values = dict[str, NDArray[np.float64]]
 Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
 
+COMPARED = 1000  # documents that tell whether both sides are swapped
+LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -7445,6 +7441,8 @@ def counted_parts(
             if before and bar is None:
                 total = inputs.predictions.shape[0] if is_sparse(inputs.predictions) else len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
+            if not before and _are_swapped(part.score[:COMPARED], part.relevance[:COMPARED]):
+                warn(f"predictions: {LABELS_FIRST}")
             if options.missing == "raise":
                 refuse_missing(part, before)
             if part.unmatched is not None:
@@ -7457,6 +7455,13 @@ def counted_parts(
         raise ValueError(NOTHING_TO_SCORE)
     if first := min(unmatched, default=""):  # empty if any part has such a document
         notify(first)
+
+
+def _are_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> bool:
+    """Return whether the scores of documents are labels, 0 and 1, and their relevances are fractions, as scores are."""
+    if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
+        return False
+    return bool(((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ..inputs.hits import Hits, answers_in, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
 from ..inputs.ids import NO_ID, id_kind
-from ..inputs.tables import UnknownColumnError, are_columns, chosen_columns, table_records
+from ..inputs.tables import UnknownColumnError, are_columns, chosen_columns, plain_name, table_records
 from ..measure.messages import brief
 from .content import (
     ROWS,
@@ -99,6 +99,9 @@ class _JsonReader:
         self.contradicting = ""  # the first query whose hits are in another order than their scores
         if isinstance(first, dict) and first and hits_of(first, "run") is None:
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
+            is_named = not set(map(plain_name, first)).isdisjoint(chain(*request.names.values()))
+            if not is_named and all(isinstance(each, (int, float)) for each in first.values()):
+                raise ValueError("holds one query without its id; give {query: {document: value}}")
             if len(columns) == len(first) or are_columns(columns, request.names):
                 request.limits.check("columns", len(first))
                 self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]

@@ -298,7 +298,8 @@ def _ids(argument: str, side: str, ids: list[Any], kind: pa.DataType) -> pa.Chun
         return id_column(f"{argument}: {side}", ids)
     if not all(isinstance(each, str) for each in ids):
         first = next(each for each in ids if not isinstance(each, str))
-        raise ValueError(f"{argument}: {side} must be strings, as in a file; got {shown(first)}")
+        hint = "give both as files or both as tables"
+        raise ValueError(f"{argument}: {side} must be strings, as in a file; got {shown(first)}; {hint}")
     try:
         found = pa.array(ids, pa.string())
         return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])

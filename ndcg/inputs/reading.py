@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from ..measure.messages import warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column
 from .exclusion import by_position
@@ -32,7 +30,6 @@ from .sparse import dense_pieces, join_sparse
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
-COMPARED = 1000  # documents that tell whether both sides are swapped
 
 
 class Inputs(NamedTuple):
@@ -132,20 +129,11 @@ def _align(
         raise ValueError(f"predictions: {place(before + error.query, error.position)}: {error.problem}") from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    if not first_query and _are_swapped(rankings.score[:COMPARED], rankings.relevance[:COMPARED]):
-        warn("predictions: hold only 0 and 1, and the references fractions; the scores of a model are predictions")
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
         refuse_open_ties(rankings, score_dtype)
     return rankings
-
-
-def _are_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> bool:
-    """Return whether the scores of documents are labels, 0 and 1, and their relevances are fractions, as scores are."""
-    if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
-        return False
-    return bool(((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5)
 
 
 def _join(inputs: Inputs, **how: Any) -> Rankings:

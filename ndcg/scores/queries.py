@@ -33,6 +33,8 @@ from ..measure.scoring import IS_NEGATIVE, InvalidRankingError, check_queries, i
 Values = dict[str, NDArray[np.float64]]
 Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
 
+COMPARED = 1000  # documents that tell whether both sides are swapped
+LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -120,6 +122,8 @@ def counted_parts(
             if before and bar is None:
                 total = inputs.predictions.shape[0] if is_sparse(inputs.predictions) else len(inputs.predictions)
                 bar = until_done.enter_context(progress(total, "Scoring", " queries", initial=before))
+            if not before and _are_swapped(part.score[:COMPARED], part.relevance[:COMPARED]):
+                warn(f"predictions: {LABELS_FIRST}")
             if options.missing == "raise":
                 refuse_missing(part, before)
             if part.unmatched is not None:
@@ -132,6 +136,13 @@ def counted_parts(
         raise ValueError(NOTHING_TO_SCORE)
     if first := min(unmatched, default=""):  # empty if any part has such a document
         notify(first)
+
+
+def _are_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> bool:
+    """Return whether the scores of documents are labels, 0 and 1, and their relevances are fractions, as scores are."""
+    if not ((score == 0) | (score == 1)).all() or len(np.unique(score)) < 2:
+        return False
+    return bool(((relevance >= 0) & (relevance <= 1)).all() and np.mean(relevance % 1 > 0) > 0.5)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:

@@ -157,6 +157,7 @@ FAULTY_FILES: dict[str, tuple[str | bytes, str]] = {
         parquet_of([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": math.nan}]),
         "row 3 (from 0): the score nan of document 'd' of query 'q' is not finite",
     ),
+    "json: one query": (b'{"d1": 0.5, "d2": 2}', "holds one query without its id; give {query: {document: value}}"),
     "parquet: twice": (
         parquet_of([*RECORDS, RECORDS[0]]),
         "row 3 (from 0): document 'd1' of query 'q1' is in row 0 (from 0) already",
