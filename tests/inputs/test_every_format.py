@@ -410,3 +410,17 @@ def test_labels_as_predictions_and_scores_as_references_get_a_warning(labels: An
         compute(predictions=labels, references=scores)
     compute(predictions=scores, references=labels)
     compute(predictions=labels, references=labels)
+
+
+def test_every_cell_of_formats_and_sources_has_an_example() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "inputs.md").read_text()
+    table = text[text.index("| format | looks like") :].partition("\n\n")[0].splitlines()
+    sources = [cell.strip() for cell in table[0].strip("|").split("|")][2:]
+    named = set()
+    for line in table[2:]:
+        name, _, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        name = name[1:].partition("]")[0]
+        named |= {f"{name}, {source}" for source, cell in zip(sources, cells, strict=True) if cell != "–"}
+    assert {each for each in named if not each.endswith("Spark")} == set(
+        re.findall(r'\.\.\.     "([^"]+, [^"]+)": \{', text)
+    )
