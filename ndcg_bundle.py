@@ -2205,7 +2205,7 @@ ID_NAMES = {
     ),
     "document": (
         "document_id", "docid", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
-        "item_id", "itemid", "movie_id", "movieid", "product_id", "productid", "document", "item",
+        "item_id", "itemid", "iid", "movie_id", "movieid", "product_id", "productid", "document", "item",
     ),
 }
 LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
@@ -3900,16 +3900,19 @@ def _files_lines_problem(row: bytes, layout: _Layout) -> str:
 
 FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fields
 
-ID_FIELDS = ("id", "_id", *ID_NAMES["document"], "node_id", "id_", "uuid", "objectid")
+ID_FIELDS = ("id", "_id", *ID_NAMES["document"], "node_id", "id_", "uuid", "objectid", "file_id")
 VALUE_FIELDS = {
-    "run": ("_score", *NAMES["run"]["score"], "_rankingscore", "@search.score"),
+    "run": ("_score", *NAMES["run"]["score"], "_rankingscore", "@search.score", "certainty"),
     "qrels": ("has_answer", *NAMES["qrels"]["relevance"]),
 }
-WITHIN = ("document", "node", "metadata", "entity", "hit", "doc")  # objects in a hit that may have its fields
+WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
 CONTAINERS = (list, tuple, Mapping)
 QUERY_FIELDS = (*ID_NAMES["query"], "id", "_id", "question")  # of an object with the hits of a query
 # the lists of hits, and the lists of ids and of their values, of a query
-LISTS = ("hits", "matches", "points", "results", "response", "docs", "ctxs", "retrieved", "ratings")
+LISTS = (
+    *("hits", "matches", "points", "results", "response", "docs", "ctxs", "retrieved", "ratings", "candidates"),
+    *("root", "children", "objects", "documents", "value", "data"),
+)
 ANSWERS = ("responses", "results", "requests")  # lists of the answers to several queries
 IDS = ("ids", "doc_ids", "docids", "document_ids", "item_ids", "items", "recommendations")
 IDS_OF = {
@@ -3947,7 +3950,7 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
             return Hits(row)
     if (
         isinstance(row, Mapping)
-        and (path := _path(next(iter(row.values()), None), VALUE_FIELDS[kind], within=False)) is not None
+        and (path := _path(next(iter(row.values()), None), VALUE_FIELDS[kind], within=())) is not None
     ):
         return Hits(list(row), _fields(list(row.values()), path, VALUE_FIELDS[kind], "score"))
     if not isinstance(row, (list, tuple)) or not row:
@@ -3993,7 +3996,7 @@ def query_of(row: Any) -> Any:
     >>> query_of({"query_id": "q1", "hits": []}), query_of({"hits": []})
     ('q1', None)
     """
-    path = _path(row, QUERY_FIELDS, within=False)
+    path = _path(row, QUERY_FIELDS, within=("query",))
     return None if path is None else _field(row, path)
 
 
@@ -4073,11 +4076,11 @@ def _field(value: Any, path: FieldPath) -> Any:
     return None if callable(value) else value
 
 
-def _path(hit: Any, names: Sequence[str], within: bool = True) -> FieldPath | None:
-    """Return the path to the first field that a hit has under one of the names, in the hit or one level down."""
+def _path(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN) -> FieldPath | None:
+    """Return the path to the first field that a hit has under one of the names, in the hit or in an object within."""
     if not isinstance(hit, Mapping) and not _is_object(hit):
         return None
-    for outer in ((), *((each,) for each in WITHIN if within)):
+    for outer in ((), *((each,) for each in within)):
         inner = _field(hit, outer) if outer else hit
         spelled = (
             {plain_name(name): name for name in inner if isinstance(name, str)} if isinstance(inner, Mapping) else {}
@@ -5835,6 +5838,12 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         has_id = any(id_kind(type(known.get(name))) for name in ID_FIELDS)
         if has_id and len(known) > 1 and not known.keys().isdisjoint(chain(*VALUE_FIELDS.values())):
             raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
+        if inner := next((name for name, each in row.items() if _has_objects(each)), None):
+            problem = f"holds {shown(inner)} in place of documents, and no list of hits under a known name"
+            raise ValueError(f"{place}: {problem}; give the list, or {{document: score}}")
+    if isinstance(row, (list, tuple)) and row and isinstance(row[0], Mapping):
+        fields = brief(map(shown, row[0]), ", ")
+        raise ValueError(f"{place}, position 0: the hit has no id under a known name, but {fields}; name it id")
     if isinstance(row, (list, tuple)) and len(row) == 3 and all(id_kind(type(each)) for each in row[:2]):
         has_text = any(isinstance(each, str) for each in row[:2])
         if isinstance(row[2], Real) and (has_text or (are_ids and not isinstance(row[2], int))):
@@ -5842,6 +5851,13 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
                 f"{argument}: holds rows such as {shown(row)} in place of the documents of each query; give a table "
                 'with names of columns, such as pd.DataFrame(rows, columns=["query_id", "document_id", "score"])'
             )
+
+
+def _has_objects(value: Any) -> bool:
+    """Return whether a value is an object or a list of them, and not a number, text or a list of these."""
+    if isinstance(value, (list, tuple)):
+        return len(value) > 0 and not isinstance(value[0], (Real, str))
+    return isinstance(value, Mapping)
 
 
 def refuse_pairs_of_ids(ranked: list[Any], relevant: list[Any]) -> None:
@@ -6179,7 +6195,10 @@ def _in_objects(argument: str, side: Any, kind: str, possible: Possible) -> Mapp
     found = sum(not known.isdisjoint(each) for each in possible.values())
     if found < 2 or (found < len(possible) and hits_of(side[0], kind) is not None):
         return None
-    chosen = [names[at] for at in chosen_columns(names, possible, f"the first of {argument}")]
+    try:
+        chosen = [names[at] for at in chosen_columns(names, possible, "the first record")]
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
     return {name: record_values(argument, side, name) for name in chosen}
 
 

@@ -104,7 +104,10 @@ def _in_objects(argument: str, side: Any, kind: str, possible: Possible) -> Mapp
     found = sum(not known.isdisjoint(each) for each in possible.values())
     if found < 2 or (found < len(possible) and hits_of(side[0], kind) is not None):
         return None
-    chosen = [names[at] for at in chosen_columns(names, possible, f"the first of {argument}")]
+    try:
+        chosen = [names[at] for at in chosen_columns(names, possible, "the first record")]
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
     return {name: record_values(argument, side, name) for name in chosen}
 
 

@@ -16,16 +16,19 @@ from .tables import ID_NAMES, LOWEST_FIRST, NAMES, plain_name
 
 FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fields
 
-ID_FIELDS = ("id", "_id", *ID_NAMES["document"], "node_id", "id_", "uuid", "objectid")
+ID_FIELDS = ("id", "_id", *ID_NAMES["document"], "node_id", "id_", "uuid", "objectid", "file_id")
 VALUE_FIELDS = {
-    "run": ("_score", *NAMES["run"]["score"], "_rankingscore", "@search.score"),
+    "run": ("_score", *NAMES["run"]["score"], "_rankingscore", "@search.score", "certainty"),
     "qrels": ("has_answer", *NAMES["qrels"]["relevance"]),
 }
-WITHIN = ("document", "node", "metadata", "entity", "hit", "doc")  # objects in a hit that may have its fields
+WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
 CONTAINERS = (list, tuple, Mapping)
 QUERY_FIELDS = (*ID_NAMES["query"], "id", "_id", "question")  # of an object with the hits of a query
 # the lists of hits, and the lists of ids and of their values, of a query
-LISTS = ("hits", "matches", "points", "results", "response", "docs", "ctxs", "retrieved", "ratings")
+LISTS = (
+    *("hits", "matches", "points", "results", "response", "docs", "ctxs", "retrieved", "ratings", "candidates"),
+    *("root", "children", "objects", "documents", "value", "data"),
+)
 ANSWERS = ("responses", "results", "requests")  # lists of the answers to several queries
 IDS = ("ids", "doc_ids", "docids", "document_ids", "item_ids", "items", "recommendations")
 IDS_OF = {
@@ -63,7 +66,7 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
             return Hits(row)
     if (
         isinstance(row, Mapping)
-        and (path := _path(next(iter(row.values()), None), VALUE_FIELDS[kind], within=False)) is not None
+        and (path := _path(next(iter(row.values()), None), VALUE_FIELDS[kind], within=())) is not None
     ):
         return Hits(list(row), _fields(list(row.values()), path, VALUE_FIELDS[kind], "score"))
     if not isinstance(row, (list, tuple)) or not row:
@@ -109,7 +112,7 @@ def query_of(row: Any) -> Any:
     >>> query_of({"query_id": "q1", "hits": []}), query_of({"hits": []})
     ('q1', None)
     """
-    path = _path(row, QUERY_FIELDS, within=False)
+    path = _path(row, QUERY_FIELDS, within=("query",))
     return None if path is None else _field(row, path)
 
 
@@ -189,11 +192,11 @@ def _field(value: Any, path: FieldPath) -> Any:
     return None if callable(value) else value
 
 
-def _path(hit: Any, names: Sequence[str], within: bool = True) -> FieldPath | None:
-    """Return the path to the first field that a hit has under one of the names, in the hit or one level down."""
+def _path(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN) -> FieldPath | None:
+    """Return the path to the first field that a hit has under one of the names, in the hit or in an object within."""
     if not isinstance(hit, Mapping) and not _is_object(hit):
         return None
-    for outer in ((), *((each,) for each in WITHIN if within)):
+    for outer in ((), *((each,) for each in within)):
         inner = _field(hit, outer) if outer else hit
         spelled = (
             {plain_name(name): name for name in inner if isinstance(name, str)} if isinstance(inner, Mapping) else {}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.messages import shown
+from ..measure.messages import brief, shown
 from .columns import Column
 from .hits import ID_FIELDS, VALUE_FIELDS
 from .ids import id_kind
@@ -51,6 +51,12 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         has_id = any(id_kind(type(known.get(name))) for name in ID_FIELDS)
         if has_id and len(known) > 1 and not known.keys().isdisjoint(chain(*VALUE_FIELDS.values())):
             raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
+        if inner := next((name for name, each in row.items() if _has_objects(each)), None):
+            problem = f"holds {shown(inner)} in place of documents, and no list of hits under a known name"
+            raise ValueError(f"{place}: {problem}; give the list, or {{document: score}}")
+    if isinstance(row, (list, tuple)) and row and isinstance(row[0], Mapping):
+        fields = brief(map(shown, row[0]), ", ")
+        raise ValueError(f"{place}, position 0: the hit has no id under a known name, but {fields}; name it id")
     if isinstance(row, (list, tuple)) and len(row) == 3 and all(id_kind(type(each)) for each in row[:2]):
         has_text = any(isinstance(each, str) for each in row[:2])
         if isinstance(row[2], Real) and (has_text or (are_ids and not isinstance(row[2], int))):
@@ -58,6 +64,13 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
                 f"{argument}: holds rows such as {shown(row)} in place of the documents of each query; give a table "
                 'with names of columns, such as pd.DataFrame(rows, columns=["query_id", "document_id", "score"])'
             )
+
+
+def _has_objects(value: Any) -> bool:
+    """Return whether a value is an object or a list of them, and not a number, text or a list of these."""
+    if isinstance(value, (list, tuple)):
+        return len(value) > 0 and not isinstance(value[0], (Real, str))
+    return isinstance(value, Mapping)
 
 
 def refuse_pairs_of_ids(ranked: list[Any], relevant: list[Any]) -> None:

@@ -17,7 +17,7 @@ ID_NAMES = {
     ),
     "document": (
         "document_id", "docid", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
-        "item_id", "itemid", "movie_id", "movieid", "product_id", "productid", "document", "item",
+        "item_id", "itemid", "iid", "movie_id", "movieid", "product_id", "productid", "document", "item",
     ),
 }
 LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best

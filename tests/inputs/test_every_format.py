@@ -133,6 +133,18 @@ HITS: dict[str, Callable[[Side, str], Any]] = {
             for query, of in side.items()
         ]
     },
+    "a response of Vespa": lambda side, value: {
+        query: {"root": {"id": "toplevel", "children": [{"id": each, value: number} for each, number in of.items()]}}
+        for query, of in side.items()
+    },
+    "objects of Weaviate": hits(lambda each, number, value: {"title": "", "_additional": {"id": each, value: number}}),
+    "results of Azure": lambda side, value: {
+        query: {"value": [{"id": each, value: number} for each, number in of.items()]} for query, of in side.items()
+    },
+    "candidates of RankLLM": lambda side, value: [
+        {"query": {"qid": query, "text": ""}, "candidates": [{"docid": d, value: number} for d, number in of.items()]}
+        for query, of in side.items()
+    ],
     "queries in a list": lambda side, value: [
         {"query_id": query, "hits": [{"id": each, value: number} for each, number in of.items()]}
         for query, of in side.items()
@@ -156,6 +168,10 @@ IN_JSON = [
         "queries in a list",
         "answers to several queries",
         "requests of _rank_eval",
+        "a response of Vespa",
+        "objects of Weaviate",
+        "results of Azure",
+        "candidates of RankLLM",
         "a dict of columns",
     )
 ]
@@ -294,6 +310,16 @@ OTHERS: dict[str, tuple[Any, Any, str]] = {
         f"predictions: query 0: is the hit {HIT}; give a list of hits for each query",
     ),
     "a hit for each query": ({"q1": HIT}, QRELS, f"predictions: query 'q1': is the hit {HIT}; give a list of hits for"),
+    "hits under an unknown name": (
+        {"q1": {"retrievalResults": [HIT]}},
+        QRELS,
+        "predictions: query 'q1': holds 'retrievalResults' in place of documents, and no list of hits under a",
+    ),
+    "hits without an id": (
+        {"q1": [{"uri": "d2", "score": 0.9}]},
+        QRELS,
+        "predictions: query 'q1', position 0: the hit has no id under a known name, but 'uri', 'score'; name it id",
+    ),
     "two matrices": (
         (np.ones((2, 3)), np.ones((2, 3), int)),
         [{1}, {2}],
