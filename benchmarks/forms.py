@@ -31,6 +31,9 @@ def forms(scores: int, rounds: int) -> dict[str, dict[str, float | str]]:
             f"flat, {scores:,} rows, unsorted string ids": _measured(_flat(scores, "user-{:08d}", False), rounds),
             f"flat, {scores:,} rows, grouped string ids": _measured(_flat(scores, "user-{:08d}", True), rounds),
             f"flat, {scores:,} rows, grouped integers": _measured(_flat(scores, None, True), rounds),
+            "two frames, pandas with Python strings": _measured(_frames(scores // 10, "pandas"), rounds),
+            "two frames, Polars": _measured(_frames(scores // 10, "Polars"), rounds),
+            "two frames, pandas with integers": _measured(_frames(scores // 10, "integers"), rounds),
             "sparse, 670,000 columns, 100 and 5 stored": _measured(_sparse(min(20_000, scores // 100)), rounds),
             "nested lists, 100 documents per query": _measured(_nested(scores // 10, 100, list), rounds),
             "nested lists with None, 100 documents per query": _measured(
@@ -98,15 +101,17 @@ def _metric() -> Any:
     return evaluate.load(str(ROOT / "ndcg.py"))
 
 
-def _ids(queries: int, documents: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Qrels with a tenth of the retrieved documents, at any rank, and ten others, and a run, for each query."""
+def _ids(
+    queries: int, documents: int, missed: int = 10
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Qrels with a tenth of the retrieved documents, at any rank, and some that were missed, and a run, by query."""
     random = np.random.default_rng(0)
     qrels, run = {}, {}
     for query in range(queries):
-        chosen = random.choice(8_000_000, documents + 10, replace=False).tolist()
+        chosen = random.choice(8_000_000, documents + missed, replace=False).tolist()
         # different scores, also for trec_eval, which holds 32 bits of each
         score = (-np.sort(-random.choice(1 << 24, documents, replace=False)) / 2**24).tolist()
-        grade = random.integers(0, 4, documents // 10 + 10).tolist()
+        grade = random.integers(0, 4, documents // 10 + missed).tolist()
         run[f"q{query}"] = {f"D{document}": s for document, s in zip(chosen[:documents], score, strict=True)}
         judged = random.choice(chosen[:documents], documents // 10, replace=False).tolist() + chosen[documents:]
         qrels[f"q{query}"] = {f"D{document}": g for document, g in zip(judged, grade, strict=True)}
@@ -230,6 +235,43 @@ def _flat(rows: int, ids: str | None, are_grouped: bool) -> dict[str, Callable[[
         return lambda: metric.compute(**named, data=flat, k=10, use_aggregator=False)["nDCG@10"]
 
     return {"ours": ours, "ours, data=": table, "the kernel, grouped already": _kernel(score, relevance)}
+
+
+def _frames(rows: int, kind: str) -> dict[str, Callable[[], Call]]:
+    """Return ways to score two frames, a run of so many rows and qrels of a fifth."""
+    import pandas as pd
+
+    documents = 1_000
+    qrels, run = _ids(max(2, rows // documents), documents, documents // 10)
+    sides = []
+    for side, value in ((run, "score"), (qrels, "relevance")):
+        cells = [(query, document, number) for query, of in side.items() for document, number in of.items()]
+        query, document, numbers = zip(*cells, strict=True)
+        # each cell a string of its own, as a library that reads a table makes them
+        texts = [pd.Series([f"{each} "[:-1] for each in column], dtype=object) for column in (query, document)]
+        sides.append(pd.DataFrame({"query_id": texts[0], "doc_id": texts[1], value: numbers}))
+
+    def ours() -> Call:
+        metric, frames = _metric(), sides
+        if kind == "Polars":
+            import polars
+
+            frames = [polars.from_pandas(frame) for frame in sides]
+        elif kind == "integers":
+            as_integers = {
+                name: lambda frame, name=name: frame[name].str[1:].astype(int) for name in ("query_id", "doc_id")
+            }
+            frames = [frame.assign(**as_integers) for frame in sides]
+        tables = dict(zip(("predictions", "references"), frames, strict=True))
+        return lambda: metric.compute(**tables, k=10, use_aggregator=False)["nDCG@10"]
+
+    def ir_measures() -> Call:
+        import ir_measures
+
+        run_frame, qrels_frame = sides
+        return lambda: [each.value for each in ir_measures.iter_calc([ir_measures.nDCG @ 10], qrels_frame, run_frame)]
+
+    return {"ours": ours, "ir_measures": ir_measures}
 
 
 def _sparse(queries: int) -> dict[str, Callable[[], Call]]:

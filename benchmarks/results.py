@@ -72,6 +72,7 @@ def summaries(results: Results) -> Iterator[Summary]:
         mappings = _over(results, f"mappings, {documents} ", "pytrec_eval")
         yield Summary(f"mappings of {documents} documents: `compute` over pytrec_eval", mappings)
     yield Summary("mappings: `compute` over ranx", _over(results, "mappings", "ranx"))
+    yield Summary("two frames: `compute` over ir_measures", _over(results, "two frames", "ir_measures"))
     for peer in ("pytrec_eval", "ranx"):
         yield Summary(f"TREC files: `compute` over {peer}", _over(results, "TREC", peer))
     flat = {form: 1 / ratio for form, ratio in _over(results, "flat", "the kernel, grouped already").items()}

@@ -87,7 +87,7 @@ def test_forms_agree_on_queries_that_differ(monkeypatch: pytest.MonkeyPatch) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of other libraries
         results = forms.forms(scores=2_000, rounds=2)
-    assert len(results) == 12
+    assert len(results) == 15
     assert {"Polars", "DuckDB", "ours, data="} <= {way for ways in results.values() for way in ways}
     for form, ways in results.items():
         assert ways["ours"] > 0

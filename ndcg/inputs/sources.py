@@ -196,6 +196,8 @@ def _masked_rows(values: Any) -> list[Any] | None:
         values = values.iloc[:, 0]
     if str(getattr(values, "dtype", None)).lower() != "object":
         return None
+    if isinstance(next(iter(values), None), (str, int)):  # ids; looking at each takes long
+        return None
     rows = list(values)
     return rows if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))) else None
 
