@@ -5829,6 +5829,8 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         hint = "give the scores as predictions and the ids as document_ids"
         raise ValueError(f"{argument}: holds two matrices, as of scores and of ids; {hint}")
     query, row = next(iter(side.items() if isinstance(side, Mapping) else enumerate(side)), (None, None))
+    if isinstance(row, (list, tuple)) and row and type(row[0]) is float:  # scores
+        return
     place = f"{argument}: query {shown(query)}"
     if isinstance(row, str):
         hint = "; for the lines of a file, give its path" if any(map(str.isspace, row)) else ""
@@ -7221,13 +7223,12 @@ def join_lists(predictions: Any, references: Any, ignore_index: float | None, sc
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
     """Align predictions and references, part by part if they are nested lists or chunked columns of lists."""
-    whole = inputs.settled(how.get("score_order", "descending"))
-    for piece in _pieces(whole):
+    for piece in _pieces(inputs):
         try:
             rankings = _align(piece, **how)
         except ValueError:
-            if piece is not whole:  # let the error count all queries
-                _align(whole, **how)
+            if piece is not inputs:  # let the error count all queries
+                _align(inputs, **how)
             raise
         yield rankings
 

@@ -40,6 +40,8 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         hint = "give the scores as predictions and the ids as document_ids"
         raise ValueError(f"{argument}: holds two matrices, as of scores and of ids; {hint}")
     query, row = next(iter(side.items() if isinstance(side, Mapping) else enumerate(side)), (None, None))
+    if isinstance(row, (list, tuple)) and row and type(row[0]) is float:  # scores
+        return
     place = f"{argument}: query {shown(query)}"
     if isinstance(row, str):
         hint = "; for the lines of a file, give its path" if any(map(str.isspace, row)) else ""

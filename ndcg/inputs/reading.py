@@ -216,13 +216,12 @@ def join_lists(predictions: Any, references: Any, ignore_index: float | None, sc
 
 def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
     """Align predictions and references, part by part if they are nested lists or chunked columns of lists."""
-    whole = inputs.settled(how.get("score_order", "descending"))
-    for piece in _pieces(whole):
+    for piece in _pieces(inputs):
         try:
             rankings = _align(piece, **how)
         except ValueError:
-            if piece is not whole:  # let the error count all queries
-                _align(whole, **how)
+            if piece is not inputs:  # let the error count all queries
+                _align(inputs, **how)
             raise
         yield rankings
 
