@@ -135,5 +135,5 @@ def _name_of(file: str) -> str:
     >>> _name_of("runs/bm25.trec.gz"), _name_of("-")
     ('bm25', 'stdin')
     """
-    name = os.path.basename(file)
+    name = os.path.basename(file.rstrip(os.sep))
     return "stdin" if file == "-" else SUFFIX.sub("", name) or name

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from shells import Call
 from shells import call as call
@@ -42,3 +44,13 @@ def test_a_column_of_an_unknown_name_is_answered_with_the_option_that_names_it(
     assert call("score qrels.csv main.txt -k 5")[2].endswith("; or give its name as --relevance\n")
     said = call("score qrels.csv main.txt -k 5 --relevance grade")[2]
     assert said == "ndcg score: qrels.csv: no column is called grade; the file has 'qid', 'docno', 'stars'\n"
+
+
+def test_a_folder_of_parquet_files_is_a_run(call: Call, folder: Path) -> None:
+    (folder / "parts").mkdir()
+    table = pa.table({"qid": ["q0"], "docno": ["d0"], "score": [0.5]})
+    pyarrow.parquet.write_table(table, folder / "parts" / "part-0.parquet")
+    (folder / "judged.txt").write_text("q0 0 d0 1\n")
+    for name in ("parts", "parts/"):
+        printed = call(f"score judged.txt {name} -o tsv")[1].splitlines()[1]
+        assert printed.split("\t")[:5] == ["parts", "nDCG", "1", "0", "1.0"]
