@@ -4380,7 +4380,7 @@ def _json_part(
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     table = id_table(query, _texts(documents), _numbers(cells))
     return _checked(
-        FilePart(table, span, numbers, problem, reading.notice, *(("query", len(queries)) if are_counted else ())),
+        FilePart(table, span, numbers, problem, reading.notice, "query" * are_counted, len(queries)),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
         reading.kind,
     )
@@ -4556,6 +4556,7 @@ OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and 
     b"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
     b"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
 }
+TFRECORD = re.compile(rb".{3}\0{5}", re.DOTALL)  # a length of 64 bits
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
 
 
@@ -4655,7 +4656,7 @@ def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
     """
     before, counted = 0, None
     for part in parts:
-        if not len(part.table):
+        if not part.total and not len(part.table):
             yield part
             continue
         counted = part.counted if counted is None else counted
@@ -4732,6 +4733,8 @@ def _file_parts(
                 file.seek(0)
                 return "row {} (from 0)", from_table(form, file, request)
             return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
+    if TFRECORD.match(stream.peek(8)):
+        raise ValueError("is a TFRecord file; read it by TensorFlow, and give the arrays that it holds")
     for mark, problem in OTHER_FILES.items():
         if stream.peek(len(mark)) == mark:
             raise ValueError(problem)
@@ -6519,8 +6522,9 @@ def _scores_of_ids(scores: Any, ids: Any) -> list[dict[Any, Any]]:
         rows.append(dict(kept))
         if len(rows[-1]) < len(kept):
             again = next(each for each, count_of in Counter(each for each, _ in kept).items() if count_of > 1)
-            at = its_ids.index(again)
-            raise ValueError(f"document_ids: query {query}, position {at}: document {shown(again)} is there twice")
+            first, at = [at for at, each in enumerate(its_ids) if each == again][:2]
+            problem = f"document {shown(again)} is in position {first} already; give it once for a query"
+            raise ValueError(f"document_ids: query {query}, position {at}: {problem}")
     return rows
 
 

@@ -57,6 +57,7 @@ OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and 
     b"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
     b"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
 }
+TFRECORD = re.compile(rb".{3}\0{5}", re.DOTALL)  # a length of 64 bits
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
 
 
@@ -156,7 +157,7 @@ def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
     """
     before, counted = 0, None
     for part in parts:
-        if not len(part.table):
+        if not part.total and not len(part.table):
             yield part
             continue
         counted = part.counted if counted is None else counted
@@ -233,6 +234,8 @@ def _file_parts(
                 file.seek(0)
                 return "row {} (from 0)", from_table(form, file, request)
             return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
+    if TFRECORD.match(stream.peek(8)):
+        raise ValueError("is a TFRecord file; read it by TensorFlow, and give the arrays that it holds")
     for mark, problem in OTHER_FILES.items():
         if stream.peek(len(mark)) == mark:
             raise ValueError(problem)

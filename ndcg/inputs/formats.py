@@ -424,8 +424,9 @@ def _scores_of_ids(scores: Any, ids: Any) -> list[dict[Any, Any]]:
         rows.append(dict(kept))
         if len(rows[-1]) < len(kept):
             again = next(each for each, count_of in Counter(each for each, _ in kept).items() if count_of > 1)
-            at = its_ids.index(again)
-            raise ValueError(f"document_ids: query {query}, position {at}: document {shown(again)} is there twice")
+            first, at = [at for at, each in enumerate(its_ids) if each == again][:2]
+            problem = f"document {shown(again)} is in position {first} already; give it once for a query"
+            raise ValueError(f"document_ids: query {query}, position {at}: {problem}")
     return rows
 
 

@@ -48,6 +48,10 @@ FAULTY_FILES: dict[str, tuple[str | bytes, str]] = {
             "query_id,document_id,score, or rank in place of score if the lowest is best"
         ),
     ),
+    "tfrecord: of TensorFlow": (
+        b"\x0a\0\0\0\0\0\0\0abcd\x01\x02",
+        "is a TFRecord file; read it by TensorFlow, and give the arrays that it holds",
+    ),
     "csv: two columns": ("qid,QID,docid,score\nq,q,d,1\n", "two columns are called qid; remove one"),
     "csv: carriage returns only": (
         "qid,docid,score\rq,d,1\rq,e,1\r",

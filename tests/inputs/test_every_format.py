@@ -257,6 +257,17 @@ def test_queries_without_names_are_matched_by_position(predictions: str, referen
             assert got == compute(predictions=run, references=rows, use_aggregator=False)
 
 
+def test_queries_without_documents_are_counted_in_each_part_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ndcg.files.content.CHUNK", 8)  # bytes of a part
+    run = [["d1"], [], [], [], [], ["d2", "d3"], []]
+    (tmp_path / "run.jsonl").write_text("\n".join(map(json.dumps, run)))
+    relevant = [["d1"], ["d9"], ["d9"], ["d9"], ["d9"], ["d3"], ["d9"]]
+    found = compute(predictions=tmp_path / "run.jsonl", references=relevant, use_aggregator=False)
+    assert found == {"nDCG": [1.0, 0.0, 0.0, 0.0, 0.0, pytest.approx(1 / math.log2(3)), 0.0]}
+
+
 def test_answers_of_elasticsearch_and_chroma_are_read_by_position(tmp_path: Path) -> None:
     chroma = {"ids": [list(of) for of in RUN.values()], "distances": [[0.1] * len(of) for of in RUN.values()]}
     search = {"responses": [{"hits": {"hits": [{"_id": each} for each in of]}} for of in RUN.values()]}
@@ -275,12 +286,15 @@ def test_the_details_of_rank_eval_are_read_from_its_file(tmp_path: Path) -> None
 
 
 def test_names_of_queries_are_in_both_files_or_in_neither(tmp_path: Path) -> None:
-    lines = ['{"query_id": "q1", "hits": [{"id": "d1"}]}', '{"hits": [{"id": "d1"}]}']
+    lines = ['{"query_id": "q1", "hits": [{"id": "d1"}]}', '{"hits": [{"id": "d1"}]}', '{"query_id": "q2", "hits": []}']
     path = tmp_path / "run.jsonl"
     for order, problem in ((1, "line 2: names no query; give"), (-1, "line 2: names a query, but the ones before it")):
-        path.write_text("\n".join(lines[::order]))
+        path.write_text("\n".join(lines[:2][::order]))
         with pytest.raises(ValueError, match=f"^predictions: {path}: {problem}"):
             compute(predictions=path, references=QRELS)
+    path.write_text("\n".join(lines[1:]))
+    with pytest.raises(ValueError, match=f"^predictions: {path}: line 2: names a query, but the ones before it"):
+        compute(predictions=path, references=QRELS)
     path.write_text(lines[1])
     with pytest.raises(ValueError, match=r"^predictions: the file names no queries, which the other side does; name"):
         compute(predictions=path, references=QRELS)
