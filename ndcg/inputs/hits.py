@@ -100,7 +100,9 @@ def answers_in(response: Mapping[Any, Any], kind: str) -> Any:
         if all(isinstance(row, Mapping) and _list_in(row, kind) is not row for row in rows):
             return list(rows)
     ids = response.get("ids")
-    if kind != "run" or not isinstance(ids, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in ids):
+    if kind != "run" or not isinstance(ids, (list, tuple)) or not ids:
+        return response
+    if not all(isinstance(row, (list, tuple)) for row in ids):
         return response
     lists = {name: of for name, of in response.items() if isinstance(of, (list, tuple)) and len(of) == len(ids)}
     return [{name: of[at] for name, of in lists.items()} for at in range(len(ids))]

@@ -263,9 +263,11 @@ def test_queries_without_documents_are_counted_in_each_part_of_a_file(
     monkeypatch.setattr("ndcg.files.content.CHUNK", 8)  # bytes of a part
     run = [["d1"], [], [], [], [], ["d2", "d3"], []]
     (tmp_path / "run.jsonl").write_text("\n".join(map(json.dumps, run)))
+    (tmp_path / "objects.jsonl").write_text("\n".join(json.dumps({"ids": row}) for row in run))
     relevant = [["d1"], ["d9"], ["d9"], ["d9"], ["d9"], ["d3"], ["d9"]]
-    found = compute(predictions=tmp_path / "run.jsonl", references=relevant, use_aggregator=False)
-    assert found == {"nDCG": [1.0, 0.0, 0.0, 0.0, 0.0, pytest.approx(1 / math.log2(3)), 0.0]}
+    for name in ("run.jsonl", "objects.jsonl"):
+        found = compute(predictions=tmp_path / name, references=relevant, use_aggregator=False)
+        assert found == {"nDCG": [1.0, 0.0, 0.0, 0.0, 0.0, pytest.approx(1 / math.log2(3)), 0.0]}
 
 
 def test_answers_of_elasticsearch_and_chroma_are_read_by_position(tmp_path: Path) -> None:
