@@ -3971,6 +3971,14 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
     return Hits(ids, None if value is None else _fields(row, value, names, "score"), document == ("index",))
 
 
+def are_hits(row: Any, kind: str) -> bool:
+    """Return whether a query has hits, even if one of them is faulty."""
+    try:
+        return hits_of(row, kind) is not None
+    except ValueError:
+        return True
+
+
 def answers_in(response: Mapping[Any, Any], kind: str) -> Any:
     """Return the answers to several queries in a response, as a list; other mappings unchanged.
 
@@ -4230,7 +4238,7 @@ class _JsonReader:
         self.kind, self.names = request.kind, None
         self.is_ascending = request.score_order == "ascending"
         self.contradicting = ""  # the first query whose hits are in another order than their scores
-        if isinstance(first, dict) and first and hits_of(first, "run") is None:
+        if isinstance(first, dict) and first and not are_hits(first, "run"):
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             is_named = not set(map(plain_name, first)).isdisjoint(chain(*request.names.values()))
             if not is_named and all(isinstance(each, (int, float)) for each in first.values()):
@@ -4249,7 +4257,7 @@ class _JsonReader:
             yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
             return
         is_query = self.kind != "exclude" and isinstance(value, (list, dict))
-        if is_query and (isinstance(value, list) or hits_of(value, self.kind) is not None):
+        if is_query and (isinstance(value, list) or are_hits(value, self.kind)):
             found = query_of(value) if isinstance(value, dict) else None
             query = UNNAMED if found is None else found
             documents = self._documents(str(at) if query is UNNAMED else query, value)
@@ -4257,7 +4265,7 @@ class _JsonReader:
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
-        are_rows = self.kind != "exclude" and hits_of(next(iter(value.values()), None), self.kind) is not None
+        are_rows = self.kind != "exclude" and are_hits(next(iter(value.values()), None), self.kind)
         if not are_rows and not any(isinstance(each, list) for each in value.values()):
             value = _only_ranking(value)
         for query, documents in value.items():
@@ -6202,7 +6210,7 @@ def _in_objects(argument: str, side: Any, kind: str, possible: Possible) -> Mapp
     names = record_names(side[0])
     known = set(map(plain_name, names))
     found = sum(not known.isdisjoint(each) for each in possible.values())
-    if found < 2 or (found < len(possible) and hits_of(side[0], kind) is not None):
+    if found < 2 or (found < len(possible) and are_hits(side[0], kind)):
         return None
     try:
         chosen = [names[at] for at in chosen_columns(names, possible, "the first record")]

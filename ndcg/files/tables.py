@@ -13,7 +13,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inputs.hits import Hits, answers_in, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
+from ..inputs.hits import (
+    Hits,
+    answers_in,
+    are_hits,
+    contradict,
+    contradiction,
+    hits_of,
+    query_of,
+    relevances_by_id,
+    scores_by_id,
+)
 from ..inputs.ids import NO_ID, id_kind
 from ..inputs.tables import UnknownColumnError, are_columns, chosen_columns, plain_name, table_records
 from ..measure.messages import brief
@@ -97,7 +107,7 @@ class _JsonReader:
         self.kind, self.names = request.kind, None
         self.is_ascending = request.score_order == "ascending"
         self.contradicting = ""  # the first query whose hits are in another order than their scores
-        if isinstance(first, dict) and first and hits_of(first, "run") is None:
+        if isinstance(first, dict) and first and not are_hits(first, "run"):
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             is_named = not set(map(plain_name, first)).isdisjoint(chain(*request.names.values()))
             if not is_named and all(isinstance(each, (int, float)) for each in first.values()):
@@ -116,7 +126,7 @@ class _JsonReader:
             yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
             return
         is_query = self.kind != "exclude" and isinstance(value, (list, dict))
-        if is_query and (isinstance(value, list) or hits_of(value, self.kind) is not None):
+        if is_query and (isinstance(value, list) or are_hits(value, self.kind)):
             found = query_of(value) if isinstance(value, dict) else None
             query = UNNAMED if found is None else found
             documents = self._documents(str(at) if query is UNNAMED else query, value)
@@ -124,7 +134,7 @@ class _JsonReader:
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
-        are_rows = self.kind != "exclude" and hits_of(next(iter(value.values()), None), self.kind) is not None
+        are_rows = self.kind != "exclude" and are_hits(next(iter(value.values()), None), self.kind)
         if not are_rows and not any(isinstance(each, list) for each in value.values()):
             value = _only_ranking(value)
         for query, documents in value.items():

@@ -17,7 +17,17 @@ from ..measure.scoring import in_threads
 from .columns import beyond_2_53, read_flat_column
 from .exclusion import Pairs
 from .hashes import Columns, hashes_of, same_rows
-from .hits import Hits, answers_in, contradict, contradiction, hits_of, query_of, relevances_by_id, scores_by_id
+from .hits import (
+    Hits,
+    answers_in,
+    are_hits,
+    contradict,
+    contradiction,
+    hits_of,
+    query_of,
+    relevances_by_id,
+    scores_by_id,
+)
 from .ids import id_column, id_kind, read_ids
 from .ranked_ids import check_queries_equal, kind_of_ids
 from .sources import (
@@ -102,7 +112,7 @@ def _in_objects(argument: str, side: Any, kind: str, possible: Possible) -> Mapp
     names = record_names(side[0])
     known = set(map(plain_name, names))
     found = sum(not known.isdisjoint(each) for each in possible.values())
-    if found < 2 or (found < len(possible) and hits_of(side[0], kind) is not None):
+    if found < 2 or (found < len(possible) and are_hits(side[0], kind)):
         return None
     try:
         chosen = [names[at] for at in chosen_columns(names, possible, "the first record")]

@@ -85,6 +85,14 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
     return Hits(ids, None if value is None else _fields(row, value, names, "score"), document == ("index",))
 
 
+def are_hits(row: Any, kind: str) -> bool:
+    """Return whether a query has hits, even if one of them is faulty."""
+    try:
+        return hits_of(row, kind) is not None
+    except ValueError:
+        return True
+
+
 def answers_in(response: Mapping[Any, Any], kind: str) -> Any:
     """Return the answers to several queries in a response, as a list; other mappings unchanged.
 

@@ -412,8 +412,17 @@ def test_a_table_beside_columns_is_refused_with_both_as_tables() -> None:
     ("hit", "problem"),
     [({"score": 0.7}, "has no id (the first has id)"), ({"id": "d3"}, "has no score (the first has score)")],
 )
-def test_a_hit_that_lacks_something_is_named_with_its_query(hit: Any, problem: str) -> None:
+def test_a_hit_that_lacks_something_is_named_with_its_query(hit: Any, problem: str, tmp_path: Path) -> None:
     hits = [{"id": "d1", "score": 0.9}, hit]
+    path = tmp_path / "run.jsonl"
+    for first, second in (
+        ({"query_id": "q0", "hits": hits[:1]}, {"query_id": "q1", "hits": hits}),
+        ({"q0": ["d1"]}, {"q1": hits}),
+    ):
+        path.write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
+        place = f"line 2: query 'q1', position 1: the hit {re.escape(problem)}"
+        with pytest.raises(ValueError, match=f"^predictions: {path}: {place}$"):
+            compute(predictions=path, references=QRELS)
     for predictions, references, query in ({"q1": hits}, QRELS, "'q1'"), ([hits], [{"d1"}], "0"):
         with pytest.raises(
             ValueError, match=rf"^predictions: query {query}, position 1: the hit {re.escape(problem)}$"
