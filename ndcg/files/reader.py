@@ -57,7 +57,7 @@ OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and 
     b"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
     b"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
 }
-TFRECORD = re.compile(rb".{3}\0{5}", re.DOTALL)  # a length of 64 bits
+TFRECORD = re.compile(rb"(?!\0{3}).{3}\0{5}", re.DOTALL)  # a length of 64 bits
 JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
 
 
