@@ -964,7 +964,7 @@ class InvalidRankingError(ValueError):
 class _Definition(NamedTuple):
     """The values to compute for every query, as `measure_queries` describes them."""
 
-    measures: Sequence[str]
+    measures: frozenset[str]
     cutoffs: Sequence[int | None]
     weight: Floats  # the discount of each rank, stored from the last rank to the first
     gain: Gain
@@ -975,7 +975,7 @@ class _Definition(NamedTuple):
 
     def needs(self, *measures: str) -> bool:
         """Return whether any of these measures was requested."""
-        return not set(measures).isdisjoint(self.measures)
+        return not self.measures.isdisjoint(measures)
 
 
 class _Block(NamedTuple):
@@ -1085,7 +1085,7 @@ def measure_queries(
     # stored from the last rank to the first, like sorted documents
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
-    definition = _Definition(measures, cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
+    definition = _Definition(frozenset(measures), cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
     measure_block = partial(_measure_block, into=values, definition=definition)
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
@@ -1110,7 +1110,7 @@ def _measure_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], de
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
             sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in definition.cutoffs])
         _refuse_overflow(block, sums)
-        if definition.needs("nDCG"):
+        if "nDCG" in definition.measures:
             zero_division = definition.zero_division
             empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
             sums["nDCG"] = ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
@@ -1388,7 +1388,7 @@ def _discounted_sums(ranked: Floats, ideal: Floats, ranks: int, definition: _Def
     """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
     sums, discount = {}, definition.weight[:ranks]
     cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
-    if definition.needs("CG"):
+    if "CG" in definition.measures:
         sums["CG"] = _sums(ranked, np.ones(ranks)[::-1], cutoffs)
     if definition.needs("nDCG", "DCG"):
         sums["DCG"] = _sums(ranked, discount, cutoffs)
@@ -2723,7 +2723,7 @@ def _library(values: Any) -> str:
 
 def is_sparse(values: Any) -> bool:
     """Return whether it is a sparse matrix or array of SciPy."""
-    return _library(values) == "scipy" and hasattr(values, "tocsr")
+    return hasattr(values, "tocsr") and _library(values) == "scipy"
 
 
 def _rows_of_sparse(values: Any) -> Any:
@@ -2966,7 +2966,7 @@ def record_values(argument: str, records: Sequence[Any], name: str) -> list[Any]
 
 def is_spark(data: Any) -> bool:
     """Return whether a value is a Spark DataFrame, classic or Connect."""
-    return _library(data) == "pyspark" and hasattr(data, "mapInArrow")
+    return hasattr(data, "mapInArrow") and _library(data) == "pyspark"
 
 
 def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
@@ -5888,10 +5888,10 @@ def refuse_pairs_of_ids(ranked: list[Any], relevant: list[Any]) -> None:
 
 def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> None:
     """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values."""
-    lengths = np.diff(score.offsets)
-    queries = len(lengths)
+    queries = len(score.offsets) - 1
     if not queries or score.present is not None or relevance.present is not None:
         return
+    lengths = score.offsets[1:] - score.offsets[:-1]
     if are_arrays and queries > 1 and (lengths == 1).all():
         hint = "give query_ids, the query of each row, or, if these are ids, references as sets"
         raise ValueError(f"predictions and references hold one document for each of {queries} queries; {hint}")
@@ -5964,9 +5964,9 @@ def _refuse_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) ->
         )
 
 
-def _are_whole(*sides: NDArray[np.float64]) -> bool:
-    """Return whether all sides were given as integers."""
-    return all(side.dtype.kind in "iu" for side in sides)
+def _are_whole(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    """Return whether both sides were given as integers."""
+    return one.dtype.kind in "iu" and other.dtype.kind in "iu"
 
 
 def _are_distinct(rows: NDArray[np.float64]) -> bool:
@@ -6153,6 +6153,7 @@ def _problem_of_ids(row: Any) -> str:
 # ndcg/inputs/formats.py: Recognize the format of one side: a table of rows, records, or hits; the rows become `Columns`, hits mappings.
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
+PLAIN_NUMBERS = (int, float)
 KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
 
 
@@ -6184,6 +6185,13 @@ def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: st
             f"{argument}: is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()"
         )
     return _of_table(argument, side, columns, kind, possible)
+
+
+def are_numbers(side: Any) -> bool:
+    """Return whether a side is an array, or nested lists that begin with a number, so that it has no other format."""
+    if type(side) is list:
+        return bool(side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS)
+    return type(side) is np.ndarray and side.dtype.names is None
 
 
 # Tables of rows, and records
@@ -7073,6 +7081,9 @@ class Inputs(NamedTuple):
 
     def settled(self, score_order: str = "descending") -> "Inputs":
         """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
+        has_ids = self.query_ids is not None or self.document_ids is not None or self.exclude is not None
+        if not has_ids and are_numbers(self.predictions) and are_numbers(self.references):
+            return self
         (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order])
         return inputs
 
@@ -7159,7 +7170,7 @@ def _align(
 
 def _join(inputs: Inputs, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents, according to their format."""
-    predictions, references, query_ids, document_ids, exclude = inputs.rankings.values()
+    predictions, references, query_ids, document_ids, exclude, *_ = inputs
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             in_order = 'give ranks as predictions, with score_order="ascending"'
@@ -7252,11 +7263,11 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
-    sparse = [is_sparse(side) for side in sides]
-    if query_ids is not None or all(sparse):
+    sparse = is_sparse(predictions) + is_sparse(references)
+    if query_ids is not None or sparse == 2:
         yield inputs
         return
-    if any(sparse):
+    if sparse:
         for rows in dense_pieces(predictions, references, PART):
             yield inputs._replace(predictions=rows[0], references=rows[1])
         return
@@ -7625,7 +7636,7 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
 
 def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
     """Replace paths of files of rankings by the contents of the files."""
-    if not any(map(_is_path, inputs)):
+    if not any(map(_is_path, inputs[:5])):
         return inputs
     read = {name: from_file(name, side, score_order) for name, side in inputs.rankings.items()}
     run, qrels = read["predictions"], read["references"]
@@ -12241,8 +12252,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     by_chance = measure_rankings(no_order, options, ties="average")
     columns: PerQuery = part.counts()
     if part.query_ids is not None:
-        ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
-        columns["query"] = np.fromiter(ids, object, part.queries)
+        columns["query"] = np.fromiter(part.names(), object, part.queries)
     for name, measure, row in options.results:
         columns[name] = found[measure][row]
         values = np.stack([each[measure][row] for each in by_ties.values()])
@@ -14857,9 +14867,8 @@ class Batches:
         self._check_order(score_order)
         predictions, references = to_arrow(rankings)
         ids, column = [], pa.nulls(len(predictions))
-        if (query_ids := rankings.query_ids) is not None:
-            given = query_ids.to_pylist() if isinstance(query_ids, pa.Array) else query_ids
-            ids = list(map(_spelled, given))
+        if rankings.query_ids is not None:
+            ids = list(map(_spelled, rankings.names()))
             column = pa.array(ids, pa.large_binary())
         table = pa.table([predictions, references, column], [*SIDES, "query_id"])
         batch = Batch(table, frozenset(ids), score_order)

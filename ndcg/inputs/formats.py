@@ -55,6 +55,7 @@ from .tables import (
 )
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
+PLAIN_NUMBERS = (int, float)
 KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
 
 
@@ -86,6 +87,13 @@ def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: st
             f"{argument}: is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()"
         )
     return _of_table(argument, side, columns, kind, possible)
+
+
+def are_numbers(side: Any) -> bool:
+    """Return whether a side is an array, or nested lists that begin with a number, so that it has no other format."""
+    if type(side) is list:
+        return bool(side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS)
+    return type(side) is np.ndarray and side.dtype.names is None
 
 
 # Tables of rows, and records

@@ -86,10 +86,10 @@ def refuse_pairs_of_ids(ranked: list[Any], relevant: list[Any]) -> None:
 
 def refuse_ids_as_values(score: Column, relevance: Column, are_arrays: bool) -> None:
     """Raise an error if both sides, of the same lengths, hold ids or rows of a table in place of values."""
-    lengths = np.diff(score.offsets)
-    queries = len(lengths)
+    queries = len(score.offsets) - 1
     if not queries or score.present is not None or relevance.present is not None:
         return
+    lengths = score.offsets[1:] - score.offsets[:-1]
     if are_arrays and queries > 1 and (lengths == 1).all():
         hint = "give query_ids, the query of each row, or, if these are ids, references as sets"
         raise ValueError(f"predictions and references hold one document for each of {queries} queries; {hint}")
@@ -162,9 +162,9 @@ def _refuse_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) ->
         )
 
 
-def _are_whole(*sides: NDArray[np.float64]) -> bool:
-    """Return whether all sides were given as integers."""
-    return all(side.dtype.kind in "iu" for side in sides)
+def _are_whole(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    """Return whether both sides were given as integers."""
+    return one.dtype.kind in "iu" and other.dtype.kind in "iu"
 
 
 def _are_distinct(rows: NDArray[np.float64]) -> bool:

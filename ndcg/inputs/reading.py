@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column
 from .exclusion import by_position
-from .formats import together, with_ids
+from .formats import are_numbers, together, with_ids
 from .hashes import Columns
 from .ids import check_ids
 from .ids_as_values import refuse_ids_as_values, refuse_other_rows
@@ -52,6 +52,9 @@ class Inputs(NamedTuple):
 
     def settled(self, score_order: str = "descending") -> "Inputs":
         """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
+        has_ids = self.query_ids is not None or self.document_ids is not None or self.exclude is not None
+        if not has_ids and are_numbers(self.predictions) and are_numbers(self.references):
+            return self
         (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order])
         return inputs
 
@@ -138,7 +141,7 @@ def _align(
 
 def _join(inputs: Inputs, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents, according to their format."""
-    predictions, references, query_ids, document_ids, exclude = inputs.rankings.values()
+    predictions, references, query_ids, document_ids, exclude, *_ = inputs
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             in_order = 'give ranks as predictions, with score_order="ascending"'
@@ -231,11 +234,11 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     predictions, references, query_ids = inputs[:3]
     sides = predictions, references
     lengths = np.zeros(1, np.int64)
-    sparse = [is_sparse(side) for side in sides]
-    if query_ids is not None or all(sparse):
+    sparse = is_sparse(predictions) + is_sparse(references)
+    if query_ids is not None or sparse == 2:
         yield inputs
         return
-    if any(sparse):
+    if sparse:
         for rows in dense_pieces(predictions, references, PART):
             yield inputs._replace(predictions=rows[0], references=rows[1])
         return

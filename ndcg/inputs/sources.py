@@ -75,7 +75,7 @@ def _library(values: Any) -> str:
 
 def is_sparse(values: Any) -> bool:
     """Return whether it is a sparse matrix or array of SciPy."""
-    return _library(values) == "scipy" and hasattr(values, "tocsr")
+    return hasattr(values, "tocsr") and _library(values) == "scipy"
 
 
 def _rows_of_sparse(values: Any) -> Any:
@@ -318,7 +318,7 @@ def record_values(argument: str, records: Sequence[Any], name: str) -> list[Any]
 
 def is_spark(data: Any) -> bool:
     """Return whether a value is a Spark DataFrame, classic or Connect."""
-    return _library(data) == "pyspark" and hasattr(data, "mapInArrow")
+    return hasattr(data, "mapInArrow") and _library(data) == "pyspark"
 
 
 def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:

@@ -63,7 +63,7 @@ class InvalidRankingError(ValueError):
 class _Definition(NamedTuple):
     """The values to compute for every query, as `measure_queries` describes them."""
 
-    measures: Sequence[str]
+    measures: frozenset[str]
     cutoffs: Sequence[int | None]
     weight: Floats  # the discount of each rank, stored from the last rank to the first
     gain: Gain
@@ -74,7 +74,7 @@ class _Definition(NamedTuple):
 
     def needs(self, *measures: str) -> bool:
         """Return whether any of these measures was requested."""
-        return not set(measures).isdisjoint(self.measures)
+        return not self.measures.isdisjoint(measures)
 
 
 class _Block(NamedTuple):
@@ -184,7 +184,7 @@ def measure_queries(
     # stored from the last rank to the first, like sorted documents
     ranks = max((k or longest) if ideal == "full" else min(k or longest, longest) for k in cutoffs)
     weight = discounts(ranks, log_base, discount)[::-1].copy()[::-1]
-    definition = _Definition(measures, cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
+    definition = _Definition(frozenset(measures), cutoffs, weight, gain, ideal, ties, zero_division, negative_relevance)
     measure_block = partial(_measure_block, into=values, definition=definition)
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(weight) + 1), 4))
@@ -209,7 +209,7 @@ def _measure_block(read: Callable[[], _Block], *, into: Mapping[str, Floats], de
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
             sums["IDCG"] = np.stack([_sum_of_equal(highest, weight[: k or ranks]) for k in definition.cutoffs])
         _refuse_overflow(block, sums)
-        if definition.needs("nDCG"):
+        if "nDCG" in definition.measures:
             zero_division = definition.zero_division
             empty = _perfect_if_empty(block, gains) if isinstance(zero_division, str) else zero_division
             sums["nDCG"] = ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
@@ -487,7 +487,7 @@ def _discounted_sums(ranked: Floats, ideal: Floats, ranks: int, definition: _Def
     """Return CG, DCG and IDCG, as far as the measures need them, at each cutoff: (cutoffs, queries)."""
     sums, discount = {}, definition.weight[:ranks]
     cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
-    if definition.needs("CG"):
+    if "CG" in definition.measures:
         sums["CG"] = _sums(ranked, np.ones(ranks)[::-1], cutoffs)
     if definition.needs("nDCG", "DCG"):
         sums["DCG"] = _sums(ranked, discount, cutoffs)

@@ -162,9 +162,8 @@ class Batches:
         self._check_order(score_order)
         predictions, references = to_arrow(rankings)
         ids, column = [], pa.nulls(len(predictions))
-        if (query_ids := rankings.query_ids) is not None:
-            given = query_ids.to_pylist() if isinstance(query_ids, pa.Array) else query_ids
-            ids = list(map(_spelled, given))
+        if rankings.query_ids is not None:
+            ids = list(map(_spelled, rankings.names()))
             column = pa.array(ids, pa.large_binary())
         table = pa.table([predictions, references, column], [*SIDES, "query_id"])
         batch = Batch(table, frozenset(ids), score_order)

@@ -270,7 +270,7 @@ def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
 
 def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
     """Replace paths of files of rankings by the contents of the files."""
-    if not any(map(_is_path, inputs)):
+    if not any(map(_is_path, inputs[:5])):
         return inputs
     read = {name: from_file(name, side, score_order) for name, side in inputs.rankings.items()}
     run, qrels = read["predictions"], read["references"]

@@ -173,8 +173,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     by_chance = measure_rankings(no_order, options, ties="average")
     columns: PerQuery = part.counts()
     if part.query_ids is not None:
-        ids = part.query_ids.to_pylist() if isinstance(part.query_ids, pa.Array) else part.query_ids
-        columns["query"] = np.fromiter(ids, object, part.queries)
+        columns["query"] = np.fromiter(part.names(), object, part.queries)
     for name, measure, row in options.results:
         columns[name] = found[measure][row]
         values = np.stack([each[measure][row] for each in by_ties.values()])
