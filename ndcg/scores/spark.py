@@ -101,6 +101,7 @@ def joined(predictions: Any, references: Any, query_ids: Any, document_ids: Any,
     for argument, kind, frame in (("predictions", "run", predictions), ("references", "qrels", references)):
         if not is_spark(frame):
             raise ValueError(f"{argument}: must be a Spark DataFrame, as the other side is; got {shown(frame)}")
+        frame = _with_a_row_for_each_document(frame, kind, score_order)
         try:
             at = chosen_columns(frame.columns, possible_names(kind, given, score_order or "descending"), "the table")
         except ValueError as error:
@@ -110,11 +111,27 @@ def joined(predictions: Any, references: Any, query_ids: Any, document_ids: Any,
     run, qrels = sides
     for name in ("query_ids", "document_ids"):
         types = [side.schema[name].dataType.simpleString() for side in sides]
-        if (types[0] == "string") != (types[1] == "string"):
+        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
             raise ValueError(f"{name} are {types[0]} in the predictions and {types[1]} in the references; cast one")
     run = run.join(qrels.select("query_ids").distinct(), "query_ids", "left_semi")
     both = run.join(qrels, ["query_ids", "document_ids"], "full")
     return both.select("predictions", "references", "query_ids", "document_ids")
+
+
+def _with_a_row_for_each_document(frame: Any, kind: str, score_order: Any) -> Any:
+    """Return a table with the structs of its arrays, as from ALS, or the ids in these, in rows; others unchanged."""
+    for column, of in frame.dtypes:
+        others = [_quoted(name) for name in frame.columns if name != column]
+        if of.startswith("array<struct<"):
+            rows = frame.selectExpr(*others, f"inline({_quoted(column)})")
+            is_als = kind == "run" and "score" not in rows.columns
+            return rows.withColumnRenamed("rating", "score") if is_als else rows
+        if of.startswith("array<") and of[6:-1] in ID_TYPES:
+            rows = frame.selectExpr(*others, f"posexplode({_quoted(column)}) as (rank, document_id)")
+            best_first = "rank" if score_order == "ascending" else "-rank"
+            value = f"{best_first} as score" if kind == "run" else "1 as relevance"
+            return rows.selectExpr(*others, "document_id", value)
+    return frame
 
 
 def means(frame: Any, options: Options) -> dict[str, float]:
@@ -201,8 +218,7 @@ def _excluded_rows(exclude: Any, frame: Any, given: Mapping[str, str]) -> Any:
             there = ", ".join(exclude.columns)
             raise ValueError(f"exclude: must have one column {shown(column)}, which {name} names; there are {there}")
         types = [each.schema[column].dataType.simpleString() for each in (exclude, frame)]
-        kinds = ["integer" if each in QUERY_TYPES and each != "string" else each for each in types]
-        if kinds[0] != kinds[1]:
+        if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
             both = f"{types[0]}, and in the rankings {types[1]}"
             raise ValueError(f"exclude: column {shown(column)} is of type {both}; give both the same type")
     columns = [functions.col(_quoted(column)).alias(name) for name, column in ids.items()]
@@ -228,6 +244,8 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
         inner = types[name].removeprefix("array<").removesuffix(">")
         if inner not in NUMBERS or types[name].startswith("array<") != nested:
             problem = "both must be numbers, or both arrays of numbers; cast decimals to double"
+            if types[name].startswith("array<struct<"):
+                problem = "for documents with their scores, give two tables, predictions=run, references=qrels"
             raise ValueError(
                 f"{name}: column {shown(given[name])} is of type {types[name]}, "
                 f"prediction of {types['prediction']}; {problem}"
@@ -237,15 +255,20 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
             f"sample_weight: column {shown(given['sample_weight'])} must hold numbers; got {types['sample_weight']}"
         )
     for name in ("query", "document"):
-        if types.get(name, "string") not in QUERY_TYPES:
+        if types.get(name, "string") not in ID_TYPES:
             hint = "; cast whole numbers to bigint" if types[name] in ("float", "double") else ""
-            problem = f"must hold integers or strings; got {types[name]}{hint}"
+            problem = f"must hold integers, strings, dates or timestamps; got {types[name]}{hint}"
             raise ValueError(f"{name}: column {shown(given[name])} {problem}")
     return nested
 
 
 NUMBERS = ("boolean", "tinyint", "smallint", "int", "bigint", "float", "double")
-QUERY_TYPES = ("tinyint", "smallint", "int", "bigint", "string")
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+ID_TYPES = (*INTEGERS, "string", "date", "timestamp", "timestamp_ntz")
+
+
+def _kind_of_ids(of: str) -> str:
+    return "integer" if of in INTEGERS else of
 
 
 # On executors

@@ -70,6 +70,44 @@ def test_two_tables_score_as_in_memory(ndcg: evaluate.Metric) -> None:
         ndcg.compute(predictions=frames[0], references=qrels)
 
 
+ALS = "user int, recommendations array<struct<item int, rating float>>"
+HITS: dict[int, dict[int, float]] = {1: {10: 4.5, 11: 3.0}, 2: {12: 2.0}, 3: {10: 1.0}}
+RANKED = {user: [*items] for user, items in HITS.items()}
+BOUGHT: dict[int, dict[int, int]] = {1: {11: 5, 14: 1}, 2: {13: 3, 12: 1}, 3: {10: 1}}
+
+
+@pytest.mark.parametrize("score_order", ["descending", "ascending"])
+def test_arrays_beside_a_table_hold_documents_with_scores_or_ids_best_first(
+    ndcg: evaluate.Metric, score_order: Any
+) -> None:
+    hits = frame_from([(user, [*items.items()]) for user, items in HITS.items()], ALS)
+    ranked = frame_from([*RANKED.items()], "user int, items array<int>")
+    relevant = frame_from([(user, [*items]) for user, items in BOUGHT.items()], "user int, items array<int>")
+    rows = [(user, item, value) for user, items in BOUGHT.items() for item, value in items.items()]
+    bought = frame_from(rows, "user int, item int, relevance int")
+    sets = {user: {*items} for user, items in BOUGHT.items()}
+    for run, qrels, in_memory in (
+        (hits, bought, (HITS, BOUGHT)),
+        (hits, relevant, (HITS, {user: dict.fromkeys(items, 1) for user, items in BOUGHT.items()})),
+        (ranked, relevant, (RANKED, sets)),
+    ):
+        how = {"score_order": score_order, "k": 2}
+        expected = ndcg.compute(predictions=in_memory[0], references=in_memory[1], **how)
+        assert ndcg.compute(predictions=run, references=qrels, **how) == pytest.approx(expected, **EXACT)
+
+
+def test_ids_may_be_dates(ndcg: evaluate.Metric) -> None:
+    rows = [("2024-01-01", "a", 0.9, 0), ("2024-01-01", "b", 0.5, 1), ("2024-01-02", "a", 0.3, 1)]
+    texts = frame_from(rows, "query string, document string, score double, relevance int")
+    dates = texts.withColumn("query", texts["query"].cast("date"))
+    expected = (1 / math.log2(3) + 1) / 2
+    assert room.compute_spark(dates, **COLUMNS, document="document")["nDCG"] == pytest.approx(expected)
+    run, qrels = dates.drop("relevance"), dates.drop("score")
+    assert ndcg.compute(predictions=run, references=qrels)["nDCG"] == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"^query_ids are date in the predictions and string in the references"):
+        ndcg.compute(predictions=run, references=texts.drop("score"))
+
+
 @pytest.fixture(scope="module")
 def table() -> pa.Table:
     return table_of()
@@ -316,8 +354,12 @@ BAD_ROWS: list[tuple[list[Any], dict[str, Any], str]] = [
     ([GOOD], {"prediction": "x" * 10**6}, f"{NO_COLUMN} 'xxx"),
     ([GOOD], {"prediction": "document"}, "prediction: column 'document' is of type string"),
     ([GOOD], {"query": None}, "query must name the column of query ids"),
-    ([GOOD], {"query": "score"}, "query: column 'score' must hold integers or strings; got double"),
-    ([GOOD], {"document": "score"}, "document: column 'score' must hold integers or strings; got double"),
+    ([GOOD], {"query": "score"}, "query: column 'score' must hold integers, strings, dates or timestamps; got double"),
+    (
+        [GOOD],
+        {"document": "score"},
+        "document: column 'score' must hold integers, strings, dates",
+    ),
     ([GOOD], {"sample_weight": "document"}, "sample_weight: column 'document' must hold numbers; got string"),
 ]
 BAD_ARRAYS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
