@@ -6188,10 +6188,10 @@ def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: st
 
 
 def are_numbers(side: Any) -> bool:
-    """Return whether a side is an array, or nested lists that begin with a number, so that it has no other format."""
+    """Return whether a side is an array of numbers, or nested lists that begin with one: it has no other format."""
     if type(side) is list:
         return bool(side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS)
-    return type(side) is np.ndarray and side.dtype.names is None
+    return type(side) is np.ndarray and side.dtype.kind in "biuf"
 
 
 # Tables of rows, and records
@@ -7079,10 +7079,15 @@ class Inputs(NamedTuple):
         """The arguments of `read`: all except weights and slices, which belong to queries."""
         return {name: getattr(self, name) for name in Inputs._fields[:5]}
 
+    @property
+    def are_numbers(self) -> bool:
+        """Whether both sides are arrays, or nested lists that begin with a number, without ids."""
+        has_ids = self.query_ids is not None or self.document_ids is not None or self.exclude is not None
+        return not has_ids and are_numbers(self.predictions) and are_numbers(self.references)
+
     def settled(self, score_order: str = "descending") -> "Inputs":
         """Return rankings of other libraries as arrays, and tables, records and hits by their ids."""
-        has_ids = self.query_ids is not None or self.document_ids is not None or self.exclude is not None
-        if not has_ids and are_numbers(self.predictions) and are_numbers(self.references):
+        if self.are_numbers:
             return self
         (inputs,) = settled_systems({"predictions": self.predictions}, self, [score_order])
         return inputs
@@ -7171,6 +7176,8 @@ def _align(
 def _join(inputs: Inputs, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents, according to their format."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
+    if inputs.are_numbers:
+        return join_lists(predictions, references, how["ignore_index"], how["score_order"])
     for argument, side in (("predictions", predictions), ("references", references)):
         if side is None:
             in_order = 'give ranks as predictions, with score_order="ascending"'

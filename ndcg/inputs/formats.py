@@ -90,10 +90,10 @@ def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: st
 
 
 def are_numbers(side: Any) -> bool:
-    """Return whether a side is an array, or nested lists that begin with a number, so that it has no other format."""
+    """Return whether a side is an array of numbers, or nested lists that begin with one: it has no other format."""
     if type(side) is list:
         return bool(side and type(side[0]) is list and side[0] and type(side[0][0]) in PLAIN_NUMBERS)
-    return type(side) is np.ndarray and side.dtype.names is None
+    return type(side) is np.ndarray and side.dtype.kind in "biuf"
 
 
 # Tables of rows, and records
