@@ -195,11 +195,11 @@ def test_the_smallest_ranking_loses_no_document_and_shows_both_sums() -> None:
     assert example is not None
     assert len(example.query.run) == 1
     assert len(example.query.qrels) == 2
-    assert set(example.query.qrels.values()) == {1}
+    assert (example.query.k, set(example.query.qrels.values())) == (1, {1, 4})
     assert example.value == 1.0
-    assert example.expected == pytest.approx(1 / (1 + 1 / math.log2(3)))
+    assert example.expected == 1 / 4
     assert sum(row[-1] for row in example.rows) / example.ideal == pytest.approx(example.expected)
-    assert "is 1.0000 / 1.6309 = 0.6131; the function returns 1.0000" in str(result)
+    assert "is 1.0000 / 4.0000 = 0.2500; the function returns 1.0000" in str(result)
 
 
 def test_the_common_trait_of_rankings_that_differ_is_named() -> None:
