@@ -239,10 +239,13 @@ POSITIONS = {
 
 @pytest.mark.parametrize("references", POSITIONS)
 @pytest.mark.parametrize("predictions", POSITIONS)
-def test_queries_without_names_are_matched_by_position(predictions: str, references: str, tmp_path: Path) -> None:
-    run = [["d2", "d1"], [], *([f"document-{query}-{at}" for at in range(9)] for query in range(9_000))]
+def test_queries_without_names_are_matched_by_position(
+    predictions: str, references: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ndcg.files.content.CHUNK", 64)  # bytes of a part, so that a file has many
+    run = [["d2", "d1"], [], *([f"document-{query}-{at}" for at in range(9)] for query in range(30))]
     relevant = [["d1"], ["d9"], *([row[at % 9]] for at, row in enumerate(run[2:])), ["unasked"]]
-    for rows, queries in ((relevant[:-1], 9_002), (relevant, 9_003)):
+    for rows, queries in ((relevant[:-1], 32), (relevant, 33)):
         sides: list[Any] = [run, rows]
         for at, name in enumerate((predictions, references)):
             sides[at] = POSITIONS[name](sides[at])
@@ -250,7 +253,7 @@ def test_queries_without_names_are_matched_by_position(predictions: str, referen
                 (tmp_path / f"{at}.txt").write_text(sides[at])
                 sides[at] = tmp_path / f"{at}.txt"
         if queries > len(run):
-            with pytest.raises(ValueError, match=r"^predictions hold 9002 queries and references 9003; give both for"):
+            with pytest.raises(ValueError, match=r"^predictions hold 32 queries and references 33; give both for"):
                 compute(predictions=sides[0], references=sides[1])
         else:
             got = compute(predictions=sides[0], references=sides[1], use_aggregator=False)
