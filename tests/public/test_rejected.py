@@ -326,7 +326,8 @@ def test_flat_columns_without_document_ids_are_rejected_where_docid_decides(ndcg
     flat = {"predictions": [1, 2, 1, 2, 2], "references": [1, 0, 1, 2, 0], "query_ids": ["p", "q", "p", "q", "p"]}
     problem = "document_ids are missing: query 'q', row 1 and query 'q', row 3 have the same score"
     for options in ({"ties": "docid"}, {"convention": "trec_eval"}):
-        refuses(ndcg.compute, problem, {**flat, **options})
+        for relevances in ([1, 0, 1, 2, 0], [1, 2, 1, 0, 0]):
+            refuses(ndcg.compute, problem, {**flat, "references": relevances, **options})
     # if all tied documents are alike, padding, or not retrieved, their order does not matter
     for column, value in (("predictions", 3), ("references", 0), ("references", -100), ("predictions", None)):
         inputs = {**flat, column: [value if at == 3 else each for at, each in enumerate(flat[column])]}
