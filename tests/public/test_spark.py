@@ -387,6 +387,13 @@ def test_errors_name_the_column_and_the_query_in_few_words(
     assert len(str(caught.value)) < 300
 
 
+def test_of_many_arrays_those_of_two_lengths_are_named(ndcg: evaluate.Metric) -> None:
+    rows = [(7, [1.0], [1]), (8, [2.0, 1.0], [1]), (9, [1.0], [0])]
+    frame = frame_from(rows, "id int, p array<double>, r array<int>").coalesce(1)
+    with pytest.raises(ValueError, match=r"^query 8: 2 predictions and 1 references"):
+        ndcg.compute_spark(frame, **ARRAYS, query="id")
+
+
 def test_values_that_are_rejected_are_sparks_error_when_they_are_used(ndcg: evaluate.Metric) -> None:
     frame = ndcg.compute_spark(frame_from([("q", "a", 1.0, -1, 1.0)], LONG), **COLUMNS, use_aggregator=False)
     with pytest.raises(Exception, match="reference: query 'q': the relevance -1 is negative"):
