@@ -394,6 +394,13 @@ def test_of_many_arrays_those_of_two_lengths_are_named(ndcg: evaluate.Metric) ->
         ndcg.compute_spark(frame, **ARRAYS, query="id")
 
 
+def test_a_document_may_end_one_query_and_begin_the_next(ndcg: evaluate.Metric) -> None:
+    rows = [("p", "a", 0.2, 1), ("p", "b", 0.4, 0), ("q", "b", 0.3, 1)]
+    frame = frame_from(rows, "query string, document string, score double, relevance int").coalesce(1)
+    expected = {"nDCG": pytest.approx((1 / math.log2(3) + 1) / 2)}
+    assert ndcg.compute_spark(frame, **COLUMNS, document="document") == expected
+
+
 def test_values_that_are_rejected_are_sparks_error_when_they_are_used(ndcg: evaluate.Metric) -> None:
     frame = ndcg.compute_spark(frame_from([("q", "a", 1.0, -1, 1.0)], LONG), **COLUMNS, use_aggregator=False)
     with pytest.raises(Exception, match="reference: query 'q': the relevance -1 is negative"):

@@ -97,6 +97,15 @@ def test_a_file_without_its_end_is_rejected(tmp_path: Path, left: int) -> None:
         read_finished(str(path), 3)
 
 
+def test_a_file_that_another_cut_off_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    store = Store(str(path))
+    contents = store.add(Contents(), table_of(2, "64"))
+    os.truncate(path, contents.end - 1)
+    with pytest.raises(ValueError, match=r"was removed, replaced or cut off by another: .*a\.arrow; its"):
+        store.tables(contents)
+
+
 def test_a_file_is_finished_by_nothing_but_its_mark(tmp_path: Path) -> None:
     """The end of a stream before another type does not finish it, nor do bytes that look like a mark."""
     path = tmp_path / "a.arrow"
