@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..inputs.reading import PART, join_lists
 from ..inputs.sources import is_spark
-from ..inputs.tables import chosen_columns, possible_names, refuse_lowest_first
+from ..inputs.tables import UnknownColumnError, chosen_columns, possible_names, refuse_lowest_first
 from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
@@ -101,9 +101,13 @@ def joined(predictions: Any, references: Any, query_ids: Any, document_ids: Any,
     for argument, kind, frame in (("predictions", "run", predictions), ("references", "qrels", references)):
         if not is_spark(frame):
             raise ValueError(f"{argument}: must be a Spark DataFrame, as the other side is; got {shown(frame)}")
-        frame = _with_a_row_for_each_document(frame, kind, score_order)
+        possible = possible_names(kind, given, score_order or "descending")
         try:
-            at = chosen_columns(frame.columns, possible_names(kind, given, score_order or "descending"), "the table")
+            try:
+                at = chosen_columns(frame.columns, possible, "the table")
+            except UnknownColumnError:
+                frame = _with_a_row_for_each_document(frame, kind, score_order)
+                at = chosen_columns(frame.columns, possible, "the table")
         except ValueError as error:
             raise ValueError(f"{argument}: {error}") from None
         as_ids = zip(at, ("query_ids", "document_ids", argument), strict=True)

@@ -64,6 +64,9 @@ def test_two_tables_score_as_in_memory(ndcg: evaluate.Metric) -> None:
     for how in ({}, {"k": 1}, {"missing": "skip"}, {"score_order": "ascending"}):
         expected = ndcg.compute(predictions=run, references=qrels, **how)
         assert ndcg.compute(predictions=frames[0], references=frames[1], **how) == pytest.approx(expected, **EXACT)
+    tagged = frame_of(pa.table({**run, "tags": [["new", "old"]] * 4}))  # arrays that are no documents
+    expected = ndcg.compute(predictions=run, references=qrels)
+    assert ndcg.compute(predictions=tagged, references=frames[1]) == pytest.approx(expected, **EXACT)
     with pytest.raises(ValueError, match=r"^references: no column holds the relevance; name it relevance"):
         ndcg.compute(predictions=frames[0], references=frames[1].drop("label"))
     with pytest.raises(ValueError, match=r"^references: must be a Spark DataFrame, as the other side is"):
