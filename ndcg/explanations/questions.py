@@ -4,7 +4,7 @@ import inspect
 import io
 import math
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from itertools import filterfalse
 from typing import Any, NamedTuple
@@ -116,11 +116,16 @@ class Asker:
         """Return an asker of the same function in another form."""
         return Asker(self.function, self.call._replace(form=form))
 
-    def depends_on_sets(self, queries: Iterable[Query]) -> bool:
+    def depends_on_sets(self, queries: Sequence[Query]) -> bool:
         """Return whether answers depend on the order of a set, which follows from the ids in it."""
-        for query in queries if self.call.form in FORMS_WITH_IDS else ():
+        if self.call.form not in FORMS_WITH_IDS:
+            return False
+        for query in queries:
             self.answer(query)
-        return OF_A_SET in self.habits
+        k = queries[0].k or 1
+        half_cut = Query({"d0": 1.0}, {f"d{at}": 1 for at in range(2 * k)}, k)  # if a function cuts the set at k
+        values = [self.value(_with_prefix(half_cut, prefix)) for prefix in PREFIXES]
+        return OF_A_SET in self.habits or not np.array_equal(values, values[:1] * len(values), equal_nan=True)
 
     def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
         """Return the function's result."""
@@ -182,7 +187,11 @@ def _renamed(query: Query) -> Query:
         names = [[prefix + each for each in side] for side in sides if len(side) > 1]
         return any([*set(each)] == each for each in names)
 
-    prefix = next(filterfalse(keeps_order, PREFIXES), PREFIXES[0])
+    return _with_prefix(query, next(filterfalse(keeps_order, PREFIXES), PREFIXES[0]))
+
+
+def _with_prefix(query: Query, prefix: str) -> Query:
+    """Return a ranking whose ids begin with a prefix."""
     run, qrels = ({prefix + each: value for each, value in side.items()} for side in query[:2])
     return query._replace(run=run, qrels=qrels)
 

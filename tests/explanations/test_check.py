@@ -25,7 +25,7 @@ from checked_functions import KINDS, MUTANTS, SETS, THREADS, UNSTABLE, Function,
 from conftest import ROOT
 
 from ndcg.explanations.check import Check, check
-from ndcg.explanations.questions import FUNCTION_FORMS
+from ndcg.explanations.questions import FUNCTION_FORMS, Asker, Call
 from ndcg.explanations.random_rankings import random_rankings
 from ndcg.explanations.slip_terms import Queries, Query, in_order, query_scores
 from ndcg.explanations.slips import slip_named
@@ -173,6 +173,13 @@ def test_a_function_that_orders_documents_by_a_set_is_told_so(seed: int) -> None
 def test_arguments_that_explain_some_answers_by_chance_are_not_kept(name: str, seed: int) -> None:
     function, found = SETS[name]
     assert verdict(check(function, seed=seed)) == found
+
+
+def test_a_call_with_the_relevance_first_shows_that_it_cuts_a_set() -> None:
+    """Whatever the seed of hashes: of twice as many relevant documents as the cutoff, one is found."""
+    first = [Query({"a": 1.0}, {"a": 1}, 10)]
+    calls = (Call("sets", 2, relevance_first) for relevance_first in (False, True))
+    assert [Asker(SETS["hit rate"][0], call).depends_on_sets(first) for call in calls] == [False, True]
 
 
 def test_a_factor_is_explained() -> None:
