@@ -8987,12 +8987,15 @@ FUNCTION_FORMS = {  # the arguments of each form
     "ranked": "ids, {document: relevance}, k",
     "sets": "ids, {relevant ids}, k",
     "ids": "ids, [relevant ids], k",
+    "relevance": "relevance, best first, k",
 }
+FORMS_WITHOUT_IDS = ("lists", "arrays", "relevance")  # in which all documents are judged and retrieved
 FORMS_WITH_IDS = ("sets", "ids", "ranked", "mappings")
-FORMS_BY_FACTS = (*FORMS_WITH_IDS, "lists", "arrays")  # those that tell the fewest facts of a ranking first
-FORMS_WITHOUT_SCORES = ("ranked", "sets", "ids")
+FORMS_BY_FACTS = (*FORMS_WITH_IDS, *FORMS_WITHOUT_IDS)  # those that tell the fewest facts of a ranking first
+FORMS_WITHOUT_SCORES = ("ranked", "sets", "ids", "relevance")
 PREFIXES = [letter * times for times in (1, 2, 3) for letter in "efgh"]  # of ids
 CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 OF_A_SET = "gives another answer for other ids, since it depends on the order of a set"
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
@@ -9069,6 +9072,8 @@ class Asker:
 
     def counts_duplicates(self) -> bool:
         """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
+        if self.call.form not in FORMS_WITHOUT_SCORES or self.call.form in FORMS_WITHOUT_IDS:
+            return False
         query = Query({}, {"d1": 1, "d2": 0}, 3)
         lists = ["d1", "d2"], ["d1", "d1", "d2"]
         once, twice = (self._ask((ids, _arguments(query, self.call.form)[1]), 3, {}) for ids in lists)
@@ -9089,7 +9094,7 @@ class Asker:
         values = [self.value(_with_prefix(half_cut, prefix)) for prefix in PREFIXES]
         return OF_A_SET in self.habits or not np.array_equal(values, values[:1] * len(values), equal_nan=True)
 
-    def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
+    def _called(self, arguments: tuple[Any, ...], k: int | None) -> Any:
         """Return the function's result."""
         ordered: list[Any] = [*arguments[::-1]] if self.call.relevance_first else [*arguments]
         if isinstance(self.call.cutoff, str):
@@ -9098,7 +9103,7 @@ class Asker:
             ordered.insert(self.call.cutoff, k)
         return self.function(*ordered)
 
-    def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: dict[str, str]) -> Answer:
+    def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
         before, printed = [_as_text(each) for each in arguments], _Printed()
         with (
             interruptible(),
@@ -9158,6 +9163,33 @@ def _with_prefix(query: Query, prefix: str) -> Query:
     return query._replace(run=run, qrels=qrels)
 
 
+def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
+    """Return the calls that a function may accept, in some forms.
+
+    A function of one argument, or of one and the cutoff, takes the relevance in the order of the ranking.
+
+    >>> possible_calls(lambda r, k, method=0: 0, 10, ("lists", "relevance"))
+    [Call(form='relevance', cutoff=1, relevance_first=False)]
+    """
+    cutoffs, is_one = cutoff_parameters(function, k), len(forms) == 1
+    if "relevance" in forms and (is_one or _takes_one_list(function)):
+        return [Call("relevance", cutoff) for cutoff in cutoffs]
+    calls = product(cutoffs, [form for form in forms if form != "relevance"], (False, True))
+    return [Call(form, cutoff, relevance_first) for cutoff, form, relevance_first in calls]
+
+
+def _takes_one_list(function: NDCGFunction) -> bool:
+    """Return whether a function takes one argument, and perhaps the cutoff after it."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (ValueError, TypeError):
+        return False
+    names = [each.name.lower() for each in parameters if each.kind in POSITIONAL]
+    needed = sum(each.default is each.empty for each in parameters if each.kind in POSITIONAL)
+    has_others = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    return bool(names) and needed <= 2 and not has_others and (len(names) == 1 or names[1] in CUTOFF_NAMES)
+
+
 def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str | None]:
     """Return where a function may take the cutoff: a position, a keyword, or None for nowhere.
 
@@ -9169,7 +9201,7 @@ def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str |
     except (ValueError, TypeError):  # of a built-in function nothing is known
         return [None if k is None else 2]
     kinds = {each.kind for each in parameters}
-    positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    positional = [each for each in parameters if each.kind in POSITIONAL]
     for each in parameters:
         if each.name.lower() in CUTOFF_NAMES and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
             return [positional.index(each) if each in positional[:3] else each.name]
@@ -9183,8 +9215,10 @@ def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str |
     return ["k" if inspect.Parameter.VAR_KEYWORD in kinds else None]
 
 
-def _arguments(query: Query, form: str) -> tuple[Any, Any]:
+def _arguments(query: Query, form: str) -> tuple[Any, ...]:
     """Return a ranking in a form, as new objects."""
+    if form == "relevance":
+        return ([query.qrels[each] for each in ranked(query)],)
     if form == "mappings":
         return dict(query.run), dict(query.qrels)
     if form == "ranked":
@@ -9205,13 +9239,16 @@ def arguments_text(query: Query, form: str) -> str:
     names = {
         "mappings": ("run", "qrels"),
         "ranked": ("ids", "relevance"),
+        "relevance": ("relevance",),
         **dict.fromkeys(("sets", "ids"), ("ids", "relevant")),
     }
-    one, other = names.get(form, ("scores", "relevance"))
-    first, second = _arguments(query, "lists" if form == "arrays" else form)
+    arguments = dict(zip(names.get(form, ("scores", "relevance")), _arguments(query, form), strict=True))
+    if form == "arrays":
+        arguments = {name: array.tolist() for name, array in arguments.items()}
     if form == "sets":
-        second = f"{{{', '.join(map(repr, sorted(second)))}}}" if second else "set()"
-    return f"{one} = {first}, {other} = {second}, k = {query.k}"
+        relevant = sorted(arguments["relevant"])
+        arguments["relevant"] = f"{{{', '.join(map(repr, relevant))}}}" if relevant else "set()"
+    return ", ".join(f"{name} = {value}" for name, value in {**arguments, "k": query.k}.items())
 
 
 def _as_text(argument: Any) -> str:
@@ -9287,13 +9324,10 @@ TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are rele
 
 def kinds_of(form: str) -> tuple[str, ...]:
     """Return the kinds of the rankings that a form can express, as one after the other is asked."""
-    if form in ("lists", "arrays"):
-        return tuple(OF_LISTS.get(kind, kind) for kind in ASKED_KINDS)
-    return (
-        tuple(WITHOUT_SCORES.get(kind, kind) for kind in ASKED_KINDS)
-        if form in ("ranked", "sets", "ids")
-        else ASKED_KINDS
-    )
+    kinds: tuple[str, ...] = ASKED_KINDS
+    if form in FORMS_WITHOUT_SCORES:
+        kinds = tuple(WITHOUT_SCORES.get(kind, kind) for kind in kinds)
+    return tuple(OF_LISTS.get(kind, kind) for kind in kinds) if form in FORMS_WITHOUT_IDS else kinds
 
 
 def random_rankings(numbers: Iterable[int], k: int | None, form: str, seed: int, attempt: int = 0) -> list[Query]:
@@ -9337,7 +9371,7 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: 
     if kind == "many relevant":
         relevance = np.maximum(relevance, 1)
     retrieved, judged = np.ones((2, size), bool)
-    if form not in ("lists", "arrays"):
+    if form not in FORMS_WITHOUT_IDS:
         if kind in ("deep", "unjudged"):
             retrieved[: rng.integers(1, size - cut + 1)] = False
             relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
@@ -9409,10 +9443,10 @@ def _query(
     if form in ("sets", "ids"):  # which show relevant documents only
         relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
     run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    order = range(size) if form in ("lists", "arrays") else rng.permutation(size)
+    order = range(size) if form in FORMS_WITHOUT_IDS else rng.permutation(size)
     qrels = {documents[at]: int(relevance[at]) for at in order if judged[at]}
     query = Query(run, qrels, None)
-    return query._replace(run=in_order(ranked(query))) if form in ("ranked", "sets", "ids") else query
+    return query._replace(run=in_order(ranked(query))) if form in FORMS_WITHOUT_SCORES else query
 
 
 # ndcg/explanations/asking.py: Asking a function about random rankings, in the form in which definitions explain most of its answers.
@@ -9508,9 +9542,8 @@ def likely_calls(
     found: list[tuple[tuple[int, ...], Call, Answers]] = []
     for count in FIRST_ASKED:
         found = []
-        for cutoff, form, relevance_first in product(cutoff_parameters(function, k), forms, (False, True)):
-            call, numbers = Call(form, cutoff, relevance_first), _first_numbers(count)
-            queries, asker = plain_rankings(numbers, k, form, seed), Asker(function, call)
+        for call in possible_calls(function, k, forms):
+            queries, asker = plain_rankings(_first_numbers(count), k, call.form, seed), Asker(function, call)
             values = np.array([asker.value(query) for query in queries.changed(())])
             answered = np.isfinite(values)
             likely = _explained(values, expected_values(usual_definitions, queries)) if answered.any() else (0, 0, 0)
@@ -9847,9 +9880,9 @@ def check(
         k: the cutoff; None for the whole list.
         form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
             (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
-            `{document: relevance}`, k), "sets" (ids, the set of those that are relevant, k) or "ids" (the same with a
-            list). By default, the form in which some definition explains most answers. In each, the relevance may also
-            be the first argument.
+            `{document: relevance}`, k), "sets" (ids, the set of those that are relevant, k), "ids" (the same with a
+            list) or "relevance" (the relevance of documents, best first, k). By default, the form in which some
+            definition explains most answers. Of two sides, the relevance may also be the first argument.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
         seed: the random seed of the rankings.
@@ -9931,7 +9964,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         if not matches:
             properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
-    if result.form in FORMS_WITHOUT_SCORES and asked.asker.counts_duplicates():
+    if asked.asker.counts_duplicates():
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     as_sets = asked.asker.in_form("sets")
     if (
@@ -9949,6 +9982,9 @@ def _explanations_check_notes(asked: Asked) -> Iterator[str]:
     k, call = asked.k, asked.asker.call
     if k is not None and call.cutoff is None:
         yield f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings."
+    if call.form == "relevance":
+        lacking = "relevant documents that were not retrieved are not in its ideal"
+        yield f"It takes only the relevance of a ranking: unless this has all judged documents, {lacking}."
     if call.relevance_first:
         yield "It takes the relevance as its first argument, and was called so."
     for name, habit in asked.asker.habits.items():
@@ -9998,7 +10034,7 @@ def _simpler(query: Query, form: str) -> Iterator[Query]:
         smaller = query._replace(run=_without(query.run, document), qrels=_without(query.qrels, document))
         if smaller.qrels:
             yield smaller
-    if form not in ("lists", "arrays"):
+    if form not in FORMS_WITHOUT_IDS:
         yield from (query._replace(run=_without(query.run, document)) for document in query.run)
         if len(query.qrels) > 1:
             yield from (query._replace(qrels=_without(query.qrels, document)) for document in query.qrels)
@@ -16059,7 +16095,7 @@ def plot_means(
 ) -> None:
     """Draw a row for each system: its mean, on the interval of its difference from the reference.
 
-    Pairs have the reference in them, by the name of the other system.
+    `pairs` has the pair of each other system with the reference, by the name of that system.
     """
     (reference,) = scores.keys() - pairs.keys()
     mean = scores[reference][measure].value

@@ -11,7 +11,7 @@ import numpy as np
 from ..measure.ties import Floats
 from ..scores.queries import progress
 from .definitions import VISIBLE, Answers, expected_values, factors_of, usual_definitions
-from .questions import FLOAT32, FORMS_BY_FACTS, NO_VALUE, Answer, Asker, Call, NDCGFunction, cutoff_parameters
+from .questions import FLOAT32, FORMS_BY_FACTS, NO_VALUE, Answer, Asker, Call, NDCGFunction, possible_calls
 from .random_rankings import is_plain, kinds_of, plain_rankings, random_rankings
 from .slip_terms import Queries, Query
 
@@ -106,9 +106,8 @@ def likely_calls(
     found: list[tuple[tuple[int, ...], Call, Answers]] = []
     for count in FIRST_ASKED:
         found = []
-        for cutoff, form, relevance_first in product(cutoff_parameters(function, k), forms, (False, True)):
-            call, numbers = Call(form, cutoff, relevance_first), _first_numbers(count)
-            queries, asker = plain_rankings(numbers, k, form, seed), Asker(function, call)
+        for call in possible_calls(function, k, forms):
+            queries, asker = plain_rankings(_first_numbers(count), k, call.form, seed), Asker(function, call)
             values = np.array([asker.value(query) for query in queries.changed(())])
             answered = np.isfinite(values)
             likely = _explained(values, expected_values(usual_definitions, queries)) if answered.any() else (0, 0, 0)

@@ -22,7 +22,16 @@ from ..show.tables import Readable, Table, number_text
 from .asking import Asked, ask, decimals_of, likely_calls
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .properties import in_common, properties_of
-from .questions import FLOAT32, FORMS_WITHOUT_SCORES, FUNCTION_FORMS, OF_A_SET, Asker, NDCGFunction, arguments_text
+from .questions import (
+    FLOAT32,
+    FORMS_WITHOUT_IDS,
+    FORMS_WITHOUT_SCORES,
+    FUNCTION_FORMS,
+    OF_A_SET,
+    Asker,
+    NDCGFunction,
+    arguments_text,
+)
 from .slip_terms import Query, query_scores, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
@@ -210,9 +219,9 @@ def check(
         k: the cutoff; None for the whole list.
         form: how the function takes a ranking: "mappings" (`{document: score}`, `{document: relevance}`, k), "lists"
             (scores, relevance, k), "arrays" (the same as NumPy arrays) or "ranked" (ids of documents, best first,
-            `{document: relevance}`, k), "sets" (ids, the set of those that are relevant, k) or "ids" (the same with a
-            list). By default, the form in which some definition explains most answers. In each, the relevance may also
-            be the first argument.
+            `{document: relevance}`, k), "sets" (ids, the set of those that are relevant, k), "ids" (the same with a
+            list) or "relevance" (the relevance of documents, best first, k). By default, the form in which some
+            definition explains most answers. Of two sides, the relevance may also be the first argument.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
         seed: the random seed of the rankings.
@@ -294,7 +303,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         if not matches:
             properties = properties_of(queries.rankings(range(result.answered), (), Options.parse()), result.k)
             notes = (*in_common(properties, differing, "rankings", result.nearest), *notes)
-    if result.form in FORMS_WITHOUT_SCORES and asked.asker.counts_duplicates():
+    if asked.asker.counts_duplicates():
         notes = (*notes, f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
     as_sets = asked.asker.in_form("sets")
     if (
@@ -312,6 +321,9 @@ def _notes(asked: Asked) -> Iterator[str]:
     k, call = asked.k, asked.asker.call
     if k is not None and call.cutoff is None:
         yield f"It takes no cutoff. It was compared with nDCG@{k}; k=None (-k all) compares whole rankings."
+    if call.form == "relevance":
+        lacking = "relevant documents that were not retrieved are not in its ideal"
+        yield f"It takes only the relevance of a ranking: unless this has all judged documents, {lacking}."
     if call.relevance_first:
         yield "It takes the relevance as its first argument, and was called so."
     for name, habit in asked.asker.habits.items():
@@ -361,7 +373,7 @@ def _simpler(query: Query, form: str) -> Iterator[Query]:
         smaller = query._replace(run=_without(query.run, document), qrels=_without(query.qrels, document))
         if smaller.qrels:
             yield smaller
-    if form not in ("lists", "arrays"):
+    if form not in FORMS_WITHOUT_IDS:
         yield from (query._replace(run=_without(query.run, document)) for document in query.run)
         if len(query.qrels) > 1:
             yield from (query._replace(qrels=_without(query.qrels, document)) for document in query.qrels)

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from itertools import filterfalse
+from itertools import filterfalse, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,12 +25,15 @@ FUNCTION_FORMS = {  # the arguments of each form
     "ranked": "ids, {document: relevance}, k",
     "sets": "ids, {relevant ids}, k",
     "ids": "ids, [relevant ids], k",
+    "relevance": "relevance, best first, k",
 }
+FORMS_WITHOUT_IDS = ("lists", "arrays", "relevance")  # in which all documents are judged and retrieved
 FORMS_WITH_IDS = ("sets", "ids", "ranked", "mappings")
-FORMS_BY_FACTS = (*FORMS_WITH_IDS, "lists", "arrays")  # those that tell the fewest facts of a ranking first
-FORMS_WITHOUT_SCORES = ("ranked", "sets", "ids")
+FORMS_BY_FACTS = (*FORMS_WITH_IDS, *FORMS_WITHOUT_IDS)  # those that tell the fewest facts of a ranking first
+FORMS_WITHOUT_SCORES = ("ranked", "sets", "ids", "relevance")
 PREFIXES = [letter * times for times in (1, 2, 3) for letter in "efgh"]  # of ids
 CUTOFF_NAMES = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n")
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 OF_A_SET = "gives another answer for other ids, since it depends on the order of a set"
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
@@ -107,6 +110,8 @@ class Asker:
 
     def counts_duplicates(self) -> bool:
         """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
+        if self.call.form not in FORMS_WITHOUT_SCORES or self.call.form in FORMS_WITHOUT_IDS:
+            return False
         query = Query({}, {"d1": 1, "d2": 0}, 3)
         lists = ["d1", "d2"], ["d1", "d1", "d2"]
         once, twice = (self._ask((ids, _arguments(query, self.call.form)[1]), 3, {}) for ids in lists)
@@ -127,7 +132,7 @@ class Asker:
         values = [self.value(_with_prefix(half_cut, prefix)) for prefix in PREFIXES]
         return OF_A_SET in self.habits or not np.array_equal(values, values[:1] * len(values), equal_nan=True)
 
-    def _called(self, arguments: tuple[Any, Any], k: int | None) -> Any:
+    def _called(self, arguments: tuple[Any, ...], k: int | None) -> Any:
         """Return the function's result."""
         ordered: list[Any] = [*arguments[::-1]] if self.call.relevance_first else [*arguments]
         if isinstance(self.call.cutoff, str):
@@ -136,7 +141,7 @@ class Asker:
             ordered.insert(self.call.cutoff, k)
         return self.function(*ordered)
 
-    def _ask(self, arguments: tuple[Any, Any], k: int | None, habits: dict[str, str]) -> Answer:
+    def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
         before, printed = [_as_text(each) for each in arguments], _Printed()
         with (
             interruptible(),
@@ -196,6 +201,33 @@ def _with_prefix(query: Query, prefix: str) -> Query:
     return query._replace(run=run, qrels=qrels)
 
 
+def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
+    """Return the calls that a function may accept, in some forms.
+
+    A function of one argument, or of one and the cutoff, takes the relevance in the order of the ranking.
+
+    >>> possible_calls(lambda r, k, method=0: 0, 10, ("lists", "relevance"))
+    [Call(form='relevance', cutoff=1, relevance_first=False)]
+    """
+    cutoffs, is_one = cutoff_parameters(function, k), len(forms) == 1
+    if "relevance" in forms and (is_one or _takes_one_list(function)):
+        return [Call("relevance", cutoff) for cutoff in cutoffs]
+    calls = product(cutoffs, [form for form in forms if form != "relevance"], (False, True))
+    return [Call(form, cutoff, relevance_first) for cutoff, form, relevance_first in calls]
+
+
+def _takes_one_list(function: NDCGFunction) -> bool:
+    """Return whether a function takes one argument, and perhaps the cutoff after it."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (ValueError, TypeError):
+        return False
+    names = [each.name.lower() for each in parameters if each.kind in POSITIONAL]
+    needed = sum(each.default is each.empty for each in parameters if each.kind in POSITIONAL)
+    has_others = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    return bool(names) and needed <= 2 and not has_others and (len(names) == 1 or names[1] in CUTOFF_NAMES)
+
+
 def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str | None]:
     """Return where a function may take the cutoff: a position, a keyword, or None for nowhere.
 
@@ -207,7 +239,7 @@ def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str |
     except (ValueError, TypeError):  # of a built-in function nothing is known
         return [None if k is None else 2]
     kinds = {each.kind for each in parameters}
-    positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    positional = [each for each in parameters if each.kind in POSITIONAL]
     for each in parameters:
         if each.name.lower() in CUTOFF_NAMES and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
             return [positional.index(each) if each in positional[:3] else each.name]
@@ -221,8 +253,10 @@ def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str |
     return ["k" if inspect.Parameter.VAR_KEYWORD in kinds else None]
 
 
-def _arguments(query: Query, form: str) -> tuple[Any, Any]:
+def _arguments(query: Query, form: str) -> tuple[Any, ...]:
     """Return a ranking in a form, as new objects."""
+    if form == "relevance":
+        return ([query.qrels[each] for each in ranked(query)],)
     if form == "mappings":
         return dict(query.run), dict(query.qrels)
     if form == "ranked":
@@ -243,13 +277,16 @@ def arguments_text(query: Query, form: str) -> str:
     names = {
         "mappings": ("run", "qrels"),
         "ranked": ("ids", "relevance"),
+        "relevance": ("relevance",),
         **dict.fromkeys(("sets", "ids"), ("ids", "relevant")),
     }
-    one, other = names.get(form, ("scores", "relevance"))
-    first, second = _arguments(query, "lists" if form == "arrays" else form)
+    arguments = dict(zip(names.get(form, ("scores", "relevance")), _arguments(query, form), strict=True))
+    if form == "arrays":
+        arguments = {name: array.tolist() for name, array in arguments.items()}
     if form == "sets":
-        second = f"{{{', '.join(map(repr, sorted(second)))}}}" if second else "set()"
-    return f"{one} = {first}, {other} = {second}, k = {query.k}"
+        relevant = sorted(arguments["relevant"])
+        arguments["relevant"] = f"{{{', '.join(map(repr, relevant))}}}" if relevant else "set()"
+    return ", ".join(f"{name} = {value}" for name, value in {**arguments, "k": query.k}.items())
 
 
 def _as_text(argument: Any) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..measure.ties import Floats
+from .questions import FORMS_WITHOUT_IDS, FORMS_WITHOUT_SCORES
 from .slip_terms import Queries, Query, in_order, ranked
 
 PLAIN_KINDS = (  # without ties
@@ -38,13 +39,10 @@ TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are rele
 
 def kinds_of(form: str) -> tuple[str, ...]:
     """Return the kinds of the rankings that a form can express, as one after the other is asked."""
-    if form in ("lists", "arrays"):
-        return tuple(OF_LISTS.get(kind, kind) for kind in ASKED_KINDS)
-    return (
-        tuple(WITHOUT_SCORES.get(kind, kind) for kind in ASKED_KINDS)
-        if form in ("ranked", "sets", "ids")
-        else ASKED_KINDS
-    )
+    kinds: tuple[str, ...] = ASKED_KINDS
+    if form in FORMS_WITHOUT_SCORES:
+        kinds = tuple(WITHOUT_SCORES.get(kind, kind) for kind in kinds)
+    return tuple(OF_LISTS.get(kind, kind) for kind in kinds) if form in FORMS_WITHOUT_IDS else kinds
 
 
 def random_rankings(numbers: Iterable[int], k: int | None, form: str, seed: int, attempt: int = 0) -> list[Query]:
@@ -88,7 +86,7 @@ def _random_ranking(rng: "np.random.Generator", k: int | None, form: str, kind: 
     if kind == "many relevant":
         relevance = np.maximum(relevance, 1)
     retrieved, judged = np.ones((2, size), bool)
-    if form not in ("lists", "arrays"):
+    if form not in FORMS_WITHOUT_IDS:
         if kind in ("deep", "unjudged"):
             retrieved[: rng.integers(1, size - cut + 1)] = False
             relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
@@ -160,7 +158,7 @@ def _query(
     if form in ("sets", "ids"):  # which show relevant documents only
         relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
     run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    order = range(size) if form in ("lists", "arrays") else rng.permutation(size)
+    order = range(size) if form in FORMS_WITHOUT_IDS else rng.permutation(size)
     qrels = {documents[at]: int(relevance[at]) for at in order if judged[at]}
     query = Query(run, qrels, None)
-    return query._replace(run=in_order(ranked(query))) if form in ("ranked", "sets", "ids") else query
+    return query._replace(run=in_order(ranked(query))) if form in FORMS_WITHOUT_SCORES else query

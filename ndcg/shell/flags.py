@@ -118,7 +118,8 @@ examples:
         "  lists      scores, relevance of the same documents, k (arrays: the same as NumPy arrays)\n"
         "  ranked     ids of documents, best first, {document: relevance}, k\n"
         "  sets       ids of documents, best first, the set of relevant ids, k (ids: a list of these)\n"
-        "By default, all forms are tried, also with the relevance first. k may be keyword-only. If the function\n"
+        "  relevance  the relevance of documents, best first, k\n"
+        "By default, all that it may accept are tried, also with the relevance first. k may be keyword-only. If it\n"
         "takes no cutoff, pass its built-in cutoff as -k, or -k all. Exit status: 0 if the function computes the\n"
         "nDCG of a library (with --convention, of that library), 1 if not, 2 if it returns no score, 3 if it does\n"
         "for less than half of the rankings.",
@@ -192,7 +193,9 @@ ARGUMENTS = {
         Argument("between", EXPLAIN, "two conventions: explain the difference between them"),
         Argument("function", CHECK, "FILE.py:NAME or package.module:NAME"),
         Argument("k", CHECK, "the cutoff, or all (default: 10)"),
-        Argument("form", CHECK, "its arguments", words=("mappings", "lists", "arrays", "ranked", "sets", "ids")),
+        Argument(
+            "form", CHECK, "its arguments", words=("mappings", "lists", "arrays", "ranked", "sets", "ids", "relevance")
+        ),
         Argument("convention", CHECK, "the convention that it should compute (default: any)"),
         Argument("cases", CHECK, "the number of rankings", 200),
         Argument("seed", CHECK, "random seed of the rankings", 0),

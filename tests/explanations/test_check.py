@@ -182,6 +182,38 @@ def test_a_call_with_the_relevance_first_shows_that_it_cuts_a_set() -> None:
     assert [Asker(SETS["hit rate"][0], call).depends_on_sets(first) for call in calls] == [False, True]
 
 
+def of_gains(gains: Sequence[float], k: int | None = None) -> float:
+    return ratio(gains[:k], best(gains)[:k])
+
+
+def ndcg_at_k(r: Sequence[float], k: int, method: int = 0) -> float:
+    """As in countless notebooks: with the first method, ranks 1 and 2 weigh the same."""
+    dcgs = [
+        sum(gain / (math.log2(rank + 1) if method else max(1, math.log2(rank))) for rank, gain in enumerate(each, 1))
+        for each in (r[:k], best(r)[:k])
+    ]
+    return dcgs[0] / dcgs[1] if dcgs[1] else 0.0
+
+
+@pytest.mark.parametrize(
+    ("function", "k", "found"),
+    [
+        (of_gains, 10, "0 relevance: sklearn"),
+        (lambda gains: of_gains(gains), None, "0 relevance: sklearn"),
+        (lambda gains, top_k=None: of_gains(gains, top_k), 3, "0 relevance: sklearn"),
+        (ndcg_at_k, 10, "1 relevance: sklearn, equal weights at ranks 1 and 2"),
+        (lambda r, k, method=1: ndcg_at_k(r, k, method), 10, "0 relevance: sklearn"),
+        (lambda r, k: of_gains(r[:k]), 10, "1 relevance: sklearn, ideal from the top k retrieved"),
+    ],
+)
+def test_a_function_of_one_list_gets_the_relevance_in_the_order_of_the_ranking(
+    function: Callable[..., float], k: int | None, found: str
+) -> None:
+    result = check(function, k=k)
+    assert verdict(result) == found
+    assert result.notes[0].startswith("It takes only the relevance of a ranking: unless this has all judged documents")
+
+
 def test_a_factor_is_explained() -> None:
     said = str(check(KINDS["ln in the DCG"][0]))
     assert "It computes 1.4427 times the nDCG of ranx, haystack: all 200 rankings agree." in said
@@ -355,11 +387,12 @@ def write(argument: Any, value: Any) -> None:
 @pytest.mark.parametrize("value", [math.nan, np.zeros(3), "argument"], ids=["number", "array", "itself"])
 @pytest.mark.parametrize("form", FUNCTION_FORMS)
 def test_a_function_may_write_anything_into_its_arguments(form: str, value: Any) -> None:
-    function = {"mappings": usual, "lists": in_lists, "arrays": in_arrays, "ranked": in_ranks}.get(form, in_sets)
+    functions = {"mappings": usual, "lists": in_lists, "arrays": in_arrays, "ranked": in_ranks, "relevance": of_gains}
+    function = functions.get(form, in_sets)
 
-    def writing(first: Any, second: Any, k: int) -> float:
-        result = function(first, second, k)
-        for argument in (first, second):
+    def writing(*arguments: Any) -> float:
+        result = function(*arguments)
+        for argument in arguments[:-1]:
             write(argument, argument if isinstance(value, str) else value)
         return result
 
