@@ -4,7 +4,7 @@ import math
 import re
 import subprocess
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from itertools import islice
 from typing import Any
@@ -37,6 +37,7 @@ from libraries import (
     rax,
     recommenders,
     rectools,
+    relevant_somewhere,
     runs,
     sklearn,
     torchmetrics,
@@ -168,6 +169,38 @@ def test_one_ranking_has_many_scores(ndcg: Metric, library: str) -> None:
 # Properties that no convention expresses, by a case that shows each; and the effect of one more option
 
 
+EXPONENTIAL, NAN = {"gain": "exponential"}, math.nan
+# What a library computes with other settings, and the options of the metric that give the same number
+SETTINGS: dict[str, tuple[str, Callable[[Any], float], dict[str, Any]]] = {
+    "trec_eval by ir_measures": ("trec_eval", ir_measures, {}),
+    "nothing relevant is 1": ("torchmetrics", lambda batch: torchmetrics(batch, "pos"), {"zero_division": 1.0}),
+    "nothing relevant skipped": ("torchmetrics", lambda batch: torchmetrics(batch, "skip"), {"zero_division": NAN}),
+    "nothing relevant is 0": ("xgboost", lambda batch: xgboost(batch, f"ndcg@{batch.k}-"), {"zero_division": 0.0}),
+    "linear": ("xgboost", lambda batch: xgboost(batch, ndcg_exp_gain=False), {"gain": "linear"}),
+    "Exp": ("catboost", lambda batch: catboost(batch, "Exp"), EXPONENTIAL),
+    "Position": ("catboost", lambda batch: catboost(batch, denominator="Position"), {"discount": "reciprocal"}),
+    "rating": ("lenskit", lambda run: lenskit(run, "rating"), {"gain": "linear"}),
+    "raw": ("recommenders", lambda run: recommenders(run, score_type="raw", discfun_type="log2"), {"gain": "linear"}),
+    "exp": (
+        "recommenders",
+        lambda run: recommenders(run, score_type="exp", discfun_type="log2"),
+        {"gain": "exponential"},
+    ),
+    "divide_by_achievable": ("rectools", lambda run: rectools(run, divide_by_achievable=True), {"ideal": "judged"}),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.xdist_group(library)) for name, (library, *_) in SETTINGS.items()]
+)
+def test_other_settings_of_a_library_are_options_of_its_convention(ndcg: Metric, name: str) -> None:
+    library, run_library, options = SETTINGS[name]
+    are_runs = isinstance(next(LIBRARIES[library].drawn()), Run)
+    for rankings in islice(runs() if are_runs else relevant_somewhere(), 30):
+        ours = rankings.ours(ndcg, convention=library, **options)
+        assert ours == pytest.approx(run_library(rankings), rel=1e-6 if library == "torchmetrics" else 1e-9)
+
+
 def only(score: list[float], relevance: list[float], k: int = 10) -> Batch:
     return Batch([np.array(score, float)], [np.array(relevance)], k)
 
@@ -220,11 +253,6 @@ def test_trec_eval_leaves_out_queries_that_are_missing_from_the_run(ndcg: Metric
     assert ndcg.compute(predictions=run, references=qrels, convention="trec_eval") == {"nDCG": 0.5}
 
 
-def test_ir_measures_is_trec_eval(ndcg: Metric) -> None:
-    for batch in islice(batches(), 60):
-        assert batch.ours(ndcg, convention="trec_eval") == pytest.approx(ir_measures(batch), rel=1e-9)
-
-
 @pytest.mark.xdist_group("ranx")
 def test_ranx_orders_ties_of_long_lists_in_no_fixed_way(ndcg: Metric) -> None:
     differ = 0
@@ -232,16 +260,6 @@ def test_ranx_orders_ties_of_long_lists_in_no_fixed_way(ndcg: Metric) -> None:
         tied = only([1.0] * 16, [int(at == first) for at in range(16)], 16)
         differ += ranx(tied) != pytest.approx(tied.ours(ndcg, convention="ranx"))
     assert differ > 0
-
-
-@pytest.mark.parametrize(("action", "zero_division"), [("neg", 0.0), ("pos", 1.0), ("skip", math.nan)])
-@pytest.mark.xdist_group("torchmetrics")
-def test_torchmetrics_has_a_policy_for_queries_with_nothing_relevant(
-    ndcg: Metric, action: str, zero_division: float
-) -> None:
-    batch = Batch([np.array(row, float) for row in SCORES], [np.array(row) for row in RELEVANCE], 6)
-    expected = batch.ours(ndcg, convention="torchmetrics", zero_division=zero_division)
-    assert torchmetrics(batch, action) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.xdist_group("torchmetrics")
@@ -281,29 +299,6 @@ def test_xgboost_stops_at_rank_32_without_a_cutoff(ndcg: Metric) -> None:
     last = only(list(range(40, 0, -1)), [0] * 39 + [1], 32)
     assert xgboost(last, "ndcg") == last.ours(ndcg, convention="xgboost") == 0.0
     assert last._replace(k=40).ours(ndcg, convention="xgboost") == pytest.approx(1 / math.log2(41))
-
-
-@pytest.mark.xdist_group("xgboost")
-def test_xgboost_has_other_gains_and_another_number_for_nothing_relevant(ndcg: Metric) -> None:
-    for batch in islice(batches(), 60):
-        expected = batch.ours(ndcg, convention="xgboost", zero_division=0.0)
-        assert xgboost(batch, f"ndcg@{batch.k}-") == pytest.approx(expected, rel=1e-9)
-        expected = batch.ours(ndcg, convention="xgboost", gain="linear")
-        assert xgboost(batch, ndcg_exp_gain=False) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.xdist_group("catboost")
-def test_catboost_has_an_exponential_gain_too(ndcg: Metric) -> None:
-    for batch in islice(batches(), 60):
-        expected = batch.ours(ndcg, convention="catboost", gain="exponential")
-        assert catboost(batch, "Exp") == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.xdist_group("catboost")
-def test_catboost_has_a_reciprocal_discount_too(ndcg: Metric) -> None:
-    for batch in islice(batches(), 60):
-        expected = batch.ours(ndcg, convention="catboost", discount="reciprocal")
-        assert catboost(batch, denominator="Position") == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.xdist_group("rax")
@@ -366,27 +361,6 @@ def test_evidently_gives_tied_items_the_mean_of_their_ranks_rounded_down(ndcg: M
 def test_lenskit_counts_a_user_without_test_items_as_0(ndcg: Metric) -> None:
     run = asked({"0": ["a"], "1": ["a"], "2": []}, {"0": {"a": 1}, "1": {"a": 0}, "2": {"a": 1}, "3": {"a": 1}})
     assert lenskit(run) == run.ours(ndcg, convention="lenskit") == pytest.approx((1 + 0 + 0) / 3)
-
-
-@pytest.mark.xdist_group("lenskit")
-def test_lenskit_has_other_gains(ndcg: Metric) -> None:
-    for run in islice(runs(), 20):
-        assert run.ours(ndcg, convention="lenskit", gain="linear") == pytest.approx(lenskit(run, "rating"), rel=1e-9)
-
-
-@pytest.mark.xdist_group("recommenders")
-def test_recommenders_has_other_gains(ndcg: Metric) -> None:
-    for run in islice(runs(), 20):
-        for gain, score_type in (("linear", "raw"), ("exponential", "exp")):
-            found = recommenders(run, score_type=score_type, discfun_type="log2")
-            assert run.ours(ndcg, convention="recommenders", gain=gain) == pytest.approx(found, rel=1e-9)
-
-
-@pytest.mark.xdist_group("rectools")
-def test_rectools_has_the_usual_ideal_too(ndcg: Metric) -> None:
-    for run in islice(runs(), 20):
-        found = rectools(run, divide_by_achievable=True)
-        assert run.ours(ndcg, convention="rectools", ideal="judged") == pytest.approx(found, rel=1e-9)
 
 
 @pytest.mark.xdist_group("llama_index")
