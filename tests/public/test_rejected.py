@@ -5,16 +5,16 @@ import re
 import uuid
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import datasets
 import evaluate
 import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import MetricFactory
-from every_form import Inputs, duckdb_ids, jnp, mappings_and_files, pd, pl, polars_lists, torch, written
+from every_form import FRAMES, Frame, Inputs, jnp, mappings_and_files, pd, pl, polars_lists, torch, written
 
 SECOND = 1 / math.log2(2 + 1)  # the nDCG of one relevant document at the second rank
 TWO_ROWS: Inputs = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids": ["q", "q"]}
@@ -38,80 +38,60 @@ class Unreadable:
         raise RuntimeError("the device is lost")
 
 
-class UnreadableStream:
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        raise OSError("the stream is lost")
-
-
-class UnreadableCapsule:
-    def __dlpack__(self, **_: Any) -> Any:
-        raise BufferError("the capsule is lost")
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
-
-
-def an_endless_list() -> list[Any]:
-    endless: list[Any] = [0.5]
-    endless.append(endless)
-    return endless
-
-
-# two scores of a query, and its nDCG if the second document, which is not relevant, ranks first; None: rejected
-STRANGE_SCORES: dict[str, tuple[Callable[[], Any], float | None]] = {
-    "scalars with gradients": (lambda: [torch.tensor(value, requires_grad=True) for value in (0.5, 1.0)], SECOND),
-    "bfloat16 scalars": (lambda: [torch.tensor(value, dtype=torch.bfloat16) for value in (0.5, 1.0)], SECOND),
-    "JAX bfloat16 scalars": (lambda: [jnp.array(value, jnp.bfloat16) for value in (0.5, 1.0)], SECOND),
-    "0-d arrays": (lambda: [np.array(0.5), np.array(1.0)], SECOND),
-    "a masked value": (lambda: [0.5, np.ma.masked], 1.0),
-    "a bfloat16 tensor with a gradient": (lambda: torch.tensor([0.5, 1.0]).bfloat16().requires_grad_(), SECOND),
-    "a lazily negative tensor": (lambda: (-torch.tensor([0.5, 1.0]))._neg_view(), SECOND),
-    "pandas sparse": (lambda: pd.Series(pd.arrays.SparseArray([0.5, 1.0])), SECOND),
-    "a sparse tensor": (lambda: torch.tensor([0.5, 1.0]).to_sparse(), None),
-    "a tensor without data": (lambda: torch.tensor([0.5, 1.0]).to("meta"), None),
-    "one-element tensors": (lambda: [np.array([0.5]), np.array([1.0])], None),
-    "pandas text": (lambda: pd.Series([0.5, "x"]), None),
-    "pandas periods": (lambda: pd.Series(pd.period_range("2026", periods=2, freq="D")), None),
-    "Polars Int128": (lambda: pl.Series([1, 2], dtype=pl.Int128), None),
-    "decimals": (lambda: [Decimal("0.5"), Decimal(1)], None),
-    "Arrow decimals": (lambda: pa.array([Decimal("0.5"), Decimal("1.0")]), None),
-    "dates": (lambda: np.array(["2026-01-01", "2026-01-02"], "M8[D]"), None),
-    "unreadable numbers": (lambda: [Unreadable(), Unreadable()], None),
-    "an unreadable array": (Unreadable, None),
-    "an unreadable stream": (UnreadableStream, None),
-    "an unreadable capsule": (UnreadableCapsule, None),
-    "an endless list": (an_endless_list, None),
-    "a million numbers for one": (lambda: [[*range(10**6)], 1.0], None),
-    "a text of 5 MB": (lambda: ["x" * 5_000_000, 1.0], None),
+# 0.5 and 1 in types that are seldom used for scores
+STRANGE_NUMBERS: dict[str, Callable[[], Any]] = {
+    "scalars with gradients": lambda: [torch.tensor(value, requires_grad=True) for value in (0.5, 1.0)],
+    "bfloat16 scalars": lambda: [torch.tensor(value, dtype=torch.bfloat16) for value in (0.5, 1.0)],
+    "JAX bfloat16 scalars": lambda: [jnp.array(value, jnp.bfloat16) for value in (0.5, 1.0)],
+    "0-d arrays": lambda: [np.array(0.5), np.array(1.0)],
+    "a bfloat16 tensor with a gradient": lambda: torch.tensor([0.5, 1.0]).bfloat16().requires_grad_(),
+    "a lazily negative tensor": lambda: (-torch.tensor([0.5, 1.0]))._neg_view(),
+    "pandas sparse": lambda: pd.Series(pd.arrays.SparseArray([0.5, 1.0])),
 }
 
 
-@pytest.mark.parametrize("argument", ["rows", "a list", "a mapping", "references", "sample_weight"])
-@pytest.mark.parametrize("strange", STRANGE_SCORES)
-def test_strange_values_are_numbers_or_rejected_by_their_argument(
-    ndcg: evaluate.Metric, strange: str, argument: str
-) -> None:
-    make, expected = STRANGE_SCORES[strange]
-    values = make()
-    if argument == "a list":
-        inputs: Inputs = {"predictions": [values], "references": [[1, 0]]}
-    elif argument == "a mapping":
-        documents = {"a": values[0], "b": values[1]} if isinstance(values, list) else {"a": values, "b": 1.0}
-        inputs = {"predictions": {"q": documents}, "references": {"q": {"a": 1, "b": 0}}}
-        expected = expected if isinstance(values, list) else None  # a column is not a number
-    elif argument == "references":
-        # the relevances are 0.5 and 1, ranked best; masked: only the second document, unjudged, is before the first
-        inputs = {**TWO_ROWS, "references": values}
-        expected = expected and (SECOND if strange == "a masked value" else 1.0)
-    elif argument == "sample_weight":  # the mean of 1 and 0, weighted by 0.5 and 1
-        inputs = {**TWO_ROWS, "query_ids": ["q", "p"], "sample_weight": values}
-        expected = 1 / 3 if expected and strange != "a masked value" else None
-    else:
-        inputs = {**TWO_ROWS, "predictions": values}
-    if expected is None:
-        refuses(ndcg.compute, f"({argument if argument in inputs else 'predictions'}|query 0: )", inputs)
-    else:
+@pytest.mark.parametrize("strange", STRANGE_NUMBERS)
+def test_numbers_may_be_of_strange_types(ndcg: evaluate.Metric, strange: str) -> None:
+    values = STRANGE_NUMBERS[strange]()
+    for inputs, expected in (
+        ({**TWO_ROWS, "predictions": values}, SECOND),
+        ({"predictions": [values], "references": [[1, 0]]}, SECOND),
+        ({**TWO_ROWS, "references": values}, 1.0),
+        ({**TWO_ROWS, "query_ids": ["q", "p"], "sample_weight": values}, 1 / 3),  # of 1 and 0
+    ):
         assert ndcg.compute(**inputs) == {"nDCG": pytest.approx(expected, rel=1e-15)}
+
+
+@pytest.mark.parametrize("strange", [name for name in STRANGE_NUMBERS if "scalars" in name or "arrays" in name])
+def test_numbers_in_mappings_may_be_of_strange_types(ndcg: evaluate.Metric, strange: str) -> None:
+    run = dict(zip("ab", STRANGE_NUMBERS[strange](), strict=True))
+    assert ndcg.compute(predictions={"q": run}, references={"q": {"a": 1, "b": 0}}) == {"nDCG": pytest.approx(SECOND)}
+
+
+NOT_NUMBERS: dict[str, Callable[[], Any]] = {
+    "a sparse tensor": lambda: torch.tensor([0.5, 1.0]).to_sparse(),
+    "a tensor without data": lambda: torch.tensor([0.5, 1.0]).to("meta"),
+    "one-element arrays": lambda: [np.array([0.5]), np.array([1.0])],
+    "pandas text": lambda: pd.Series([0.5, "x"]),
+    "pandas periods": lambda: pd.Series(pd.period_range("2026", periods=2, freq="D")),
+    "Polars Int128": lambda: pl.Series([1, 2], dtype=pl.Int128),
+    "decimals": lambda: [Decimal("0.5"), Decimal(1)],
+    "Arrow decimals": lambda: pa.array([Decimal("0.5"), Decimal("1.0")]),
+    "dates": lambda: np.array(["2026-01-01", "2026-01-02"], "M8[D]"),
+    "unreadable numbers": lambda: [Unreadable(), Unreadable()],
+    "an unreadable array": Unreadable,
+}
+
+
+@pytest.mark.parametrize("strange", NOT_NUMBERS)
+def test_values_that_are_not_numbers_are_rejected_by_their_argument(ndcg: evaluate.Metric, strange: str) -> None:
+    values = NOT_NUMBERS[strange]()
+    first = values[0] if isinstance(values, list) else values
+    for argument in ("predictions", "references", "sample_weight"):
+        refuses(ndcg.compute, argument, {**TWO_ROWS, "query_ids": ["q", "p"], argument: values})
+    refuses(ndcg.compute, "(predictions|query 0): ", {"predictions": [values], "references": [[1, 0]]})
+    mappings = {"predictions": {"q": {"a": first, "b": 1.0}}, "references": {"q": {"a": 1, "b": 0}}}
+    refuses(ndcg.compute, "predictions: query 'q', document 'a': ", mappings)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +102,7 @@ def test_strange_values_are_numbers_or_rejected_by_their_argument(
         ({"gain": ["x" * 10**6]}, "gain"),
         ({"log_base": "x" * 10**6}, "log_base"),
         ({**TWO_ROWS, "query_ids": ["q" * 10**6] * 2, "predictions": [math.nan, 1]}, "predictions"),
+        ({**TWO_ROWS, "predictions": ["x" * 10**6, 1]}, "predictions"),
         ({"predictions": {"q" * 10**6: {"a": 1}}, "references": {"p" * 10**6: {"a": 1}}}, "predictions"),
         ({"predictions": {"q": {"d" * 10**6: math.nan}}, "references": {"q": {"a": 1}}}, "predictions"),
         (
@@ -173,33 +154,23 @@ def test_a_score_may_be_too_large_for_32_bit_floats_where_it_does_not_count(
 
 # --- Tables ----------------------------------------------------------------------------------------------------------
 
-TABLES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
-    "pandas": lambda columns: pd.DataFrame(columns),
-    "Polars": lambda columns: pl.DataFrame(columns),
-    "Arrow": pa.table,
-    "Arrow batch": lambda columns: pa.record_batch(columns),
-    "DuckDB": lambda columns: duckdb_ids(columns["score"]).select(
-        '1 AS "user", row_number() OVER () AS item, ids AS score'
-    ),
-    "datasets": datasets.Dataset.from_dict,
-    "a dict": dict,
-    "an array of records": lambda columns: np.rec.fromarrays(list(columns.values()), names=list(columns)),
-    "a structured array": lambda columns: np.array(
-        list(zip(*columns.values(), strict=True)), [(name, np.asarray(side).dtype) for name, side in columns.items()]
-    ),
-}
+RECORDS: dict[str, Frame] = {"an array of records": lambda table, _: table.to_pandas().to_records(index=False)}
+TABLE = pa.table({"user": [1, 1, 2], "item": [7, 8, 7], "score": [0.5, 0.25, 1.0]})
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_a_table_beside_lists_or_itself_is_rejected(ndcg: evaluate.Metric, table: str) -> None:
-    frame = TABLES[table]({"user": [1, 1, 2], "item": [7, 8, 7], "score": [0.5, 0.25, 1.0]})
+@pytest.mark.parametrize("form", [*FRAMES.values(), *RECORDS.values()], ids=[*FRAMES, *RECORDS])
+def test_a_table_beside_lists_is_rejected(ndcg: evaluate.Metric, form: Frame, tmp_path: Path) -> None:
     lists = [[0.5, 0.25], [1.0]]
-    for predictions, references, problem in (
-        (frame, frame, "predictions and references are the same column of the same table"),
-        (frame, lists, "predictions are by ids and references by position"),
-        (lists, frame, "predictions are by position .* and references by ids"),
-    ):
-        refuses(ndcg.compute, problem, {"predictions": predictions, "references": references})
+    by_position = {"predictions": lists, "references": form(TABLE, tmp_path)}
+    refuses(ndcg.compute, "predictions are by position .* and references by ids", by_position)
+    by_ids = {"predictions": form(TABLE, tmp_path), "references": lists}
+    refuses(ndcg.compute, "predictions are by ids and references by position", by_ids)
+
+
+@pytest.mark.parametrize("table", [TABLE, TABLE.to_pydict()])
+def test_a_table_beside_itself_is_rejected(ndcg: evaluate.Metric, table: Any) -> None:
+    problem = "predictions and references are the same column of the same table"
+    refuses(ndcg.compute, problem, {"predictions": table, "references": table})
 
 
 @pytest.mark.parametrize("argument", ["query_ids", "document_ids", "sample_weight"])
@@ -252,16 +223,11 @@ def test_flat_rankings_without_a_meaning_are_rejected_by_row(
     refuses(ndcg.compute, problem, {**THREE, **inputs})
 
 
-def times(values: list[int], kind: pa.DataType) -> Callable[[], Any]:
-    return lambda: pa.array([*values, 1], kind)
-
-
 CANNOT_BE_SHOWN = "hold times that cannot be shown .*as text"
 KINDS = "must be integers or strings"
 # three ids, and how they are rejected
 NOT_IDS: dict[str, tuple[Callable[[], Any], str]] = {
     "None": (lambda: ["a", None, "b"], ".*row 1"),
-    "None among integers": (lambda: [1, 1, None], ".*row 2"),
     "None in Arrow": (lambda: pa.array([None, "a", "b"]), ".*row 0"),
     "None in categories": (lambda: pd.Series(["a", "b", None], dtype="category"), ".*row 2"),
     "masked": (lambda: np.ma.MaskedArray([1, 1, 2], [0, 1, 0]), ".*row 1"),
@@ -270,35 +236,24 @@ NOT_IDS: dict[str, tuple[Callable[[], Any], str]] = {
     "categories of floats": (lambda: pa.array([1.5, 1.5, 2.0]).dictionary_encode(), KINDS),
     "NumPy floats": (lambda: np.array([1.0, 1.0, 2.0]), KINDS),
     "nan in pandas": (lambda: pd.Series([1.0, None, 2.0]), ""),
-    "integers and strings": (
-        lambda: [1, "a", 2],
-        ".*all text or all integers of at most 64 bits; got 1 in row 0 and 'a' in",
-    ),
+    "integers and strings": (lambda: [1, "a", 2], ".*all text or all integers .*; got 1 in row 0 and 'a' in"),
     "2-D": (lambda: [["a", "a", "b"]], ""),
     "a 2-D array": (lambda: np.array([[1, 1, 2]]), ".*2-D"),
-    "a column": (lambda: np.array([[1], [1], [2]]), ".*2-D"),
     "a number": (lambda: 5, ""),
-    "text": (lambda: "abc", f"{KINDS}, .*; got the text 'abc'; give the col"),
+    "text": (lambda: "abc", ""),
     "an integer beyond 64 bits": (lambda: [2**70, 1, 1], ""),
-    "an integer of 5,000 digits": (lambda: [10**5000, 1, 1], ""),
     "tuples": (lambda: [("a", 1), ("a", 1), ("b", 1)], ""),
     "UUIDs": (lambda: [uuid.UUID(int=at) for at in range(3)], ""),
     "Arrow UUIDs": (lambda: pa.array([bytes([at]) * 16 for at in range(3)], pa.uuid()), ""),
     "decimals": (lambda: [Decimal(1), Decimal(2), Decimal(3)], ""),
     "pandas periods": (lambda: pd.Series(pd.period_range("2026", periods=3, freq="D")), ""),
-    "pandas intervals": (lambda: pd.Series(pd.interval_range(0, 3)), ""),
     "pandas mixed": (lambda: pd.Series([1, "a", 2], dtype=object), ""),
-    "Polars Int128": (lambda: pl.Series([1, 2, 3], dtype=pl.Int128), ""),
     "a sparse tensor": (lambda: torch.tensor([0.5, 1.0, 1.0]).to_sparse(), ""),
     "lone surrogates": (lambda: ["\ud800", "b", "b"], ""),
-    "NumPy's lone surrogates": (lambda: np.array(["\ud800", "b", "b"]), ""),
-    "long doubles": (lambda: np.array([1, 2, 3], np.longdouble), ""),
     "unreadable": (Unreadable, ""),
-    "a time": (times([2**62, 1], pa.timestamp("s")), CANNOT_BE_SHOWN),
-    "a time in UTC": (times([-(2**62), 1], pa.timestamp("s", "UTC")), CANNOT_BE_SHOWN),
-    "a time in no zone": (times([1, 2], pa.timestamp("s", "Mars/Phobos")), CANNOT_BE_SHOWN),
-    "32-bit dates": (times([2**30, 1], pa.date32()), CANNOT_BE_SHOWN),
-    "64-bit dates": (times([1, 2**62], pa.date64()), CANNOT_BE_SHOWN),
+    "a time": (lambda: pa.array([2**62, 1, 1], pa.timestamp("s")), CANNOT_BE_SHOWN),
+    "a time in no zone": (lambda: pa.array([1, 2, 1], pa.timestamp("s", "Mars/Phobos")), CANNOT_BE_SHOWN),
+    "dates": (lambda: pa.array([1, 2**62, 1], pa.date64()), CANNOT_BE_SHOWN),
     "categories of times": (
         lambda: pa.chunked_array([pa.array([1, 1, 2**62], pa.timestamp("s")).dictionary_encode()]),
         CANNOT_BE_SHOWN,
@@ -313,13 +268,13 @@ def test_values_that_are_not_ids_are_rejected_by_their_argument(
 ) -> None:
     make, problem = NOT_IDS[values]
     inputs, metric = {**THREE, argument: make()}, fresh_metric()
-    if argument == "document_ids" and values == "text":
-        problem = ""
-    for method in (metric.compute, metric.add_batch, metric.report):
+    for method in (metric.compute, metric.add_batch, partial(metric.compute, ties="docid")):
         refuses(method, f"{argument}:? {problem}", inputs)
-    if problem == CANNOT_BE_SHOWN:
-        refuses(metric.compute, f"{argument}: {problem}", {**inputs, "ties": "docid"})
     assert len(metric) == 0
+
+
+def test_one_text_in_place_of_a_column_of_ids_is_rejected(ndcg: evaluate.Metric) -> None:
+    refuses(ndcg.compute, f"query_ids {KINDS}, .*; got the text 'abc'; give the col", {**THREE, "query_ids": "abc"})
 
 
 def test_flat_columns_without_document_ids_are_rejected_where_docid_decides(ndcg: evaluate.Metric) -> None:
@@ -352,11 +307,10 @@ def test_a_document_twice_in_a_query_is_rejected_with_its_place(fresh_metric: Me
     assert len(metric) == 2
 
 
-@pytest.mark.parametrize("options", [{"ties": "docid"}, {"convention": "trec_eval"}], ids=str)
-def test_batches_keep_no_document_ids(fresh_metric: MetricFactory, options: dict[str, str]) -> None:
+def test_batches_keep_no_document_ids(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric()
     metric.add_batch(predictions={"q": {"b": 1, "a": 1}}, references={"q": {"a": 1}})
-    refuses(metric.compute, 'ties="docid": .* batches .* keep no document ids', options)
+    refuses(metric.compute, 'ties="docid": .* batches .* keep no document ids', {"convention": "trec_eval"})
     assert len(metric) == 1
     assert metric.compute() == {"nDCG": pytest.approx((1 + SECOND) / 2)}
 
@@ -364,59 +318,59 @@ def test_batches_keep_no_document_ids(fresh_metric: MetricFactory, options: dict
 # --- Mappings and files ----------------------------------------------------------------------------------------------
 
 # one side, and how it is rejected beside a mapping and beside a file
-BAD_SIDES: dict[str, tuple[str, Any, str]] = {
-    "a nan score": ("predictions", {"q": {"b": math.nan}}, "query 'q', document 'b': nan"),
-    "a nan score not judged": ("predictions", {"q": {"z": math.nan}}, "query 'q', document 'z': nan"),
-    "an infinite score": ("predictions", {"q": {"b": math.inf}}, "query 'q', document 'b': inf"),
-    "a score of text": ("predictions", {"q": {"b": "1"}}, "query 'q', document 'b': '1'"),
-    "a score that is a list": ("predictions", {"q": {"b": [1]}}, r"query 'q', document 'b': \[1\]"),
-    "a complex score": ("predictions", {"q": {"b": 1j}}, "query 'q', document 'b': 1j"),
-    "a nan relevance": ("references", {"q": {"b": math.nan}}, "query 'q', document 'b': nan"),
-    "an infinite relevance": ("references", {"q": {"b": math.inf}}, "query 'q', document 'b': inf"),
-    "a relevance of text": ("references", {"q": {"z": "2"}}, "query 'q', document 'z': '2'"),
-    "a negative relevance": ("references", {"q": {"b": -1}}, "query 'q', document 'b': the relevance -1"),
-    "one not retrieved": ("references", {"q": {"a": 1, "z": -1}}, "query 'q', document 'z': the relevance -1"),
-    "a run of scores alone": ("predictions", {"q": [0.5, 0.25]}, "query 'q'"),
-    "a run of numbers": ("predictions", {"q": 1}, "query 'q'"),
-    "relevances alone": ("references", {"q": [0.5, 1.5]}, "query 'q'"),
-    "no query in common": ("predictions", {"Q": {"a": 1}, "7": {"a": 1}}, "no query is in the references"),
-}
+BAD_SIDES: list[tuple[str, Any, str]] = [
+    ("predictions", {"q": {"b": math.nan}}, "query 'q', document 'b': nan"),
+    ("predictions", {"q": {"z": math.nan}}, "query 'q', document 'z': nan"),  # which is not judged
+    ("predictions", {"q": {"b": math.inf}}, "query 'q', document 'b': inf"),
+    ("predictions", {"q": {"b": "1"}}, "query 'q', document 'b': '1'"),
+    ("predictions", {"q": {"b": [1]}}, r"query 'q', document 'b': \[1\]"),
+    ("predictions", {"q": {"b": 1j}}, "query 'q', document 'b': 1j"),
+    ("predictions", {"q": [0.5, 0.25]}, "query 'q'"),
+    ("predictions", {"q": 1}, "query 'q'"),
+    ("predictions", {"Q": {"a": 1}, "7": {"a": 1}}, "no query is in the references"),
+    ("references", {"q": {"b": math.nan}}, "query 'q', document 'b': nan"),
+    ("references", {"q": {"a": 1, "z": math.nan}}, "query 'q', document 'z': nan"),
+    ("references", {"q": {"b": math.inf}}, "query 'q', document 'b': inf"),
+    ("references", {"q": {"z": "2"}}, "query 'q', document 'z': '2'"),
+    ("references", {"q": {"b": -1}}, "query 'q', document 'b': the relevance -1"),
+    ("references", {"q": {"a": 1, "z": -1}}, "query 'q', document 'z': the relevance -1"),  # which is not retrieved
+    ("references", {"q": [0.5, 1.5]}, "query 'q'"),
+]
 
 
 @pytest.mark.parametrize("ties", ["average", "docid"])
-@pytest.mark.parametrize("bad", BAD_SIDES)
+@pytest.mark.parametrize(("argument", "side", "problem"), BAD_SIDES)
 def test_values_that_a_mapping_may_not_hold_are_rejected_by_query_and_document(
-    ndcg: evaluate.Metric, tmp_path: Path, bad: str, ties: str
+    ndcg: evaluate.Metric, tmp_path: Path, argument: str, side: Any, problem: str, ties: str
 ) -> None:
-    argument, side, problem = BAD_SIDES[bad]
     run, qrels = {"p": {"a": 1, "b": 1}, "q": {"a": 0.5, "b": 0.5}}, {"p": {"a": 1}, "q": {"a": 1, "b": 0}}
     for predictions, references in mappings_and_files(tmp_path, run, qrels):
         inputs = {"predictions": predictions, "references": references, argument: side, "ties": ties}
         refuses(ndcg.compute, f"{argument}: {problem}", inputs)
 
 
-def test_a_nan_relevance_and_no_queries_are_rejected_in_mappings(ndcg: evaluate.Metric) -> None:
-    run = {"q": {"a": 0.5}}
-    problem = "references: query 'q', document 'z': nan"
-    refuses(ndcg.compute, problem, {"predictions": run, "references": {"q": {"a": 1, "z": math.nan}}})
-    refuses(ndcg.compute, ".*references hold no queries", {"predictions": run, "references": {}})
+def test_mappings_of_no_queries_are_rejected(ndcg: evaluate.Metric) -> None:
+    refuses(ndcg.compute, ".*references hold no queries", {"predictions": {"q": {"a": 0.5}}, "references": {}})
 
 
-def test_ids_that_no_file_can_hold_are_rejected_next_to_one(ndcg: evaluate.Metric, tmp_path: Path) -> None:
+def test_ids_that_are_not_text_are_rejected_next_to_a_file(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     file = written(tmp_path / "run", {"1": {"1": 1.0}}, "run")
-    for ids, what in (
+    for qrels, what in (
         ({1: {"1": 1}}, "query"),
         ({"1": {1: 1}}, "query '1': document"),
         ({"1": {None: 1}}, ".*document"),
     ):
         problem = f"references: {what} ids must be strings"
-        refuses(ndcg.compute, problem, {"predictions": file, "references": ids})
+        refuses(ndcg.compute, problem, {"predictions": file, "references": qrels})
+
+
+def test_ids_that_no_file_can_hold_are_rejected_next_to_one(ndcg: evaluate.Metric, tmp_path: Path) -> None:
     escaped = b"d\xe9".decode("utf-8", "surrogateescape")
-    files = {"predictions": file, "references": written(tmp_path / "qrels", {"1": {"1": 1}}, "qrels")}
-    problem = re.escape(
-        "must be Unicode text, as in a file; got 'd\\udce9', which UTF-8 cannot encode; decode ids in their own "
-        "encoding, without errors='surrogateescape'"
-    )
+    files: Inputs = {
+        "predictions": written(tmp_path / "run", {"1": {"1": 1.0}}, "run"),
+        "references": written(tmp_path / "qrels", {"1": {"1": 1}}, "qrels"),
+    }
+    problem = re.escape("must be Unicode text, as in a file; got 'd\\udce9', which UTF-8 cannot encode; decode ids in ")
     for argument in files:
         documents, query = {"1": {"1": 1}, "2": {"a": 1, escaped: 2}}, {escaped: {"1": 1}}
         refuses(ndcg.compute, f"{argument}: query '2': document ids {problem}", {**files, argument: documents})
@@ -471,39 +425,40 @@ def mappings_of(query: Any, document: Any) -> Inputs:
     return {"predictions": {"p": {"a": 1.0}, query: run}, "references": {"p": {"a": 1}, query: qrels}}
 
 
-def compared(metric: evaluate.Metric, predictions: Any, references: Any) -> Any:
-    return metric.compare(systems={"one": predictions, "other": predictions}, references=references)
+@pytest.mark.parametrize("ties", ["average", "docid"])
+@pytest.mark.parametrize("key", NOT_KEYS)
+def test_a_mapping_with_keys_that_are_not_ids_is_rejected(ndcg: evaluate.Metric, key: str, ties: str) -> None:
+    good, of_query, of_document = (
+        mappings_of("q", "b"),
+        mappings_of(NOT_KEYS[key], "b"),
+        mappings_of("q", NOT_KEYS[key]),
+    )
+    for argument in good:
+        for bad, place in ((of_query, "query"), (of_document, "query 'q': document")):
+            problem = f"{argument}: {place} {re.escape(key)} {NEITHER}"
+            refuses(ndcg.compute, problem, {**good, argument: bad[argument], "ties": ties})
 
 
 ENTRY_POINTS: dict[str, Callable[..., Any]] = {
-    "compute": lambda metric, **inputs: metric.compute(**inputs),
-    "compute, by the order of ids": lambda metric, **inputs: metric.compute(**inputs, ties="docid"),
     "values": lambda metric, **inputs: metric.compute(**inputs, use_aggregator=False),
     "report": lambda metric, **inputs: metric.report(**inputs),
     "explain": lambda metric, **inputs: metric.explain(**inputs, got=0.5),
     "add_batch": lambda metric, **inputs: metric.add_batch(**inputs),
-    "compare": compared,
     "exclude": lambda metric, **inputs: metric.compute(**inputs, exclude={"p": ["b", "a"]}),
+    "compare": lambda metric, predictions, references: metric.compare(
+        systems={"one": predictions, "other": predictions}, references=references
+    ),
 }
 
 
 @pytest.mark.parametrize("entry_point", ENTRY_POINTS)
-@pytest.mark.parametrize("key", NOT_KEYS)
 def test_a_mapping_with_keys_that_are_not_ids_is_rejected_at_every_entry_point(
-    ndcg: evaluate.Metric, key: str, entry_point: str
+    ndcg: evaluate.Metric, entry_point: str
 ) -> None:
-    call, good = ENTRY_POINTS[entry_point], mappings_of("q", "b")
-    of_document, of_query = mappings_of("q", NOT_KEYS[key]), mappings_of(NOT_KEYS[key], "b")
-    for argument in ("predictions", "references"):
-        of_system = r"systems\['one'\]: " if entry_point == "compare" else ""
-        for what, bad in (
-            (f"query {re.escape(key)}", of_query),
-            (f"query 'q': document {re.escape(key)}", of_document),
-        ):
-            if entry_point == "exclude" and bad is of_document:  # the kinds of documents are compared first
-                continue
-            inputs = {"metric": ndcg, **good, argument: bad[argument]}
-            refuses(call, f"({of_system})?{argument}: {what} {NEITHER}", inputs)
+    good, bad = mappings_of("q", "b"), mappings_of(1.5, "b")
+    for argument in good:
+        problem = rf"(systems\['one'\]: )?{argument}: query 1.5 {NEITHER}"
+        refuses(ENTRY_POINTS[entry_point], problem, {"metric": ndcg, **good, argument: bad[argument]})
     assert len(ndcg) == 0
 
 
