@@ -7,24 +7,22 @@ import json
 import math
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import pytest
 from conftest import METRIC, spark_session
+from every_form import by_ids
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from ndcg.shell import command_line
 
-RANKINGS = int(os.environ.get("SCORE_ORDER_RANKINGS", 100))
+RANKINGS = int(os.environ.get("SCORE_ORDER_RANKINGS", 30))
 DEPTH = 6
-HIGHEST = {"int8": -1, "uint8": 2**8 - 1, "int32": -1, "int64": -1, "uint64": 2**64 - 1}  # minus the lowest, for signed
-KINDS = ("float64", "float32", *HIGHEST)
+HIGHEST = {"int8": -1, "int64": -1, "uint64": 2**64 - 1}  # minus the lowest, for signed
 EACH = {"use_aggregator": False}
 OPTIONS: list[dict[str, Any]] = [
     *({"k": 3, "ties": ties} for ties in ("average", "first", "last", "best", "worst", "docid")),
@@ -46,40 +44,35 @@ class Problem(NamedTuple):
         highest = HIGHEST.get(self.kind, 0)
         return self._replace(scores=[[None if each is None else highest - each for each in row] for row in self.scores])
 
+    def lists(self, rows: slice = slice(None)) -> dict[str, Any]:
+        return {"predictions": self.scores[rows], "references": self.relevances[rows]}
+
     def matrices(self) -> tuple[np.ndarray, np.ndarray]:
         return np.array(self.scores, self.kind), np.array(self.relevances)
 
-    def masked(self) -> list[np.ndarray]:
-        filled = [np.array([0 if each is None else each for each in row], self.kind) for row in self.scores]
+    def masked(self) -> dict[str, Any]:
+        filled = np.array([[0 if each is None else each for each in row] for row in self.scores], self.kind)
         masks = [[each is None for each in row] for row in self.scores]
-        return [np.ma.array(values, mask=mask) for values, mask in zip(filled, masks, strict=True)]
+        return {"predictions": np.ma.array(filled, mask=masks), "references": self.relevances}
 
-    def by_id(self) -> dict[str, Any]:
-        sides = [
-            {
-                f"q{query}": {f"d{at}": each for at, each in enumerate(row) if each is not None}
-                for query, row in enumerate(rows)
-            }
-            for rows in (self.scores, self.relevances)
-        ]
-        return dict(zip(("predictions", "references"), sides, strict=True))
+    def mappings(self) -> dict[str, Any]:
+        return {"predictions": by_ids(self.scores), "references": by_ids(self.relevances)}
 
     def systems(self) -> dict[str, Any]:
-        run, qrels = self.by_id().values()
+        run, qrels = self.mappings().values()
         other = {query: dict(zip(scores, [*scores.values()][::-1], strict=True)) for query, scores in run.items()}
         return {"systems": {"run": run, "other": other}, "references": qrels}
 
     def columns(self) -> dict[str, Any]:
-        sides = {"predictions": self.scores, "references": self.relevances}
         places = [(f"q{query}", f"d{at}") for query in range(len(self.scores)) for at in range(DEPTH)]
         ids = dict(zip(("query_ids", "document_ids"), map(list, zip(*places, strict=True)), strict=True))
-        return {**{name: list(chain.from_iterable(rows)) for name, rows in sides.items()}, **ids}
+        return {**{name: list(chain.from_iterable(rows)) for name, rows in self.lists().items()}, **ids}
 
-    def write(self) -> None:
+    def files(self) -> dict[str, Any]:
         systems = self.systems()
-        sides = {"qrels": systems["references"], **systems["systems"]}
-        for name, side in sides.items():
+        for name, side in {"qrels": systems["references"], **systems["systems"]}.items():
             Path(f"{name}.json").write_text(json.dumps(side))
+        return {"predictions": "run.json", "references": "qrels.json"}
 
 
 def problem_of(kind: str, lacking: float, unretrieved: Any = None) -> Problem:
@@ -106,21 +99,16 @@ def problem_of(kind: str, lacking: float, unretrieved: Any = None) -> Problem:
 # --- The entry points ------------------------------------------------------------------------------------------------
 
 
-def metric(**settings: Any) -> Any:
-    return type(METRIC)(hash=METRIC._hash, cache_dir="cache", **settings)
+def metric() -> Any:
+    return type(METRIC)(hash=METRIC._hash, cache_dir="cache")
 
 
-def data_frame(problem: Problem, how: How) -> Any:
-    types = {"float32": "Float32", "float64": "Float64"}
-    columns = problem.columns()
-    kind = types.get(problem.kind, problem.kind.replace("i", "I").replace("u", "U"))
-    frame = pd.DataFrame(columns | {"predictions": pd.array(columns["predictions"], kind)})
-    frame["references"] = pd.array(columns["references"], "Int64")
-    return METRIC.compute(data=frame, **{name: name for name in columns}, **EACH, **how)
+def computed(format_: Callable[[Problem], dict[str, Any]]) -> Callable[[Problem, How], Any]:
+    return lambda problem, how: METRIC.compute(**format_(problem), **EACH, **how)
 
 
 def report(problem: Problem, how: How) -> Any:
-    found = METRIC.report(**problem.by_id(), **how)
+    found = METRIC.report(**problem.mappings(), **how)
     return found.scores, found.queries.to_pylist(), found.notes
 
 
@@ -131,66 +119,34 @@ def comparison(problem: Problem, how: How) -> Any:
 
 def explanation(problem: Problem, how: How) -> Any:
     order = {name: value for name, value in how.items() if name == "score_order"}
-    found = METRIC.explain(**problem.by_id(), got=METRIC.compute(**problem.by_id(), **how), **order)
+    found = METRIC.explain(**problem.mappings(), got=METRIC.compute(**problem.mappings(), **how), **order)
     return found.scores, found.matches, found.slips
 
 
 def documents(problem: Problem, how: How) -> Any:
-    return METRIC.documents(**problem.by_id(), **how).to_pylist()
+    return METRIC.documents(**problem.mappings(), **how).to_pylist()
 
 
 def batches(problem: Problem, how: How) -> Any:
-    batched = metric()
-    order = {"score_order": how.get("score_order")}
-    rows = list(zip(problem.scores, problem.relevances, strict=True))
-    batched.add(prediction=rows[0][0], reference=rows[0][1], **order)
-    for part in (rows[1:10], rows[10:]):
-        predictions, references = map(list, zip(*part, strict=True))
-        batched.add_batch(predictions=predictions, references=references, **order)
+    batched, order = metric(), {"score_order": how.get("score_order")}
+    batched.add(prediction=problem.scores[0], reference=problem.relevances[0], **order)
+    for rows in (slice(1, 10), slice(10, None)):
+        batched.add_batch(**problem.lists(rows), **order)
     return batched.compute(**EACH, **how)
 
 
 def batches_and_report(problem: Problem, how: How) -> Any:
     batched, how = metric(), dict(how)
     order = how.pop("score_order", None)  # compute and report need it only once
-    batched.add_batch(predictions=problem.scores, references=problem.relevances, score_order=order)
+    batched.add_batch(**problem.lists(), score_order=order)
     found = batched.report(**how)
     assert ("order:ascending" in found.signature) == (order == "ascending")
     return found.scores, found.queries.to_pylist()
 
 
-def processes(problem: Problem, how: How) -> Any:
-    settings = {"num_process": 2, "timeout": 60}
-    first, second = (metric(process_id=each, **settings) for each in (0, 1))
-    half = RANKINGS // 2
-    parts = [
-        {"predictions": problem.scores[rows], "references": problem.relevances[rows]}
-        for rows in (slice(half), slice(half, None))
-    ]
-    with ThreadPoolExecutor(1) as other:
-        handed_over = other.submit(second.compute, **parts[1], **how)
-        first.add_batch(**parts[0], score_order=how.get("score_order"))
-        values = first.compute(**EACH, **how)
-        assert handed_over.result() is None
-    return values
-
-
-def files(problem: Problem, how: How) -> Any:
-    problem.write()
-    return METRIC.compute(predictions="run.json", references="qrels.json", **EACH, **how)
-
-
-def trec_lines(problem: Problem, how: How) -> Any:
-    problem.write()
-    run = problem.by_id()["predictions"]
-    lines = [f"{query} Q0 {document} 0 {score!r} tag\n" for query, of in run.items() for document, score in of.items()]
-    Path("run.txt").write_text("".join(lines))
-    return METRIC.compute(predictions=METRIC.read_run("run.txt"), references="qrels.json", **EACH, **how)
-
-
 def spark(problem: Problem, how: How) -> Any:
     columns = problem.columns()
-    kind = {"float64": "double", "float32": "float", "int8": "tinyint", "int32": "int", "int64": "bigint"}[problem.kind]
+    kind = {"float64": "double", "float32": "float", "int8": "tinyint", "int64": "bigint"}[problem.kind]
     schema = f"predictions {kind}, references int, query_ids string, document_ids string"
     frame = spark_session().createDataFrame(list(zip(*columns.values(), strict=True)), schema)
     names = {"query": "query_ids", "prediction": "predictions", "reference": "references"}
@@ -238,15 +194,11 @@ def shell(command: str) -> Callable[[Problem, How], Any]:
     """A command that prints JSON into a file."""
 
     def run(problem: Problem, how: How) -> Any:
-        problem.write()
-        flags = {
-            f"--{name.replace('_', '-')}": value for name, value in how.items() if name not in ("k", "judged_only")
-        }
-        words = [str(each) for flag in flags.items() for each in flag]
-        words += ["-J"] if how.get("judged_only") else []
+        problem.files()
+        flags = [f"--{name.replace('_', '-')}={value}" for name, value in how.items() if name != "k"]
         with open("output.json", "w") as output, pytest.MonkeyPatch.context() as patch:
             patch.setattr("sys.stdout", output)
-            status = command_line.main([*command.split(), "-k", str(how["k"] or "all"), *words, "-o", "json"])
+            status = command_line.main([*command.split(), "-k", str(how["k"]), *flags, "-o", "json"])
         assert status in (0, 1)
         shown = json.loads(Path("output.json").read_text())
         return status, {name: each for name, each in shown.items() if name not in ("signature", "options")}
@@ -254,22 +206,16 @@ def shell(command: str) -> Callable[[Problem, How], Any]:
     return run
 
 
-ANY = {  # entry points that read any type of scores
-    "lists": lambda problem, how: METRIC.compute(
-        predictions=problem.scores, references=problem.relevances, **EACH, **how
-    ),
-    "arrays": lambda problem, how: METRIC.compute(
-        predictions=problem.masked(), references=problem.relevances, **EACH, **how
-    ),
-    "flat columns": lambda problem, how: METRIC.compute(**problem.columns(), **EACH, **how),
-    "mappings": lambda problem, how: METRIC.compute(**problem.by_id(), **EACH, **how),
-    "a DataFrame": data_frame,
+WITH_IDS = {
+    "flat columns": computed(Problem.columns),
+    "mappings": computed(Problem.mappings),
     "report": report,
     "compare": comparison,
     "documents": documents,
 }
-SHORT = {"batches": batches, "report of batches": batches_and_report, "processes": processes}  # exact up to 2**53
-SHORT |= {"files": files, "TREC lines": trec_lines}
+BY_POSITION = {"lists": computed(Problem.lists), "arrays": computed(Problem.masked)}
+BATCHES = {"batches": batches, "report of batches": batches_and_report}  # without ids of documents
+WHOLE = {"trainer": trainer, "meter": meter, "scorer": scorer, "lightgbm": lightgbm}
 SLOW = {
     "explain": explanation,
     "ndcg score": shell("score qrels.json run.json"),
@@ -277,13 +223,16 @@ SLOW = {
     "ndcg gate": shell("gate qrels.json run.json other.json"),
     "ndcg audit": shell("audit qrels.json run.json"),
 }
-WHOLE = {"trainer": trainer, "meter": meter, "meter of rows": meter_of_rows, "scorer": scorer, "lightgbm": lightgbm}
-WITHOUT_IDS = (batches, batches_and_report, processes, meter_of_rows)
-ENTRY_POINTS = [
-    *((name, entry, KINDS, 0.15) for name, entry in ANY.items()),
-    *((name, entry, ("float64", "float32", "int8", "uint8", "int32"), 0.15) for name, entry in SHORT.items()),
-    *((name, entry, KINDS, 0) for name, entry in WHOLE.items()),
-    *((name, entry, ("float64",), 0.15) for name, entry in SLOW.items()),
+ALL_KINDS, EXACT_IN_64_BITS = ("float64", "float32", *HIGHEST), ("float64", "float32", "int8")
+WITHOUT_DOCID = [how for how in OPTIONS if how.get("ties") != "docid"]
+# entry points, the types of scores that they read exactly, how much they lack, and their options
+CASES = [
+    ({**WITH_IDS, **BY_POSITION}, ALL_KINDS, 0.15, OPTIONS),
+    ({"files": computed(Problem.files)}, EXACT_IN_64_BITS, 0.15, OPTIONS),
+    (BATCHES, EXACT_IN_64_BITS, 0.15, WITHOUT_DOCID),
+    (WHOLE, ALL_KINDS, 0, OPTIONS),
+    ({"meter of rows": meter_of_rows}, ALL_KINDS, 0, WITHOUT_DOCID),
+    (SLOW, ("float64",), 0.15, [{"k": 3, "ties": "first"}]),
 ]
 
 
@@ -300,28 +249,28 @@ def score_the_same(entry: Callable[[Problem, How], Any], problem: Problem, how: 
 
 
 @pytest.mark.parametrize(
-    ("entry", "kind", "lacking"),
+    ("entry", "kind", "lacking", "options"),
     [
-        pytest.param(entry, kind, lacking, id=f"{name}-{kind}")
-        for name, entry, kinds, lacking in ENTRY_POINTS
+        pytest.param(entry, kind, lacking, options, id=f"{name}-{kind}")
+        for entries, kinds, lacking, options in CASES
+        for name, entry in entries.items()
         for kind in kinds
     ],
 )
-def test_the_lowest_score_first_is_the_highest_of_opposites(entry: Any, kind: str, lacking: float) -> None:
+def test_the_lowest_score_first_is_the_highest_of_opposites(
+    entry: Any, kind: str, lacking: float, options: list[How]
+) -> None:
     problem = problem_of(kind, lacking)
-    for how in OPTIONS if entry not in SLOW.values() else OPTIONS[1::5]:
+    for how in options:
         is_rounded = kind == "uint64" and "score_dtype" in how  # and 2**64 - 1 - x otherwise than x
-        lacks_ids = how.get("ties") == "docid" and entry in WITHOUT_IDS
-        assert is_rounded or lacks_ids or score_the_same(entry, problem, how), how
+        assert is_rounded or score_the_same(entry, problem, how), how
 
 
-@pytest.mark.parametrize("name", [*ANY, "batches", "processes"])
-def test_inf_marks_a_document_that_was_not_retrieved(name: str) -> None:
-    entry, how = (ANY | SHORT)[name], {"k": 3}
+def test_inf_marks_a_document_that_was_not_retrieved() -> None:
     marked, missing = problem_of("float64", 0.3, math.inf), problem_of("float64", 0.3)
-    found = repr(entry(marked, {**how, "score_order": "ascending"}))
-    assert found == repr(entry(marked.opposite(), how))
-    assert found == repr(entry(missing.opposite(), how)) or name in ("a DataFrame", "compare", "documents")
+    for entry in (*BY_POSITION.values(), computed(Problem.columns), computed(Problem.mappings), report, batches):
+        found = repr(entry(marked, {"k": 3, "score_order": "ascending"}))
+        assert found == repr(entry(marked.opposite(), {"k": 3})) == repr(entry(missing.opposite(), {"k": 3}))
 
 
 @pytest.mark.spark
