@@ -13,8 +13,6 @@ import evaluate
 import numpy as np
 import pytest
 from conftest import BUNDLE, METRIC, NOTHING_IN_COMMON, ROOT, MetricFactory
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 from test_options import TWO
 
@@ -50,43 +48,6 @@ def test_figures_to_the_last_digit_at_once_and_in_batches(
         metric.add_batch(**inputs)
         metric.add(prediction=inputs["predictions"][0], reference=inputs["references"][0])
         assert metric.compute(**options) == expected
-
-
-@settings(max_examples=200)
-@given(
-    st.integers(0, 2**32 - 1),
-    st.integers(1, 9),
-    st.integers(2, 80),
-    st.none() | st.integers(1, 90),
-    st.booleans(),
-    st.sampled_from([np.float64, np.float32, np.int64]),
-    st.sampled_from([1, 4, 1000]),
-    st.sampled_from(["arrays", "lists", "batches"]),
-)
-def test_equals_sklearn(
-    ndcg: evaluate.Metric,
-    seed: int,
-    queries: int,
-    documents: int,
-    k: int | None,
-    weighted: bool,
-    dtype: Any,
-    levels: int,
-    given_as: str,
-) -> None:
-    rng = np.random.default_rng(seed)
-    score = (rng.integers(-levels, levels, (queries, documents)) * 0.7).astype(dtype)
-    relevance = rng.integers(0, 4, (queries, documents))
-    weight = rng.random(queries) if weighted else None
-    expected = ndcg_score(relevance, score, k=k, sample_weight=weight)
-    if given_as == "batches":
-        ndcg.add_batch(predictions=score, references=relevance)
-        result = ndcg.compute(k=k, sample_weight=weight)
-    else:
-        predictions, references = (score.tolist(), relevance.tolist()) if given_as == "lists" else (score, relevance)
-        result = ndcg.compute(predictions=predictions, references=references, k=k, sample_weight=weight)
-    name = "nDCG" if k is None else f"nDCG@{k}"
-    assert result == {name: pytest.approx(expected, rel=1e-12, abs=0)}
 
 
 def test_ignoring_ties_puts_the_last_of_equal_scores_first(ndcg: evaluate.Metric) -> None:
@@ -145,17 +106,13 @@ def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
         ({"predictions": [[1]], "references": [[1]]}, "1 document"),
         ({"predictions": [[1, math.nan]], "references": [[1, 0]]}, "^predictions: query 0, position 1: nan"),
         ({"predictions": [[1, 2]] * 2, "references": [[1, 0], [0, -1]]}, "^references: query 1, position 1:.* -1.*neg"),
-        ({"predictions": np.ones((1, 2)), "references": np.array([[0, -1]])}, "^references: query 0, position 1:.*neg"),
         ({"predictions": [[1, 2]], "references": [[1, 0]] * 2}, "^predictions hold 1 queries and references 2"),
         ({"predictions": [], "references": []}, "hold no queries; there is nothing to score"),
         (
             {"predictions": [[3, 2, 1]], "references": [[1e308] * 3]},
             r'^engine="sklearn": nDCG: sums overflow in scikit-learn; scale the relevances',
         ),
-        *(
-            ({**TWO, "sample_weight": weights}, "^sample_weight")
-            for weights in ([-1, 2], [math.nan, 2], [0, 0], ["1", 1], [1])
-        ),
+        *(({**TWO, "sample_weight": weights}, "^sample_weight") for weights in ([-1, 2], [0, 0], ["1", 1], [1])),
     ],
     ids=str,
 )
@@ -196,9 +153,7 @@ def test_without_the_aggregator_there_is_a_list_of_one_float_per_query(ndcg: eva
     assert mean == {name: pytest.approx(np.mean(values), rel=1e-14) for name, values in result.items()}
 
 
-@pytest.mark.parametrize(
-    "weight", [[1, 2, 3, 4], (0.5, 0, 0, 0.25), np.array([1e300, 1e300, 1e300, 1e300]), [5e-324, 0, 0, 5e-324]]
-)
+@pytest.mark.parametrize("weight", [[1, 2, 3, 4], (0.5, 0, 0, 0.25), np.array([1e300] * 4), [5e-324, 0, 0, 5e-324]])
 def test_sample_weights_weigh_the_mean(ndcg: evaluate.Metric, weight: Any) -> None:
     values = ndcg.compute(**RAGGED, measures=["nDCG", "DCG"], use_aggregator=False)
     relative = np.asarray(weight) / np.max(weight)
@@ -235,25 +190,16 @@ def test_queries_with_nothing_relevant_count_as_zero_division_says(ndcg: evaluat
     assert ndcg.compute(**batch, zero_division=math.nan, sample_weight=[1, 5]) == {"nDCG": 1.0}
 
 
-def test_a_gain_may_be_a_list_of_labels_or_a_function(ndcg: evaluate.Metric) -> None:
-    inputs = {"predictions": [[3, 2, 1]], "references": [[1, 0, 2]], "measures": "DCG"}
-    for gain in ([0, 3, 9], (0.0, 3.0, 9.0), np.array([0, 3, 9]), lambda r: 9 * r - 6 * (r == 1) - 9 * (r == 2)):
-        assert ndcg.compute(**inputs, gain=gain) == {"DCG": pytest.approx(3 + 0 + 9 / math.log2(3 + 1), rel=1e-14)}
+def test_a_gain_function_is_not_called_where_nothing_was_judged(ndcg: evaluate.Metric) -> None:
     unjudged = {"predictions": [[2, 1]], "references": [[None, None]]}
     assert ndcg.compute(**unjudged, gain=lambda relevance: relevance / relevance.max()) == {"nDCG": 0.0}
 
 
-def test_inputs_may_be_read_only(ndcg: evaluate.Metric) -> None:
-    predictions, references = np.array([[0.5, -0.0, 0.5]]), np.array([[1, 2, 0]])
-    predictions.flags.writeable = references.flags.writeable = False
-    ndcg.compute(predictions=predictions, references=references, ties="first")
-
-
-NOT_FOUND: dict[str, Any] = {"gain": [0, 0, 3], "zero_division": "perfect_if_empty", "k": 2}
 # Each query retrieved nothing, or only documents that nobody judged; b alone has a document to find.
 FOUND_NOTHING = {"a": {}, "b": {}, "c": {"x": 0.5}}
 JUDGED = {"a": {"d": 1}, "b": {"d": 2}, "c": {"d": 1}}
 SCORES, LABELS = [[None, None], [None, None], [0.5, None]], [[None, 1], [None, 2], [None, 1]]
+PERFECT_IF_EMPTY: dict[str, Any] = {"gain": [0, 0, 3], "zero_division": "perfect_if_empty", "k": 2}
 
 
 @NOTHING_IN_COMMON
@@ -268,42 +214,39 @@ SCORES, LABELS = [[None, None], [None, None], [0.5, None]], [[None, 1], [None, 2
     ],
     ids=str,
 )
-def test_an_empty_answer_is_worth_the_same_at_every_entry_point_with_ids(
+def test_an_empty_answer_is_worth_the_same_in_a_report_and_a_comparison(
     ndcg: evaluate.Metric, options: dict[str, Any], expected: list[float]
 ) -> None:
-    inputs, options = {"predictions": FOUND_NOTHING, "references": JUDGED}, {**NOT_FOUND, **options}
-    mean = pytest.approx(sum(expected) / 3)
-    assert ndcg.compute(**inputs, **options, use_aggregator=False) == {"nDCG@2": expected}
-    report = ndcg.report(**inputs, **options)
+    options = {**PERFECT_IF_EMPTY, **options}
+    inputs = {"predictions": FOUND_NOTHING, "references": JUDGED, **options}
+    assert ndcg.compute(**inputs, use_aggregator=False) == {"nDCG@2": expected}
+    report = ndcg.report(**inputs)
     assert report.queries["nDCG@2"].to_pylist() == expected
-    assert report.scores["nDCG@2"].value == mean
     systems = {"one": FOUND_NOTHING, "other": {**FOUND_NOTHING, "b": {"d": 1.0}}}
-    compared = ndcg.compare(systems=systems, references=JUDGED, **options)
-    assert compared.scores["one"]["nDCG@2"].value == mean
-    assert compared.scores["other"]["nDCG@2"].value == pytest.approx((sum(expected) + 1) / 3)
+    compared = ndcg.compare(systems=systems, references=JUDGED, **options).scores
+    assert compared["one"]["nDCG@2"].value == report.scores["nDCG@2"].value == pytest.approx(sum(expected) / 3)
+    assert compared["other"]["nDCG@2"].value == pytest.approx((sum(expected) + 1) / 3)
 
 
 @NOTHING_IN_COMMON
-@pytest.mark.parametrize(
-    ("options", "mean"), [({}, 1 / 3), ({"judged_only": True}, 2 / 3), ({"ideal": "truncated"}, 1 / 3)]
-)
-def test_an_empty_answer_is_worth_the_same_at_every_entry_point_by_position(
+@pytest.mark.parametrize(("options", "mean"), [({}, 1 / 3), ({"judged_only": True}, 2 / 3)], ids=str)
+def test_an_empty_answer_is_worth_the_same_in_rows_batches_and_a_meter(
     ndcg: evaluate.Metric, fresh_metric: MetricFactory, options: dict[str, Any], mean: float
 ) -> None:
-    options, expected = {**NOT_FOUND, **options}, {"nDCG@2": pytest.approx(mean)}
+    options, expected = {**PERFECT_IF_EMPTY, **options}, {"nDCG@2": pytest.approx(mean)}
     assert ndcg.compute(predictions=SCORES, references=LABELS, **options) == expected
     flat = {"predictions": [*chain(*SCORES)], "references": [*chain(*LABELS)], "query_ids": [0, 0, 1, 1, 2, 2]}
     assert ndcg.compute(**flat, **options) == expected
     batches, meter = fresh_metric(keep_in_memory=True), ndcg.meter(**options)
-    for query in range(3):
-        batches.add_batch(predictions=SCORES[query : query + 1], references=LABELS[query : query + 1])
-        meter.update(SCORES[query : query + 1], LABELS[query : query + 1])
+    for query in (slice(2), slice(2, 3)):
+        batches.add_batch(predictions=SCORES[query], references=LABELS[query])
+        meter.update(SCORES[query], LABELS[query])
     assert batches.compute(**options) == meter.compute() == expected
 
 
 @NOTHING_IN_COMMON
 def test_a_missing_query_is_an_empty_answer_unless_it_is_skipped(ndcg: evaluate.Metric) -> None:
-    inputs = {"predictions": {"c": {"x": 0.5}}, "references": JUDGED, **NOT_FOUND}
+    inputs = {"predictions": {"c": {"x": 0.5}}, "references": JUDGED, **PERFECT_IF_EMPTY}
     assert ndcg.compute(**inputs) == {"nDCG@2": pytest.approx(1 / 3)}
     assert ndcg.compute(**inputs, missing="skip") == {"nDCG@2": 0}
 
