@@ -45,7 +45,7 @@ def works(metric: evaluate.Metric) -> bool:
 LAST = BUNDLE.rindex(b"\n\n\ndef ")  # what is before the last function is valid code
 
 
-@pytest.mark.parametrize("size", [0, 4096, len(BUNDLE) // 2, LAST, BUNDLE.rindex(b"# the end"), len(BUNDLE) - 2])
+@pytest.mark.parametrize("size", [0, LAST, BUNDLE.rindex(b"# the end"), len(BUNDLE) - 2])
 def test_a_bundle_that_was_cut_off_is_copied_again(load: Load, size: int) -> None:
     _, path = copies(load())
     cut(path, size)
@@ -54,7 +54,7 @@ def test_a_bundle_that_was_cut_off_is_copied_again(load: Load, size: int) -> Non
     assert works(load())
 
 
-@pytest.mark.parametrize("start", [b"@evaluate.utils.file_utils.add_start", b"    check = ", b"# the end"])
+@pytest.mark.parametrize("start", [b"    check = ", b"# the end"])
 def test_a_metric_that_was_cut_off_is_copied_again(load: Load, start: bytes) -> None:
     path, _ = copies(load())
     cut(path, path.read_bytes().rindex(start))
@@ -85,7 +85,7 @@ def test_a_copy_that_cannot_be_deleted_is_named_with_its_folder(load: Load, monk
         load()
 
 
-@pytest.mark.parametrize("size", [8, 4096, 100_000])
+@pytest.mark.parametrize("size", [8, 100_000])
 def test_compiled_code_that_was_cut_off_is_compiled_again(
     load: Load, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:

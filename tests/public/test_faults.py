@@ -4,13 +4,12 @@ Processes, signals, locks and full disks are real.
 """
 
 import json
-import math
 import os
 import pickle
 import signal
-import textwrap
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -48,31 +47,29 @@ def right(ndcg: evaluate.Metric) -> float:
 
 # Several processes
 
-# A process 0 that has met the others and waits for batches that will not come.
-FIRST = """
-metric = load(0, 2)
-try:
-    metric.add_batch(**GOOD)
-    metric.timeout = 0.5
-    print(metric.compute())
-except ValueError as error:
-    print(error)
-"""
 
-
-@pytest.mark.parametrize("when", ["between batches", "before its compute"])
-def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes: Processes, when: str) -> None:
-    more = "metric.add_batch(**GOOD)" if when == "before its compute" else ""
+@pytest.mark.parametrize("batches", [1, 2])
+def test_a_process_that_died_is_an_error_and_never_a_part_of_the_mean(processes: Processes, batches: int) -> None:
     second = processes.start(
         f"""
         metric = load(1, 2)
-        metric.add_batch(**GOOD)
-        {more}
+        for _ in range({batches}):
+            metric.add_batch(**GOOD)
         os.kill(os.getpid(), signal.SIGKILL)
         """
     )
-    again = "try:\n    metric.compute()\nexcept ValueError as error:\n    print(error)\n"
-    message, next_message = processes.run(FIRST.replace("metric.timeout = 0.5", "") + again).splitlines()
+    printed = processes.run(
+        """
+        metric = load(0, 2)
+        metric.add_batch(**GOOD)
+        for _ in range(2):
+            try:
+                metric.compute()
+            except ValueError as error:
+                print(error)
+        """
+    )
+    message, next_message = printed.splitlines()
     assert second.await_death() == -signal.SIGKILL
     assert message.startswith("the cache file of process 1 is cut off: the process died before its compute")
     assert next_message == message
@@ -94,14 +91,10 @@ def test_the_files_of_a_killed_run_neither_block_the_next_nor_enter_it(processes
     for process in killed:
         process.kill()
     assert len(list(processes.cache.rglob("*.arrow"))) == 1  # the file of process 0 has no name
-    second = processes.start(
-        """
-        metric = load(1, 2)
-        metric.add_batch(**GOOD)
-        metric.compute()
-        """
+    second = processes.start("metric = load(1, 2)\nmetric.add_batch(**GOOD)\nmetric.compute()")
+    assert processes.run("metric = load(0, 2)\nmetric.add_batch(**GOOD)\nprint(metric.compute())") == str(
+        {"nDCG": right}
     )
-    assert processes.run(FIRST.replace("metric.timeout = 0.5", "")) == str({"nDCG": right})
     second.output()
     assert not list(processes.cache.rglob("*.arrow"))
 
@@ -136,49 +129,6 @@ def test_a_process_that_is_ahead_waits_until_its_last_round_is_read(processes: P
         assert values == ndcg.compute(**both, use_aggregator=False)
 
 
-def test_rounds_of_one_experiment_id_are_mixed_up_if_the_metric_is_loaded_again(processes: Processes) -> None:
-    """Process 1 writes the file of its rounds anew, so process 0 adds the last of them to its first round."""
-    first = processes.start(
-        """
-        metric = load(0, 2)
-        metric.add_batch(predictions=[[2, 1]], references=[[1, 0]])
-        meet()
-        print(metric.compute())
-        try:
-            load(0, 2, timeout=0.5).compute(predictions=[[2, 1]], references=[[1, 0]])
-        except ValueError as error:
-            print(error)
-        """
-    )
-    processes.run(
-        """
-        for at in range(3):
-            load(1, 2).compute(predictions=[[3, 2, 1]], references=[[int(rank == at) for rank in range(3)]])
-        """
-    )
-    first.await_meeting()
-    first.release()
-    mean, error = first.output().splitlines()
-    assert mean == str({"nDCG": (1 + 1 / math.log2(4)) / 2})
-    assert error.startswith("not all of the 2 processes have begun")
-
-
-def test_eight_processes_of_their_own_do_not_disturb_each_other(processes: Processes, ndcg: evaluate.Metric) -> None:
-    for number in range(8):
-        processes.start(
-            f"""
-            metric = load()
-            for at in range(20):
-                metric.add_batch(predictions=[[{number}, at, 3.0]], references=[[1, 2, {number}]])
-            print(metric.compute())
-            """
-        )
-    for number, process in enumerate(processes.running):
-        rows = {"predictions": [[number, at, 3.0] for at in range(20)], "references": [[1, 2, number]] * 20}
-        assert process.output() == str(ndcg.compute(**rows))
-    assert not list(processes.cache.rglob("*.arrow"))
-
-
 # A metric that leaves its batches to evaluate, and answers how many queries it is given
 OWN = """
 import datasets
@@ -194,30 +144,23 @@ class Own(evaluate.Metric):
         return len(predictions)
 
 
-def load(process_id, num_process):
-    return Own(cache_dir=cache, num_process=num_process, process_id=process_id, timeout=500)
-
-
-BATCH = {"predictions": [[2.0, 1.0]] * 1500, "references": [[1.0, 0.0]] * 1500}  # more than a file's buffer holds
+metric = Own(cache_dir=cache, num_process=2, process_id=process_id, timeout=500)
+for batch in range(batches):
+    # more than a file's buffer holds
+    metric.add_batch(predictions=[[2.0, 1.0]] * 1500, references=[[1.0, 0.0]] * 1500)
+    if batch == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+print(metric.compute())
 """
 
 
+@pytest.mark.slow
 def test_evaluates_own_processes_score_the_batches_of_a_killed_one(processes: Processes) -> None:
     """The reason for a protocol of our own: docs/faults.md compares them."""
-    second = processes.start(
-        OWN
-        + textwrap.dedent("""
-        metric = load(1, 2)
-        for batch in range(5):
-            metric.add_batch(**BATCH)
-            if batch == 2:
-                os.kill(os.getpid(), signal.SIGKILL)
-        """)
-    )
-    own = 1500
-    found = int(processes.run(OWN + "metric = load(0, 2)\nmetric.add_batch(**BATCH)\nprint(metric.compute())"))
+    second = processes.start(OWN, process_id=1, batches=5)
+    found = int(processes.run(OWN, process_id=0, batches=1))
     assert second.await_death() == -signal.SIGKILL
-    assert own <= found < own + 5 * 1500  # without an error
+    assert 1500 <= found < 6 * 1500  # without an error
 
 
 # Disks
@@ -234,37 +177,47 @@ def second(fresh_metric: MetricFactory) -> evaluate.Metric:
     return second
 
 
-@pytest.mark.parametrize("what", ["removed", "replaced", "cut off"])
+def replace(path: Path) -> None:
+    copy = path.with_name("copy")
+    copy.write_bytes(path.read_bytes())
+    os.replace(copy, path)
+
+
+SPOILED: dict[str, Callable[[Path], None]] = {
+    "removed": Path.unlink,
+    "replaced": replace,
+    "cut off": lambda path: os.truncate(path, path.stat().st_size - 16),
+}
+
+
+@pytest.mark.parametrize("what", SPOILED)
 def test_a_cache_file_that_another_removes_replaces_or_cuts_is_an_error(
     second: evaluate.Metric, tmp_path: Path, what: str
 ) -> None:
     second.add_batch(**GOOD)
-    path = next(tmp_path.rglob("*.arrow"))
-    if what == "cut off":
-        os.truncate(path, path.stat().st_size - 16)
-    else:
-        (tmp_path / "other").write_bytes(path.read_bytes())
-        path.unlink()
-        if what == "replaced":
-            os.replace(tmp_path / "other", path)
+    SPOILED[what](next(tmp_path.rglob("*.arrow")))
     for then in (second.compute, lambda: second.add_batch(**GOOD)):
         with pytest.raises(ValueError, match=r"was removed, replaced or cut off by another: .*arrow; its"):
             then()
 
 
-@pytest.mark.parametrize("end", ["computes", "raises", "computes nothing", "is killed"])
-def test_a_run_of_one_process_leaves_nothing_in_the_cache_however_it_ends(processes: Processes, end: str) -> None:
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        ("metric.compute()", 0),
+        ("raise SystemExit(3)", 3),
+        ("del metric", 0),
+        ("os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL),
+    ],
+)
+def test_a_run_of_one_process_leaves_nothing_in_the_cache_however_it_ends(
+    processes: Processes, end: str, status: int
+) -> None:
     """Also while another metric has batches in the same folder."""
     other = processes.start("metric = load()\nmetric.add_batch(**GOOD)\nmeet()\nprint(metric.compute())")
     other.await_meeting()
-    ends = {
-        "computes": "metric.compute()",
-        "raises": "raise SystemExit(3)",
-        "computes nothing": "del metric",
-        "is killed": "os.kill(os.getpid(), signal.SIGKILL)",
-    }
-    run = processes.start(f"metric = load()\nmetric.add_batch(**GOOD)\n{ends[end]}")
-    assert run.await_death() == {"raises": 3, "is killed": -signal.SIGKILL}.get(end, 0)
+    run = processes.start(f"metric = load()\nmetric.add_batch(**GOOD)\n{end}")
+    assert run.await_death() == status
     assert [path for path in processes.cache.rglob("*") if path.is_file()] == []
     other.release()
     assert "nDCG" in other.output()
@@ -273,7 +226,7 @@ def test_a_run_of_one_process_leaves_nothing_in_the_cache_however_it_ends(proces
 # Copies and threads
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_workers_may_be_given_the_metric(processes: Processes, right: float, method: str) -> None:
     script = f"""
         from functools import partial
@@ -320,22 +273,7 @@ def test_two_threads_may_not_add_to_one_metric_at_the_same_time(fresh_metric: Me
 # Extremes
 
 
-@pytest.mark.parametrize(
-    ("predictions", "references"),
-    [(np.empty((3, 0)), np.empty((3, 0))), ([[], [], []], [[], [], []]), (np.empty((0, 3)), np.empty((0, 3)))],
-    ids=["no documents", "no documents in lists", "no queries"],
-)
-def test_nothing_to_rank(fresh_metric: MetricFactory, predictions: Any, references: Any) -> None:
-    metric = fresh_metric()
-    metric.add_batch(predictions=predictions, references=references)
-    assert len(metric) == len(predictions)
-    if len(predictions):
-        assert metric.compute() == {"nDCG": 0.0}
-    else:
-        with pytest.raises(ValueError, match="no queries"):
-            metric.compute()
-
-
+@pytest.mark.slow
 def test_one_query_of_millions_of_documents_and_millions_of_one(fresh_metric: MetricFactory) -> None:
     rng, documents = np.random.default_rng(0), 20_000_000
     scores = (np.arange(documents) * 7_654_321 % documents).astype(float)  # each once: no common divisor
