@@ -29,15 +29,12 @@ def check(metric: evaluate.Metric, expected: Any, ignore_index: float, predictio
     assert values(metric) == expected
 
 
-@pytest.mark.parametrize("score", [0.0, 99.0, -99.0, -100, 1e30, math.nan, math.inf, -math.inf, None])
-@pytest.mark.parametrize(
-    "format_", ["lists", "NumPy", "PyTorch bfloat16", "PyTorch float32", "JAX float32", "Arrow lists"]
-)
-def test_padding_is_as_if_left_out_whatever_its_score(ndcg: evaluate.Metric, format_: str, score: Any) -> None:
-    make, scores = EVERY_FORM[format_], padded(SCORES, score)
-    predictions = scores if score is None else make(scores)
-    expected = of_lists(ndcg, SCORES, RELEVANCES)
-    assert of_lists(ndcg, predictions, make(padded(RELEVANCES, -100)), ignore_index=-100) == expected
+@pytest.mark.parametrize("score", [0.0, -100, 1e30, math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("format_", ["lists", "NumPy", "PyTorch bfloat16", "JAX float32", "Arrow lists"])
+def test_padding_is_as_if_left_out_whatever_its_score(ndcg: evaluate.Metric, format_: str, score: float) -> None:
+    make, expected = EVERY_FORM[format_], of_lists(ndcg, SCORES, RELEVANCES)
+    predictions, references = make(padded(SCORES, score)), make(padded(RELEVANCES, -100))
+    assert of_lists(ndcg, predictions, references, ignore_index=-100) == expected
 
 
 def test_padding_may_be_anywhere_and_next_to_missing_values(fresh_metric: MetricFactory) -> None:
@@ -76,47 +73,42 @@ def test_padding_is_left_out_of_flat_rankings_mappings_files_and_systems(
     assert own == exact
 
 
-FLOATS = (np.float16, np.float32, np.float64)
-MARKS = (1e30, -99.9, np.float64(1e30), np.float32(-99.9), 1000.1)
-
-
 @pytest.mark.parametrize(
     ("dtype", "ignore_index"),
-    [(np.int8, -1), (np.uint8, 255), (np.float32, -1.0), (float, 0.5), *itertools.product(FLOATS, MARKS)],
+    [
+        *((np.int8, -1), (np.uint8, 255), (float, 0.5)),
+        *itertools.product((np.float16, np.float32, float), (-99.9, np.float64(1e30), np.float32(-99.9))),
+    ],
 )
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # float16 holds 1e30 as infinite
 def test_padding_is_compared_in_the_type_of_the_references(
     ndcg: evaluate.Metric, dtype: Any, ignore_index: float
 ) -> None:
-    with np.errstate(over="ignore"):  # in float16, 1e30 is infinite
-        references = np.array(padded(RELEVANCES, ignore_index)).astype(dtype)
+    references = np.array(padded(RELEVANCES, ignore_index)).astype(dtype)
     expected = of_lists(ndcg, SCORES, RELEVANCES)
     assert of_lists(ndcg, padded(SCORES, 3.0), references, ignore_index=ignore_index) == expected
 
 
-@pytest.mark.parametrize("ignore_index", [1e30, 1e9, -99.9, -100])
+@pytest.mark.parametrize("ignore_index", [1e30, -99.9])
 @pytest.mark.parametrize("make", [bfloat16_tensor, bfloat16_array])
-@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize("form", [list, lambda references: references], ids=["rows", "a matrix"])
 def test_padding_is_compared_in_bfloat16_too(
-    fresh_metric: MetricFactory, make: Form, ignore_index: float, rows: bool
+    fresh_metric: MetricFactory, make: Form, ignore_index: float, form: Form
 ) -> None:
-    references = make(padded(RELEVANCES, ignore_index))
-    metric = fresh_metric()
-    expected = of_lists(metric, SCORES, RELEVANCES)
-    check(metric, expected, ignore_index, padded(SCORES, 3.0), list(references) if rows else references)
+    metric, references = fresh_metric(), form(make(padded(RELEVANCES, ignore_index)))
+    check(metric, of_lists(metric, SCORES, RELEVANCES), ignore_index, padded(SCORES, 3.0), references)
 
 
 @pytest.mark.parametrize("first", [np.float16, np.float32, np.float64])
-@pytest.mark.parametrize("second", [np.int8, np.float32, np.float64])
-@pytest.mark.parametrize("ignore_index", [-99.9, np.float64(-99.9), -100])
+@pytest.mark.parametrize("second", [np.int8, np.float64])
 def test_padding_means_the_same_in_batches_of_several_types(
-    fresh_metric: MetricFactory, first: Any, second: Any, ignore_index: float
+    fresh_metric: MetricFactory, first: Any, second: Any
 ) -> None:
     metric = fresh_metric(keep_in_memory=True)
-    references = np.array(padded(RELEVANCES, float(ignore_index))).astype(first)
-    metric.add_batch(predictions=padded(SCORES, 3.0), references=references)
+    metric.add_batch(predictions=padded(SCORES, 3.0), references=np.array(padded(RELEVANCES, -99.9)).astype(first))
     metric.add_batch(predictions=[[1.0, 2.0]], references=np.array([[1, 0]], second))
     expected = of_lists(fresh_metric(), [*SCORES, [1.0, 2.0]], [*RELEVANCES, [1, 0]])
-    assert values(metric, ignore_index=ignore_index) == expected
+    assert values(metric, ignore_index=-99.9) == expected
 
 
 def by_turns(first: Any, second: Any) -> Form:
@@ -138,27 +130,22 @@ def int8_or_float64(row: list[Any]) -> Any:
 
 MIXED_ROWS = {
     "float32 and float64": by_turns(np.float32, np.float64),
-    "float16 and float32": by_turns(np.float16, np.float32),
     "float32 and int8 or float64": by_turns(np.float32, int8_or_float64),
     "float32 and lists": by_turns(np.float32, list),
-    "float32 and objects": by_turns(np.float32, lambda row: np.array(row, object)),
     "masked float32 and float64": by_turns(lambda row: np.ma.array(row, np.float32), np.float64),
     "Arrow float32 and float64": by_turns(lambda row: pa.array(row, pa.float32()), np.float64),
     "Arrow float32 with a null and lists": by_turns(with_a_null, lambda row: [*row, None]),
     "Arrow float32 with a null": by_turns(with_a_null, with_a_null),
     "PyTorch bfloat16 and float64": by_turns(bfloat16_tensor, np.float64),
-    "PyTorch bfloat16 and lists": by_turns(bfloat16_tensor, list),
     "ml_dtypes bfloat16 and float32": by_turns(bfloat16_array, np.float32),
     "both bfloat16": by_turns(bfloat16_tensor, bfloat16_array),
-    "scalars of float32": by_turns(of_scalars(np.float32), of_scalars(np.float32)),
     "scalars of float32 and floats": by_turns(of_scalars(np.float32, float), list),
     "scalars of several types": by_turns(of_scalars(np.float32, np.float64, np.float16), of_scalars(np.float32)),
-    "tensors of bfloat16": by_turns(of_scalars(bfloat16_tensor, float), list),
     "scalars of bfloat16": by_turns(of_scalars(bfloat16_array, bfloat16_array, float), list),
 }
 
 
-@pytest.mark.parametrize("ignore_index", [1e30, -99.9, -100])
+@pytest.mark.parametrize("ignore_index", [1e30, -99.9])
 @pytest.mark.parametrize("format_", MIXED_ROWS)
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # float16 holds 1e30 as infinite
 def test_padding_is_compared_in_the_type_of_each_row_and_number(
@@ -227,20 +214,6 @@ def test_documents_not_judged_may_be_left_out_of_every_format(fresh_metric: Metr
     for predictions, references in mappings_and_files(tmp_path, run, qrels):
         found = of_lists(metric, predictions, references, judged_only=True)
         assert found == {name: each[::2] for name, each in expected.items()}
-
-
-def test_documents_not_judged_of_a_random_run_may_be_left_out(ndcg: evaluate.Metric) -> None:
-    rng = np.random.default_rng(8)
-    scores = np.ma.MaskedArray(rng.integers(0, 12, (50, 30)) / 4, rng.random((50, 30)) < 0.2)
-    relevances = np.ma.MaskedArray(rng.integers(0, 4, (50, 30)), rng.random((50, 30)) < 0.4)
-    kept = [
-        [(s, r) for s, r in zip(*rows, strict=True) if r is not None]
-        for rows in zip(scores.tolist(), relevances.tolist(), strict=True)
-    ]
-    sides = [[[document[at] for document in documents] for documents in kept] for at in (0, 1)]
-    for ties in ("average", "first", "last", "best", "worst"):
-        found = of_lists(ndcg, scores, relevances, judged_only=True, ties=ties)
-        assert found == of_lists(ndcg, *sides, ties=ties), ties
 
 
 def test_padding_and_documents_not_judged_may_be_left_out_together(ndcg: evaluate.Metric) -> None:
