@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ndcg.inputs import ids, reading
@@ -48,8 +48,6 @@ def paired(scores: Any, relevances: Any) -> Documents:
     return [list(zip(s, r, strict=True)) for s, r in zip(scores, relevances, strict=True)]
 
 
-# --- The same arrays, whatever holds them ----------------------------------------------------------------------------
-
 LISTS = pa.list_(pa.float64())
 FORMS: dict[str, Callable[[list[list[Any]]], Any]] = {
     "lists": lambda rows: rows,
@@ -73,13 +71,17 @@ def test_missing_values_are_masked_and_lists_that_miss_nothing_have_no_masks(for
         assert [mask if mask is None else mask.dtype for mask in (actual.judged, actual.retrieved)] == masks
 
 
-@pytest.mark.parametrize(
-    "dtype", [bool, np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64, np.float16, np.float32]
-)
-def test_numbers_of_every_type_are_kept_as_they_are(dtype: Any) -> None:
+TYPES = ["?", "i1", "u1", "i2", "i4", "u4", "i8", "u8", "f2", "f4", ">f2", ">f4", ">f8", ">i4", ">u8"]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_numbers_of_every_type_and_byte_order_are_kept_as_they_are(dtype: Any) -> None:
     values = np.array([[0, 1, 1], [1, 0, 1]], dtype)
-    for form in (values, list(values), pa.array(list(values))):
-        assert documents(read(form, form)) == paired(values.tolist(), values.tolist())
+    native = values.astype(values.dtype.newbyteorder("="))
+    for form in (values, values.view(np.matrix), list(values), pa.array(list(native))):
+        rankings = read(form, form)
+        assert documents(rankings) == paired(values.tolist(), values.tolist())
+        assert to_arrow(rankings)[0].to_pylist() == values.tolist()
 
 
 @given(
@@ -88,15 +90,21 @@ def test_numbers_of_every_type_are_kept_as_they_are(dtype: Any) -> None:
 )
 def test_floats_are_read_to_the_last_bit(queries: Documents, form: str) -> None:
     scores, relevances = ([[document[side] for document in query] for query in queries] for side in (0, 1))
-    assert documents(read(FORMS[form](scores), FORMS[form](relevances))) == queries
+    found = read(FORMS[form](scores), FORMS[form](relevances))
+    assert documents(found) == queries
+    columns = to_arrow(found)
+    assert [column.type for column in columns] == [LISTS, LISTS]
+    assert documents(read(*columns)) == queries
 
 
 @pytest.mark.parametrize("big", [2**53 + 1, -(2**53) - 1, 2**63 - 1])
 def test_integers_that_float64_would_round_are_kept(big: int) -> None:
-    rows = [[big, big - 1, 0]]
-    for form in (rows, np.array(rows), [np.array(rows[0])], pa.array(rows), [[big, big - 1, 0, None]]):
+    row = [big, big - 1, 0]
+    for form in ([row], np.array([row]), [np.array(row)], pa.array([row]), [[*row, None]]):
         scores = [score for score, _ in documents(read(form, [[0] * len(form[0])]))[0]]
-        assert scores[:3] == rows[0]
+        assert scores[:3] == row
+    beyond = [2**63 + 1, 2**63, None, 5]
+    assert [score for score, _ in documents(read([beyond], [[0] * 4]))[0]] == beyond
 
 
 @pytest.mark.parametrize(
@@ -132,11 +140,6 @@ def test_numbers_that_64_bits_do_not_hold_are_rejected(row: list[Any]) -> None:
             read(rows, [[0] * len(each) for each in rows])
 
 
-def test_integers_beyond_int64_are_kept() -> None:
-    row = [2**63 + 1, 2**63, None, 5]
-    assert [score for score, _ in documents(read([row], [[0] * 4]))[0]] == row
-
-
 def test_a_mask_counts_in_any_company() -> None:
     for dtype in (float, int, object):
         masked = np.ma.MaskedArray([5, 9], [False, True], dtype=dtype)
@@ -146,28 +149,6 @@ def test_a_mask_counts_in_any_company() -> None:
             assert documents(read(rows, relevances)) == paired(scores, relevances)
     all_masked = [np.ma.MaskedArray([5, 9], True), np.array([2.0, 1.0])]
     assert documents(read(all_masked, [[0, 1]] * 2)) == paired([[None, None], [2, 1]], [[0, 1]] * 2)
-
-
-@pytest.mark.parametrize("dtype", [">f2", ">f4", ">f8", ">i4", ">u8"])
-def test_bytes_may_come_in_either_order(dtype: str) -> None:
-    values = np.array([[1, 2, 0]], dtype)
-    for form in (values, list(values), [values[0].tolist()]):
-        rankings = read(form, values)
-        assert documents(rankings) == paired([[1, 2, 0]], [[1, 2, 0]])
-        assert to_arrow(rankings)[0].to_pylist() == [[1, 2, 0]]
-
-
-def test_a_matrix_is_an_array() -> None:
-    matrix = np.array([[1.0, 2.0]]).view(np.matrix)
-    assert type(read(matrix, matrix).score) is np.ndarray
-
-
-@pytest.mark.parametrize("row", [{9, 1, 100}, frozenset([1]), {1: 2}, memoryview(b"12"), b"12", "12", range(2), None])
-def test_a_row_is_a_list_a_tuple_or_an_array(row: Any) -> None:
-    with pytest.raises(
-        ValueError, match=rf"^predictions: query 1: must be a list of documents; got {type(row).__name__}"
-    ):
-        read([[1], row], [[1], [1]])
 
 
 def test_no_queries_and_queries_of_no_documents_are_rankings() -> None:
@@ -187,11 +168,12 @@ def same_memory(one: np.ndarray, other: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64, np.int8, bool])
 def test_2d_arrays_are_used_where_they_lie(dtype: Any) -> None:
-    score, relevance = (np.ones((3, 4), dtype) for _ in range(2))
-    actual = read(score, relevance)
-    assert same_memory(actual.score, score)
-    assert same_memory(actual.relevance, relevance)
-    assert actual.score.dtype == dtype
+    score, relevance = np.ma.MaskedArray(np.ones((2, 3), dtype), [[0, 1, 0], [0, 0, 0]]), np.ones((2, 3), dtype)
+    for given_ in (score, score.data):
+        actual = read(given_, relevance)
+        assert same_memory(actual.score, score.data)
+        assert same_memory(actual.relevance, relevance)
+        assert actual.score.dtype == dtype
 
 
 def test_a_2d_array_whose_rows_do_not_follow_each_other_is_copied_once() -> None:
@@ -200,11 +182,6 @@ def test_a_2d_array_whose_rows_do_not_follow_each_other_is_copied_once() -> None
         actual = read(held, held)
         assert actual.score.flags.c_contiguous
         assert actual.score.reshape(held.shape).tolist() == held.tolist()
-
-
-def test_masked_arrays_are_used_where_they_lie() -> None:
-    score = np.ma.MaskedArray(np.ones((2, 3)), [[0, 1, 0], [0, 0, 0]])
-    assert same_memory(read(score, np.ones((2, 3))).score, score.data)
 
 
 @pytest.mark.parametrize("list_type", [pa.ListArray, pa.LargeListArray])
@@ -264,17 +241,11 @@ def test_other_forms_are_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
     assert documents(part) == paired(rows, rows)
 
 
-@given(st.lists(st.lists(st.tuples(*[st.none() | st.floats(allow_nan=False)] * 2), max_size=5), max_size=5))
-def test_rankings_are_the_same_after_a_way_through_arrow(queries: Documents) -> None:
-    original = read([[s for s, _ in query] for query in queries], [[r for _, r in query] for query in queries])
-    score, relevance = to_arrow(original)
-    assert score.type == relevance.type == LISTS
-    assert documents(read(score, relevance)) == queries
-
-
 # --- Refused ---------------------------------------------------------------------------------------------------------
 
 FINE = [[1.0, 2.0], [3.0]]
+LONG = np.ones((1, 2), np.longdouble)  # float64 on some machines
+LONG_DOUBLES = [(LONG, f"must hold real numbers.*{LONG.dtype}")] * (LONG.itemsize > 8)
 
 
 @pytest.mark.parametrize("argument", ["predictions", "references"])
@@ -282,22 +253,18 @@ FINE = [[1.0, 2.0], [3.0]]
     ("rows", "place"),
     [
         ([[1.0, 2.0], ["3"]], "query 1, position 0: '3' is not a number; give a number or None"),
-        ([[1.0, "two"], [3.0]], "query 0, position 1: 'two' is not a number"),
         ([[1.0, b"2"], [3.0]], "query 0, position 1: b'2' is not a number"),
         ([[1.0, 2.0], [[3.0]]], r"query 1, position 0: \[3.0\] is not a number"),
-        ([[1.0, 2j], [3.0]], "query 0, position 1: 2j is not a number"),
-        ([[1.0, 2.0], [{}]], "query 1, position 0: {} is not a number"),
         ([[None, 2.0], [object]], "query 1, position 0: <class 'object'> is not a number"),
         ([[1.0, 2.0], 3.0], r"query 1: is the number 3.0, not a list"),
         ([1, [3.0]], "query 0: is the number 1, not a list"),
-        ([[1.0, 2.0], "3"], "query 1: must be a list of documents; got str"),
-        ([[1.0, 2.0], b"3"], "query 1: must be a list of documents; got bytes"),
-        ([[1.0, 2.0], None], "query 1: .*None"),
+        *(
+            ([[1.0], row], f"query 1: must be a list of documents; got {type(row).__name__}")
+            for row in ({9, 1, 100}, frozenset([1]), {1: 2}, memoryview(b"12"), b"12", "12", range(2), None)
+        ),
         ([np.ones(2), np.ones((1, 1))], "query 1: must be a 1-D array of documents; got 2-D"),
         ([np.ones(2), np.array(1.0)], "query 1: must be a 1-D array of documents; got 0-D"),
         ([np.ones(2), np.array(["3"])], "query 1.* must hold real numbers.*<U1"),
-        ([np.ones(2), np.array([3j])], "query 1.* must hold real numbers.*complex128"),
-        ([np.ones(2), np.array([3], "M8[s]")], "query 1.* must hold real numbers.*datetime64"),
         (pa.array([[1.0, 2.0], None]), "query 1 is None"),
     ],
 )
@@ -310,38 +277,24 @@ def test_a_row_that_is_not_a_ranking_is_rejected_at_its_place(argument: str, row
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        (np.ones(2), "must be 2-D.*1-D of shape (2,).*wrap it in a list.*give query_ids"),
-        (np.ones((1, 2, 3)), "must be 2-D.*3-D of shape (1, 2, 3)"),
-        (np.array(1.0), "must be 2-D.*0-D of shape ()"),
-        (np.array([["1", "2"]]), "must hold real numbers.*<U1"),
+        (np.ones(2), r"must be 2-D.*1-D of shape \(2,\).*wrap it in a list.*give query_ids"),
+        (np.ones((1, 2, 3)), r"must be 2-D.*3-D of shape \(1, 2, 3\)"),
+        (np.array(1.0), r"must be 2-D.*0-D of shape \(\)"),
         (np.array([[1j, 2]]), "must hold real numbers.*complex128"),
-        (np.array([["2020-01-01"]], "M8[D]"), "must hold real numbers.*datetime64"),
-        (np.ones((1, 2), np.longdouble), f"must hold real numbers.*{np.dtype(np.longdouble)}"),
+        *LONG_DOUBLES,
         (pa.array([1.0, 2.0]), "must be a column of lists, one per query; got double"),
         (pa.array([["a", "b"]]), "must hold numbers; got text"),
         (pa.array([[[1.0]]]), "must hold numbers; got list"),
         ("12", "must hold one list of documents per query.*got str"),
-        (3, "must hold one list of documents per query.*got int"),
         (None, "are missing; give predictions and references together"),
-        ({1, 2}, "must hold one list of documents per query.*got set"),
         (array.array("d", [1.0]), "must hold one list of documents per query.*got array"),
     ],
 )
 def test_an_argument_that_is_not_a_collection_of_rankings_is_rejected_by_name(
     argument: str, values: Any, problem: str
 ) -> None:
-    if np.dtype(np.longdouble).itemsize == 8 and getattr(values, "dtype", None) == np.longdouble:
-        pytest.skip("long double is float64 here")
-    pattern = problem.replace("(", r"\(").replace(")", r"\)")
-    with pytest.raises(ValueError, match=rf"^{argument} {pattern}"):
+    with pytest.raises(ValueError, match=rf"^{argument} {problem}"):
         read(**{"predictions": FINE, "references": FINE, argument: values})
-
-
-@pytest.mark.parametrize(("predictions", "references"), [([[1], [2], [3]], [[1], [2]]), ([[1]], []), ([], [[1]])])
-def test_different_numbers_of_queries_are_rejected_with_both(predictions: Any, references: Any) -> None:
-    message = f"predictions hold {len(predictions)} queries and references {len(references)}"
-    with pytest.raises(ValueError, match=f"^{message}"):
-        read(predictions, references)
 
 
 @pytest.mark.parametrize(
@@ -363,6 +316,13 @@ def test_different_numbers_of_documents_are_rejected_with_the_query(
         read(predictions, references)
 
 
+@pytest.mark.parametrize("sizes", [(3, 2), (1, 0), (0, 1)])
+def test_different_numbers_of_queries_are_rejected_with_both(sizes: tuple[int, int]) -> None:
+    predictions, references = ([[1]] * size for size in sizes)
+    with pytest.raises(ValueError, match=f"^predictions hold {sizes[0]} queries and references {sizes[1]}"):
+        read(predictions, references)
+
+
 PREDICTED = [(1, 11, 1.2), (1, 12, 4.0), (2, 11, 3.9)]
 RATED = [(1, 11, 5), (1, 12, 1), (2, 11, 2)]
 
@@ -371,18 +331,14 @@ RATED = [(1, 11, 5), (1, 12, 1), (2, 11, 2)]
     ("predictions", "references", "seen"),
     [
         (PREDICTED, RATED, "(1, 11, 1.2) and (1, 11, 5)"),
-        ([list(row) for row in PREDICTED], [list(row) for row in RATED], "(1, 11, 1.2) and (1, 11, 5)"),
+        (list(map(list, PREDICTED)), list(map(list, RATED)), "(1, 11, 1.2) and (1, 11, 5)"),
         (np.array(PREDICTED), np.array(RATED), "(1, 11, 1.2) and (1, 11, 5)"),
         (
             [(7, 10, 4), (9, 2, 4)],
             [(7, 10, 4), (9, 2, 1)],
             "(7, 10, 4) and (7, 10, 4)",
         ),  # whole estimates, one item each
-        (
-            [(u, i, 0.5) for u in (1, 2) for i in range(3)],
-            [(u, i, 1) for u in (1, 2) for i in range(3)],
-            "(1, 0, 0.5) ",
-        ),
+        ([(at // 3, at % 3, 0.5) for at in range(6)], [(at // 3, at % 3, 1) for at in range(6)], "(0, 0, 0.5) "),
     ],
 )
 def test_rows_of_user_item_and_value_are_not_queries_of_three_documents(
@@ -409,12 +365,6 @@ def test_rows_of_user_item_and_value_are_not_queries_of_three_documents(
 )
 def test_scores_that_equal_the_relevance_of_two_documents_are_queries(predictions: Any, references: Any) -> None:
     assert read(predictions, references).queries == len(predictions)
-
-
-@given(st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), min_size=1, max_size=4))
-def test_a_few_queries_of_three_small_numbers_are_read_unless_they_look_like_ids(rows: list[list[int]]) -> None:
-    assume(any(0 in row or len(set(row[:3])) < 3 or len(set(row[3:])) < 3 for row in rows))
-    assert read([row[:3] for row in rows], [row[3:] for row in rows]).queries == len(rows)
 
 
 @pytest.mark.parametrize("threaded", [4, 1 << 20])
