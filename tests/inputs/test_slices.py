@@ -14,10 +14,9 @@ import pyarrow as pa
 import pytest
 from conftest import MetricFactory
 from evaluate import Metric
-from every_form import COLUMNS, FRAMES
+from every_form import FRAMES
 
 from ndcg.inputs.slices import read_slices, slice_name
-from ndcg.statistics.report import report as report_of_package
 from ndcg.statistics.significance import holm
 
 # Queries of three languages, one without; tied scores, unjudged and unretrieved documents, nothing relevant in some.
@@ -36,23 +35,20 @@ def of_language(language: str | None) -> np.ndarray:
     return np.array([each == language for each in LANGUAGES])
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weight", [None, WEIGHTS], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize("options", [{}, {"zero_division": math.nan}, {"convention": "trec_eval"}], ids=str)
-def test_a_slice_is_the_report_of_its_queries_alone(ndcg: Metric, options: dict[str, Any], weighted: bool) -> None:
-    how = {**HOW, **options}
-    weight = WEIGHTS if weighted else None
-    report = ndcg.report(predictions=SCORES["a"], references=REFERENCES, by=LANGUAGES, sample_weight=weight, **how)
+def test_a_slice_is_the_report_of_its_queries_alone(ndcg: Metric, options: dict[str, Any], weight: Any) -> None:
+    sides = {"predictions": SCORES["a"], "references": REFERENCES, "sample_weight": weight}
+    report, whole = ndcg.report(**sides, by=LANGUAGES, **HOW, **options), ndcg.report(**sides, **HOW, **options)
     assert list(report.slices) == ["de", "en", "fr", None]
     for language, found in report.slices.items():
         own = of_language(language)
-        alone = {"predictions": SCORES["a"][own], "references": REFERENCES[own], **how}
-        alone_report = ndcg.report(**alone, sample_weight=None if weight is None else weight[own])
-        assert found.queries == alone_report.counts["queries"]
-        assert found.scores == alone_report.scores
-    without = ndcg.report(predictions=SCORES["a"], references=REFERENCES, sample_weight=weight, **how)
-    assert (without.scores, without.slices) == (report.scores, {})
+        alone = {name: side if side is None else side[own] for name, side in sides.items()}
+        expected = ndcg.report(**alone, **HOW, **options)
+        assert (found.queries, found.scores) == (expected.counts["queries"], expected.scores)
+    assert (whole.scores, whole.slices) == (report.scores, {})
     assert report.queries["slice"].to_pylist() == LANGUAGES
-    assert report.queries.drop_columns("slice") == without.queries
+    assert report.queries.drop_columns("slice") == whole.queries
 
 
 def test_fewer_than_two_values_have_no_interval(ndcg: Metric) -> None:
@@ -76,18 +72,22 @@ def test_fewer_than_two_values_have_no_interval(ndcg: Metric) -> None:
     assert rows["two"] == ["2", f"{two.value:.4f}", f"{two.low:.4f}", "–", f"{two.high:.4f}"]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("corrected_over", ["measure", "all"])
-def test_a_slice_is_the_comparison_of_its_queries_alone(ndcg: Metric, corrected_over: str, weighted: bool) -> None:
-    weight = WEIGHTS if weighted else None
+@pytest.mark.parametrize(
+    ("corrected_over", "weight", "family"),
+    [("measure", None, "12 pairs: 3 of a measure"), ("all", WEIGHTS, "48 pairs: 12 of all measures")],
+    ids=["measure", "all, weighted"],
+)
+def test_a_slice_is_the_comparison_of_its_queries_alone(
+    ndcg: Metric, corrected_over: str, weight: Any, family: str
+) -> None:
     how = {**HOW, **TESTS, "corrected_over": corrected_over}
     systems = {**SCORES, "c": SCORES["a"] + SCORES["b"]}
     comparison = ndcg.compare(systems=systems, references=REFERENCES, by=LANGUAGES, sample_weight=weight, **how)
     assert list(comparison.slices) == ["de", "en", "fr", None]
     families = [[name] for name in comparison.measures] if corrected_over == "measure" else [comparison.measures]
     corrected = {}
-    for family in families:
-        of_family = [pair for each in comparison.slices.values() for pair in each.pairs if pair.measure in family]
+    for measures in families:
+        of_family = [pair for each in comparison.slices.values() for pair in each.pairs if pair.measure in measures]
         for p in ("p", "p_t"):
             found = holm(np.array([getattr(pair, p) for pair in of_family])).tolist()
             corrected |= {(id(pair), p): value for pair, value in zip(of_family, found, strict=True)}
@@ -107,9 +107,7 @@ def test_a_slice_is_the_comparison_of_its_queries_alone(ndcg: Metric, corrected_
     without = ndcg.compare(systems=systems, references=REFERENCES, sample_weight=weight, **how)
     assert (without.pairs, without.scores, without.slices) == (comparison.pairs, comparison.scores, {})
     assert comparison.queries["slice"].to_pylist() == LANGUAGES * 3
-    family = {"measure": "12 pairs: 3 of a measure", "all": "48 pairs: 12 of all measures"}[corrected_over]
-    note = f"In slices, p-values are corrected by Holm for {family} in each of 4 slices."
-    assert note in comparison.notes
+    assert f"In slices, p-values are corrected by Holm for {family} in each of 4 slices." in comparison.notes
 
 
 def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: Metric) -> None:
@@ -129,45 +127,39 @@ def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: Metric) -> None:
 @pytest.mark.parametrize("kind", ["report", "compare"])
 def test_a_slice_costs_little(ndcg: Metric, kind: str) -> None:
     scores = {name: np.tile(each, (20, 1)) for name, each in SCORES.items()}
+    systems = {"report": {"predictions": scores["a"]}, "compare": {"systems": scores, "missing": "empty"}}[kind]
     rankings = {"references": np.ma.concatenate([REFERENCES] * 20), "by": np.arange(1240) % 400}
-    compared = {"systems": scores, "missing": "empty"}
-    systems: dict[str, Any] = {"report": {"predictions": scores["a"]}, "compare": compared}
-    calls = 0
-
-    def count(_frame: Any, event: str, _argument: Any) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    sys.setprofile(count)
+    events: list[str] = []
+    sys.setprofile(lambda _frame, event, _argument: events.append(event))
     try:
-        found = getattr(ndcg, kind)(**systems[kind], **rankings)
+        found = getattr(ndcg, kind)(**systems, **rankings)
     finally:
         sys.setprofile(None)
     assert len(found.slices) == 400
-    assert calls / 400 < 50
+    assert events.count("call") / 400 < 50
 
 
 # How the values are given
 
-FORMS: dict[str, Any] = {
-    "a list": LANGUAGES,
-    "a tuple": tuple(LANGUAGES),
-    "an array of objects": np.array(LANGUAGES, object),
-    "a masked array": np.ma.array([each or "" for each in LANGUAGES], mask=[each is None for each in LANGUAGES]),
-    "pandas": pd.Series(LANGUAGES),
-    "pandas, categories": pd.Series(LANGUAGES, dtype="category"),
-    "pandas, a Categorical": pd.Categorical(LANGUAGES),
-    "Polars": pl.Series(LANGUAGES),
-    "Polars, categories": pl.Series(LANGUAGES, dtype=pl.Categorical),
-    "Arrow": pa.array(LANGUAGES),
-    "Arrow, views": pa.array(LANGUAGES, pa.string_view()),
-    "Arrow, chunks": pa.chunked_array([LANGUAGES[:7], LANGUAGES[7:]]).dictionary_encode(),
-}
+LIBRARIES: list[Any] = [
+    LANGUAGES,
+    tuple(LANGUAGES),
+    np.array(LANGUAGES, object),
+    np.ma.array([each or "" for each in LANGUAGES], mask=[each is None for each in LANGUAGES]),
+    pd.Series(LANGUAGES),
+    pd.Series(LANGUAGES, dtype="category"),
+    pd.Categorical(LANGUAGES),
+    pl.Series(LANGUAGES),
+    pl.Series(LANGUAGES, dtype=pl.Categorical),
+    pa.array(LANGUAGES),
+    pa.array(LANGUAGES, pa.string_view()),
+    pa.chunked_array([LANGUAGES[:7], LANGUAGES[7:]]).dictionary_encode(),
+]
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_every_library_holds_the_same_slices(form: str) -> None:
-    values, code = read_slices(FORMS[form])
+@pytest.mark.parametrize("given", LIBRARIES, ids=lambda given: f"{type(given).__module__}.{type(given).__name__}")
+def test_every_library_holds_the_same_slices(given: Any) -> None:
+    values, code = read_slices(given)
     assert values == ["de", "en", "fr", None]
     assert [values[each] for each in code] == LANGUAGES
 
@@ -194,6 +186,7 @@ def test_slices_are_text_integers_or_booleans_in_ascending_order(given: Any, val
     assert list(map(type, found)) == list(map(type, values))
 
 
+BY_USER = {"predictions": "score", "references": "label", "query_ids": "user"}
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}, "q3": {"b": 1.0}, "q4": {"a": 1.0, "b": 2.0}}
 QRELS = {"q1": {"a": 1}, "q3": {"b": 2, "c": 1}, "q2": {"c": 1}, "q4": {"a": 1}}
 BY_ID = {"q1": "short", "q4": "short", "q2": "long", "q3": "long", "unjudged": "other"}
@@ -212,31 +205,36 @@ def test_a_mapping_names_the_slices_by_the_ids_of_queries(ndcg: Metric, tmp_path
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-def test_a_column_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) -> None:
+def test_columns_may_name_the_slices(ndcg: Metric, tmp_path: Path, frame: str) -> None:
     rng = np.random.default_rng(2)
     user = np.repeat(np.arange(20), 5)[rng.permutation(100)]
     table = pa.table(
         {
             "user": [f"user {each}" for each in user],
-            "item": np.arange(100),
             "score": rng.random(100),
+            "other": rng.random(100),
             "label": rng.integers(0, 2, 100),
             "group": [None if each == 13 else f"group {each % 3}" for each in user],
+            "device": user // 10,
         }
     )
-    users = list(dict.fromkeys(user.tolist()))
-    groups = [None if each == 13 else f"group {each % 3}" for each in users]
-    given = {argument: table[name] for argument, name in COLUMNS.items()}
-    expected = ndcg.report(**given, by=groups)
+    groups = [None if each == 13 else f"group {each % 3}" for each in dict.fromkeys(user.tolist())]
+    expected = ndcg.report(**{argument: table[name] for argument, name in BY_USER.items()}, by=groups)
     assert [each.queries for each in expected.slices.values()] == [7, 6, 6, 1]
-    assert ndcg.report(data=FRAMES[frame](table, tmp_path), **COLUMNS, by="group") == expected
-    assert report_of_package(data=FRAMES[frame](table, tmp_path), **COLUMNS, by="group") == expected
-    names = {argument: name for argument, name in COLUMNS.items() if argument != "predictions"}
-    systems = {"one": "score", "other": "item"}
-    comparison = ndcg.compare(data=FRAMES[frame](table, tmp_path), systems=systems, **names, by="group")
-    assert [each.queries for each in comparison.slices.values()] == [7, 6, 6]
-    for value, each in comparison.slices.items():
-        assert each.scores["one"]["nDCG"].value == expected.slices[value].scores["nDCG"].value
+    assert ndcg.report(data=FRAMES[frame](table, tmp_path), **BY_USER, by="group") == expected
+    columns = {**BY_USER, "systems": {"one": "score", "other": "other"}}
+    del columns["predictions"]
+    comparison = ndcg.compare(data=FRAMES[frame](table, tmp_path), **columns, by="group")
+    values = {value: each.scores["one"]["nDCG"].value for value, each in comparison.slices.items()}
+    assert values == {each: expected.slices[each].scores["nDCG"].value for each in ("group 0", "group 1", "group 2")}
+    crossed = ndcg.report(data=FRAMES[frame](table, tmp_path), **BY_USER, by=["group", "device"]).slices
+    assert list(crossed) == ["(none), 1", *(f"group {each}, {device}" for each in range(3) for device in range(2))]
+
+
+def test_columns_of_lists_may_name_the_slices(ndcg: Metric) -> None:
+    rows = {"scores": [[0.9]], "labels": [[1]], "a": ["x"], "b": ["y"]}
+    report = ndcg.report(data=pa.table(rows), predictions="scores", references="labels", by=("a", "b"))
+    assert list(report.slices) == ["x, y"]
 
 
 def test_batches_are_sliced_by_the_order_they_were_added_in(fresh_metric: MetricFactory, ndcg: Metric) -> None:
@@ -288,96 +286,53 @@ def test_a_result_without_the_column_of_slices_is_read_without_slices(ndcg: Metr
 
 # Rejected input
 
-TYPES = "by must be all text, all integers of 64 bits or all booleans, None for no slice; got"
-OTHERS = "give others as text, fractions as ranges"
+TYPES = "by must be all text, all integers of 64 bits or all booleans, None for no slice; got {}; give others"
 FORM = "by must be a sequence with one value per query, or a mapping by their ids; got"
+LACKING = "by: query 'q3' is missing (2 such queries); give each query of the references a value, None for no slice"
+DATABASE = (
+    "by: is a separate database query (RecordBatchReader), so its rows may come in another order than the queries"
+)
 GOOD = {"user": ["a", "a", "b"], "score": [0.9, 0.1, 0.5], "label": [1, 0, 1]}
-BY_USER = {"predictions": "score", "references": "label", "query_ids": "user"}
-POSITIONS = {"predictions": [[1, 2], [2, 1]], "references": [[1, 0], [1, 0]]}
-MAPPINGS = {"predictions": RUN, "references": QRELS}
-FAULTS: dict[str, tuple[dict[str, Any], Any, str]] = {
-    "too few": (POSITIONS, ["a"], "by must hold one value for each of 2 queries; got 1"),
-    "too many": (POSITIONS, ["a", "b", "c"], "by must hold one value for each of 2 queries; got 3"),
-    "none": (POSITIONS, [], "by must hold one value for each of 2 queries; got 0"),
-    "two types": (POSITIONS, ["a", 1], f"{TYPES} int and str; {OTHERS}"),
-    "integers and booleans": (POSITIONS, [1, True], f"{TYPES} bool and int; {OTHERS}"),
-    "fractions": (POSITIONS, [0.5, 1.0], f"{TYPES} float; {OTHERS}"),
-    "fractions of Arrow": (POSITIONS, pa.array([0.5, 1.0]), f"{TYPES} double; {OTHERS}"),
-    "large integers": (POSITIONS, [2**63, 1], f"{TYPES} int; {OTHERS}"),
-    "times": (POSITIONS, np.array(["2026-01-01"] * 2, "datetime64[ns]"), f"{TYPES} timestamp[ns]; {OTHERS}"),
-    "bytes": (POSITIONS, [b"a", b"b"], f"{TYPES} bytes; {OTHERS}"),
-    "lists": (POSITIONS, [["a"], ["b"]], f"{TYPES} list; {OTHERS}"),
-    "no Unicode": (POSITIONS, ["\ud800", "b"], f"{TYPES} str; {OTHERS}"),
-    "a grid": (POSITIONS, np.ones((2, 2), int), f"{FORM} shape (2, 2)"),
-    "a set": (POSITIONS, {"a", "b"}, f"{FORM} set"),
-    "a number": (POSITIONS, 3, f"{FORM} int"),
-    "a name without a frame": (
-        POSITIONS,
-        "lang",
-        "by: 'lang' names no file; if it names a column, give its DataFrame as data",
-    ),
-    "a query to a database": (
-        POSITIONS,
-        pa.table({"language": ["en", "de"]}).to_reader(),
-        "by: is a separate database query (RecordBatchReader), so its rows may come in another order than the queries; "
-        "give a column of the table with the rankings",
-    ),
-    "ids of queries without any": (
-        POSITIONS,
-        {"q1": "a"},
-        "by is a mapping, but the queries have no ids; give a sequence in the order of the queries",
-    ),
-    "a query that the mapping lacks": (
-        MAPPINGS,
-        {"q1": "a", "q2": "b"},
-        "by: query 'q3' is missing (2 such queries); give each query of the references a value, None for no slice",
-    ),
-    "no such column": (
-        {"data": GOOD, **BY_USER},
-        "group",
-        "by: data has no column 'group'; it has 'user', 'score', 'label'",
-    ),
-    "one of two columns": (
-        {"data": {**GOOD, "group": ["x", "x", "y"]}, **BY_USER},
-        ["group", "device"],
-        "by[1]: data has no column 'device'; it has 'user', 'score', 'label', 'group'",
-    ),
-    "two slices for a query": (
-        {"data": {**GOOD, "group": ["x", "y", "x"]}, **BY_USER},
-        "group",
-        "by: query 'a' is 'y' in row 1 and 'x' in row 0; give all rows of a query the same slice",
-    ),
-    "a slice for some rows of a query": (
-        {"data": {**GOOD, "group": [None, "y", "x"]}, **BY_USER},
-        "group",
-        "by: query 'a' is 'y' in row 1 and None in row 0; give all rows of a query the same slice",
-    ),
-    "a column of another length": (
-        {"data": {**GOOD, "group": ["x"]}, **BY_USER},
-        "group",
-        "by has 1 rows and query_ids 3; give both for every row",
-    ),
-    "a column of fractions": (
-        {"data": {**GOOD, "group": [0.5, 0.5, 1.0]}, **BY_USER},
-        "group",
-        f"{TYPES} float; {OTHERS}",
-    ),
+FRAME = {
+    "data": {**GOOD, "x": ["x", "x", "y"], "y": ["x", "y", "x"], "none": [None, "y", "x"], "few": ["x"]},
+    **BY_USER,
 }
+HAS = "it has 'user', 'score', 'label', 'x'"
+POSITIONS = {"predictions": [[1, 2], [2, 1]], "references": [[1, 0], [1, 0]]}
+FAULTS: list[tuple[dict[str, Any], Any, str]] = [
+    (POSITIONS, ["a"], "by must hold one value for each of 2 queries; got 1"),
+    (POSITIONS, ["a", "b", "c"], "by must hold one value for each of 2 queries; got 3"),
+    (POSITIONS, [], "by must hold one value for each of 2 queries; got 0"),
+    (POSITIONS, ["a", 1], TYPES.format("int and str")),
+    (POSITIONS, [1, True], TYPES.format("bool and int")),
+    (POSITIONS, [0.5, 1.0], TYPES.format("float")),
+    (POSITIONS, pa.array([0.5, 1.0]), TYPES.format("double")),
+    (POSITIONS, [2**63, 1], TYPES.format("int")),
+    (POSITIONS, np.array(["2026-01-01"] * 2, "M8[ns]"), TYPES.format("timestamp[ns]")),
+    (POSITIONS, [b"a", b"b"], TYPES.format("bytes")),
+    (POSITIONS, [["a"], ["b"]], TYPES.format("list")),
+    (POSITIONS, ["\ud800", "b"], TYPES.format("str")),
+    (POSITIONS, np.ones((2, 2), int), f"{FORM} shape (2, 2)"),
+    (POSITIONS, {"a", "b"}, f"{FORM} set"),
+    (POSITIONS, 3, f"{FORM} int"),
+    (POSITIONS, "lang", "by: 'lang' names no file; if it names a column, give its DataFrame as data"),
+    (POSITIONS, pa.table({"language": ["en", "de"]}).to_reader(), DATABASE),
+    (POSITIONS, {"q1": "a"}, "by is a mapping, but the queries have no ids; give a sequence in the order of the"),
+    ({"predictions": RUN, "references": QRELS}, {"q1": "a", "q2": "b"}, LACKING),
+    (FRAME, "group", f"by: data has no column 'group'; {HAS}"),
+    (FRAME, ["x", "device"], f"by[1]: data has no column 'device'; {HAS}"),
+    (FRAME, "y", "by: query 'a' is 'y' in row 1 and 'x' in row 0; give all rows of a query the same slice"),
+    (FRAME, "none", "by: query 'a' is 'y' in row 1 and None in row 0; give all rows of a query the same slice"),
+    (FRAME, "few", "by has 1 rows and query_ids 3; give both for every row"),
+    (FRAME, "score", TYPES.format("float")),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("frame", FRAMES)
-def test_slices_may_be_of_two_columns(ndcg: Metric, tmp_path: Path, frame: str) -> None:
-    table = pa.table({**GOOD, "group": ["shoes", "shoes", "hats"], "device": [7, 7, None]})
-    report = ndcg.report(data=FRAMES[frame](table, tmp_path), **BY_USER, by=["group", "device"])
-    assert list(report.slices) == ["hats, (none)", "shoes, 7"]
-    of_rows = {"data": FRAMES[frame](pa.table({"s": [[0.9]], "r": [[1]], "a": ["x"], "b": ["y"]}), tmp_path)}
-    assert list(ndcg.report(**of_rows, predictions="s", references="r", by=("a", "b")).slices) == ["x, y"]
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_slices_that_cannot_be_determined_are_rejected(ndcg: Metric, fault: str) -> None:
-    inputs, by, message = FAULTS[fault]
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+@pytest.mark.parametrize(("inputs", "by", "message"), FAULTS)
+def test_slices_that_cannot_be_determined_are_rejected(
+    ndcg: Metric, inputs: dict[str, Any], by: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         ndcg.report(**inputs, by=by)
 
 
