@@ -1,6 +1,5 @@
 """`check` finds the definition or the slip that a function computes, and the smallest ranking on which it differs."""
 
-import asyncio
 import functools
 import io
 import json
@@ -11,17 +10,15 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
-from checked_functions import KINDS, MUTANTS, SETS, THREADS, UNSTABLE, Function, best, dcg, grades, ratio, usual
+from checked_functions import KINDS, MUTANTS, SETS, THREADS, UNSTABLE, Documents, Function, best, ratio, usual
 from conftest import ROOT
 
 from ndcg.explanations.check import Check, check
@@ -31,8 +28,6 @@ from ndcg.explanations.slip_terms import Queries, Query, in_order, query_scores
 from ndcg.explanations.slips import slip_named
 from ndcg.measure.conventions import CONVENTIONS
 from ndcg.measure.options import __version__
-
-Documents = Mapping[str, float]
 
 # in one process, since the scores of the first rankings by every definition are kept there
 pytestmark = pytest.mark.xdist_group("check")
@@ -50,7 +45,19 @@ def verdict(result: Check) -> str:
     return f"{result.status} {result.form}: {definition}" + ", ties in no order" * bool(result.unordered)
 
 
-@pytest.mark.parametrize("name", KINDS)
+def slow(*values: Any) -> Any:
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+def sampled(names: Iterable[str], every: int) -> list[Any]:
+    """Names of which only one in so many is checked in `make test`, as each takes a second."""
+    return [slow(name) if at % every else name for at, name in enumerate(names)]
+
+
+SLOW_KINDS = ("noise", "not cut, one decimal", "sets: hit rate", "sets: reciprocal rank", "sets: raises below 2k")
+
+
+@pytest.mark.parametrize("name", [slow(name) if name in SLOW_KINDS else name for name in KINDS])
 def test_the_definition_of_a_function_is_found(name: str) -> None:
     function, found = KINDS[name]
     assert verdict(check(function)) == found
@@ -58,7 +65,7 @@ def test_the_definition_of_a_function_is_found(name: str) -> None:
 
 @pytest.mark.parametrize(("function", "slip"), THREADS.values(), ids=THREADS)
 def test_a_slip_is_named(function: Function, slip: str) -> None:
-    result = check(function, form="mappings", cases=100)
+    result = check(function, form="mappings", cases=60)
     assert (slip,) in [match.slips for match in result.matches] or (not slip and result.conventions)
     assert result.status == bool(slip)
     assert not slip or re.search(rf"with a slip: {re.escape(slip)}: all [1-9][0-9,]* rankings agree", str(result))
@@ -74,7 +81,7 @@ OTHER_FORMS: dict[str, Callable[[Function], Function]] = {
 
 
 @pytest.mark.parametrize("form", OTHER_FORMS)
-@pytest.mark.parametrize("slip", [slip for slip in THREADS_OF if slip and slip not in OF_IDS_OR_SCORES])
+@pytest.mark.parametrize("slip", sampled([slip for slip in THREADS_OF if slip and slip not in OF_IDS_OR_SCORES], 8))
 def test_a_slip_is_named_in_every_form_that_shows_it(slip: str, form: str) -> None:
     """Of sets of relevant ids, and of lists with the relevance first."""
     asked = random_rankings(range(100), 10, form, 0)
@@ -85,9 +92,9 @@ def test_a_slip_is_named_in_every_form_that_shows_it(slip: str, form: str) -> No
     assert result.conventions if hidden else any(slip in match.slips for match in result.matches)
 
 
-@pytest.mark.parametrize(("number", "name"), [*enumerate(MUTANTS)])
-def test_no_function_that_computes_something_else_is_called_right(number: int, name: str) -> None:
-    result = check(MUTANTS[name], seed=number % 10)
+@pytest.mark.parametrize("name", sampled(MUTANTS, 5))
+def test_no_function_that_computes_something_else_is_called_right(name: str) -> None:
+    result = check(MUTANTS[name], seed=[*MUTANTS].index(name) % 5)
     assert (result.status, result.matches) == (1, ())
     assert "No convention and no known slip explains it." in str(result)
     assert f"The smallest ranking on which it differs from {result.nearest} has " in str(result)
@@ -103,6 +110,7 @@ for seed, function in enumerate(UNSTABLE.values()):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("disabled", PROCESSORS.values(), ids=PROCESSORS)
 def test_ties_in_no_fixed_order_are_told_on_every_processor(disabled: str) -> None:
     """NumPy sorts with other instructions on each, so that equal scores end in another order."""
@@ -121,9 +129,10 @@ def test_ties_in_no_order_are_those_of_a_convention_if_its_library_leaves_them_s
     assert "ties" not in result.signature
 
 
-@pytest.mark.parametrize("name", CONVENTIONS)
+@pytest.mark.parametrize("name", sampled(CONVENTIONS, 2))
 def test_a_convention_is_named(name: str) -> None:
-    result = check(lambda run, qrels, k: query_scores([Query(run, qrels, k)], {"convention": name})[0])
+    how = {"convention": name}
+    result = check(lambda run, qrels, k: query_scores([Query(run, qrels, k)], how)[0], form="mappings", cases=40)
     assert name in result.conventions
     assert result.status == 0
     assert result.agreeing[name] == result.answered
@@ -150,7 +159,7 @@ def places(ids: Sequence[str], relevant: Iterable[str], k: int) -> float:
 OF_A_SET = "It gives another answer for other ids, since it depends on the order of a set: "
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, slow(1)])
 def test_a_function_that_orders_documents_by_a_set_is_told_so(seed: int) -> None:
     unordered = check(lambda ids, relevant, k: places(ids, set(relevant), k), seed=seed)
     assert verdict(unordered) == "1 ids: unknown"
@@ -168,7 +177,8 @@ def test_a_function_that_orders_documents_by_a_set_is_told_so(seed: int) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "seed"), [("hit rate", 7), ("reciprocal rank", 9), ("raises below 2k", 1), ("raises below 2k", 4)]
+    ("name", "seed"),
+    [("hit rate", 7), ("raises below 2k", 1), slow("raises below 2k", 4), slow("reciprocal rank", 9)],
 )
 def test_arguments_that_explain_some_answers_by_chance_are_not_kept(name: str, seed: int) -> None:
     function, found = SETS[name]
@@ -255,17 +265,14 @@ in_arrays = KINDS["arrays"][0]
 @pytest.mark.parametrize(
     ("form", "function"), [("mappings", usual), ("lists", in_lists), ("arrays", in_arrays), ("ranked", in_ranks)]
 )
-def test_a_form_may_be_named(form: str, function: Callable[..., float]) -> None:
-    first = check(function, form=form, seed=1)
-    assert first.form == form
-    assert "ranx" in first.conventions
-    turned = check(lambda one, other, k: function(other, one, k), form=form)
-    assert turned.conventions == first.conventions
+def test_a_form_may_be_named(form: str, function: Function) -> None:
+    turned = check(lambda one, other, k: function(other, one, k), form=form, cases=60)
+    assert turned.form == form
+    assert "ranx" in turned.conventions
     assert "It takes the relevance as its first argument, and was called so." in turned.notes
 
 
 def test_a_form_that_is_named_has_slips_and_the_relevance_first_as_any_other() -> None:
-    assert check(in_lists, form="mappings", cases=40).conventions == ()
     assert verdict(check(SETS["relevant first"][0], form="sets")) == SETS["relevant first"][1]
 
 
@@ -273,9 +280,12 @@ def keyword_only(run: Documents, qrels: Documents, *, top_k: int) -> float:
     return usual(run, qrels, top_k)
 
 
-@pytest.mark.parametrize("function", [keyword_only, functools.partial(usual, k=7), functools.partial(usual)])
-def test_the_cutoff_may_be_a_keyword(function: Callable[..., float]) -> None:
-    assert "ranx" in check(function, k=5, cases=40).conventions
+@pytest.mark.parametrize(
+    ("function", "k"),
+    [(keyword_only, 5), (functools.partial(usual, k=7), 5), (lambda run, qrels: usual(run, qrels, 1000), None)],
+)
+def test_the_cutoff_may_be_a_keyword_or_absent(function: Function, k: int | None) -> None:
+    assert "ranx" in check(function, k=k, cases=40).conventions
 
 
 def test_a_function_that_takes_no_cutoff_is_compared_at_the_one_given() -> None:
@@ -285,92 +295,86 @@ def test_a_function_that_takes_no_cutoff_is_compared_at_the_one_given() -> None:
     assert said in result.notes
 
 
-def test_a_function_without_a_cutoff_is_asked_without() -> None:
-    result = check(lambda run, qrels: usual(run, qrels, 1000), k=None)
-    assert "ranx" in result.conventions
-
-
 def test_a_document_counted_twice_is_reported() -> None:
-    def twice(ids: Sequence[str], relevance: Documents, k: int) -> float:
-        return ratio([relevance.get(each, 0) for each in ids][:k], best(relevance.values())[:k])
+    def twice(ids: Sequence[str], relevance: dict[str, float], k: int) -> float:
+        ideal = best(relevance.values())[:k]
+        found = [relevance.get(each, 0) for each in ids][:k]
+        relevance.clear()  # which must not hide it
+        return ratio(found, ideal)
 
     said = "A document that is listed twice counts twice"
-    assert any(note.startswith(said) for note in check(twice, form="ranked").notes)
-
-    def once(ids: Sequence[str], relevance: Documents, k: int) -> float:
-        return twice([*dict.fromkeys(ids)], relevance, k)
-
-    assert not any(note.startswith(said) for note in check(once, form="ranked").notes)
+    assert check(twice, form="ranked", cases=40).notes[-1].startswith(said)
+    once = check(lambda ids, relevance, k: twice([*dict.fromkeys(ids)], relevance, k), form="ranked", cases=40)
+    assert not any(note.startswith(said) for note in once.notes)
 
 
 # Side effects of functions
 
 
-def changing(run: dict[str, float], qrels: dict[str, float], k: int) -> float:
-    value = usual(run, qrels, k)
-    run.clear()
-    return value
-
-
-def printing(run: Documents, qrels: Documents, k: int) -> float:
-    print("scored")
-    return usual(run, qrels, k)
-
-
-def dividing(run: Documents, qrels: Documents, k: int) -> float:
-    return dcg(grades(run, qrels)[:k]) / dcg(best(qrels.values())[:k])
-
-
-def counting() -> Callable[..., float]:
+def counting() -> Function:
     calls = iter(range(10**6))
     return lambda run, qrels, k: usual(run, qrels, k) + 1e-3 * next(calls)
+
+
+def or_else(missing: Any) -> Callable[..., Any]:
+    """The usual nDCG, but something else if nothing is relevant."""
+    return lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else missing
+
+
+NO_NUMBER = "which is not a number: 40 of 40 rankings, such as"
 
 
 @pytest.mark.parametrize(
     ("function", "note"),
     [
-        (changing, "It changes its arguments: "),
-        (printing, "It prints: 200 of 200 rankings."),
-        (dividing, "It raises ZeroDivisionError: "),
+        (lambda run, qrels, k: usual(run, qrels, k) + 0 * bool(run.clear()), "It changes its arguments: "),
         (counting(), "It gives another answer when it is asked twice: "),
         (THREADS_OF["DCG called nDCG"], "It returns a value above 1: "),
-        (lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else math.nan, "It returns nan: "),
-        (lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else None, "It returns None: "),
-        (lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else "none", "It returns text: "),
-        (
-            lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else [0.0, 1.0],
-            "It returns a value of type list, which is not a number: ",
-        ),
-        (lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else math.inf, "It returns infinity: "),
+        (or_else(-0.5), "It returns a value below 0: "),
+        (or_else(math.nan), "It returns nan: "),
+        (or_else(None), "It returns None: "),
+        (or_else("none"), "It returns text: "),
+        (or_else(math.inf), "It returns infinity: "),
+        (lambda run, qrels, k: {"nDCG": 1}, f"It returns a value of type dict, {NO_NUMBER} {{'nDCG': 1}}."),
+        (lambda run, qrels, k: [0.0, 1.0], f"It returns a value of type list, {NO_NUMBER} [0.0, 1.0]."),
+        (lambda run, qrels, k: True, f"It returns a value of type bool, {NO_NUMBER} True."),
     ],
 )
-def test_side_effects_of_a_function_are_reported(
-    function: Callable[..., Any], note: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    result = check(function)
+def test_side_effects_of_a_function_are_reported(function: Callable[..., Any], note: str) -> None:
+    result = check(function, form="mappings", cases=40)
     assert any(each.startswith(note) for each in result.notes), result.notes
-    assert capsys.readouterr().out == ""
 
 
-def loud(run: Documents, qrels: Documents, k: int) -> float:
-    print("scored", file=sys.stderr)
-    warnings.warn("slow", RuntimeWarning, stacklevel=1)
-    return usual(run, qrels, k)
+def rewrap() -> None:
+    sys.stdout = io.TextIOWrapper(sys.stdout.detach(), "utf-8")  # type: ignore[attr-defined]
+    print("scored")
 
 
-def test_errors_and_warnings_go_nowhere_but_into_the_result(capsys: pytest.CaptureFixture[str]) -> None:
-    result = check(loud, cases=20)
-    assert result.notes == ("It prints: 20 of 20 rankings.", "It warns (RuntimeWarning: slow): 20 of 20 rankings.")
+PRINTS = ("It prints: 20 of 20 rankings.",)
+
+
+@pytest.mark.parametrize(
+    ("effect", "notes"),
+    [
+        (lambda: print("scored"), PRINTS),
+        (lambda: print("scored", file=sys.stderr), PRINTS),
+        (lambda: warnings.warn("slow", stacklevel=1), ("It warns (UserWarning: slow): 20 of 20 rankings.",)),
+        (lambda: sys.stdout.buffer.write(b"scored"), PRINTS),
+        (lambda: sys.stdout.reconfigure(encoding="latin-1"), ()),  # type: ignore[attr-defined]
+        (lambda: (print("scored"), sys.stdout.close()), PRINTS),
+        (rewrap, PRINTS),
+    ],
+)
+def test_what_a_function_prints_goes_nowhere_but_into_the_result(
+    effect: Callable[[], Any], notes: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def printing(run: Documents, qrels: Documents, k: int) -> float:
+        effect()
+        return usual(run, qrels, k)
+
+    result = check(printing, form="mappings", cases=20)
+    assert (result.answered, result.notes) == (20, notes)
     assert capsys.readouterr() == ("", "")
-
-
-def fails_if_empty(run: Documents, qrels: Documents, k: int) -> float:
-    top = max(run.values())
-    return usual({document: score - top for document, score in run.items()}, qrels, k)
-
-
-def leaves(run: Documents, qrels: Documents, k: int) -> float:
-    raise SystemExit(2)
 
 
 def write(argument: Any, value: Any) -> None:
@@ -384,12 +388,21 @@ def write(argument: Any, value: Any) -> None:
         argument.resize(argument.size + 1, refcheck=False)
 
 
-@pytest.mark.parametrize("value", [math.nan, np.zeros(3), "argument"], ids=["number", "array", "itself"])
-@pytest.mark.parametrize("form", FUNCTION_FORMS)
-def test_a_function_may_write_anything_into_its_arguments(form: str, value: Any) -> None:
-    functions = {"mappings": usual, "lists": in_lists, "arrays": in_arrays, "ranked": in_ranks, "relevance": of_gains}
-    function = functions.get(form, in_sets)
-
+@pytest.mark.parametrize(
+    ("form", "function", "value"),
+    [
+        ("mappings", usual, math.nan),
+        ("mappings", usual, "argument"),
+        ("lists", in_lists, math.nan),
+        ("lists", in_lists, np.zeros(3)),
+        ("lists", in_lists, "argument"),
+        ("arrays", in_arrays, None),
+        ("ranked", in_ranks, np.zeros(3)),
+        ("sets", in_sets, None),
+        ("relevance", of_gains, math.nan),
+    ],
+)
+def test_a_function_may_write_anything_into_its_arguments(form: str, function: Function, value: Any) -> None:
     def writing(*arguments: Any) -> float:
         result = function(*arguments)
         for argument in arguments[:-1]:
@@ -401,27 +414,14 @@ def test_a_function_may_write_anything_into_its_arguments(form: str, value: Any)
     assert result.matches == before.matches
 
 
-def test_a_function_that_empties_its_judgments_is_seen_to_count_a_document_twice() -> None:
-    def writing(ids: Sequence[str], relevance: dict[str, float], k: int) -> float:
-        top = best(relevance.values())[:k]
-        result = ratio([relevance.get(each, 0) for each in ids][:k], top)
-        relevance.clear()
-        return result
-
-    assert check(writing, form="ranked", cases=40).notes[-1].startswith("A document that is listed twice counts twice")
-
-
-OWN = [SystemExit(2), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError(), RecursionError()]
-
-
-@pytest.mark.parametrize("error", OWN, ids=repr)
+@pytest.mark.parametrize("error", [SystemExit(2), KeyboardInterrupt(), RecursionError()], ids=repr)
 def test_any_error_of_a_function_is_an_answer(error: BaseException) -> None:
     def raising(run: Documents, qrels: Documents, k: int) -> float:
         if not any(qrels.values()):
             raise error
         return usual(run, qrels, k)
 
-    result = check(raising)
+    result = check(raising, form="mappings", cases=60)
     assert "ranx" in result.conventions
     assert any(note.startswith(f"It raises {type(error).__name__}: ") for note in result.notes)
 
@@ -446,50 +446,13 @@ def test_an_interrupt_ends_the_check_whatever_a_function_does_with_it(swallows: 
     assert signal.getsignal(signal.SIGINT) is handler
 
 
-def rewrap() -> None:
-    sys.stdout = io.TextIOWrapper(sys.stdout.detach(), "utf-8")  # type: ignore[attr-defined]
-    print("scored")
-
-
-@pytest.mark.parametrize(
-    ("prints", "notes"),
-    [
-        (lambda: sys.stdout.buffer.write(b"scored"), ("It prints: 20 of 20 rankings.",)),
-        (lambda: sys.stdout.reconfigure(encoding="latin-1"), ()),  # type: ignore[attr-defined]
-        (lambda: (print("scored"), sys.stdout.close()), ("It prints: 20 of 20 rankings.",)),
-        (lambda: (sys.stderr.close(), print("scored")), ("It prints: 20 of 20 rankings.",)),
-        (rewrap, ("It prints: 20 of 20 rankings.",)),
-    ],
-    ids=["buffer", "reconfigure", "close", "close the other", "detach"],
-)
-def test_the_output_of_a_function_has_all_that_a_stream_has(prints: Callable[[], Any], notes: tuple[str, ...]) -> None:
-    def printing(run: Documents, qrels: Documents, k: int) -> float:
-        prints()
-        return usual(run, qrels, k)
-
-    result = check(printing, form="mappings", cases=20)
-    assert (result.answered, result.notes) == (20, notes)
-
-
 def test_an_error_has_the_smallest_ranking_on_which_it_is_raised() -> None:
-    with pytest.raises(ValueError, match="empty") as error:  # in the words of this version of Python
-        fails_if_empty({}, {"d1": 1}, 10)
-    (note,) = check(fails_if_empty).notes
-    assert f" rankings, such as {error.value} for run = {{}}, qrels = {{" in note
-    assert note.startswith("It raises ValueError: ")
-    (note,) = check(leaves, form="lists", cases=20).notes
-    assert note.startswith("It raises SystemExit: 20 of 20 rankings, such as 2 for scores = [")
-
-
-def test_a_result_that_is_not_a_number_is_shown() -> None:
-    (note,) = check(lambda run, qrels, k: {"nDCG": 0.5}, form="mappings", cases=20).notes
-    assert note == "It returns a value of type dict, which is not a number: 20 of 20 rankings, such as {'nDCG': 0.5}."
-    (note,) = check(lambda run, qrels, k: True, form="mappings", cases=20).notes
-    assert note == "It returns a value of type bool, which is not a number: 20 of 20 rankings, such as True."
+    (note,) = check(lambda run, qrels, k: usual(run, qrels, k) + 0 * max(run.values()), form="mappings").notes
+    assert re.match(r"It raises ValueError: \d+ of \d+ rankings, such as .*empty.* for run = {}, qrels = {", note)
 
 
 def test_rankings_without_an_answer_are_not_held_against_a_function() -> None:
-    result = check(dividing)
+    result = check(lambda run, qrels, k: usual(run, qrels, k) / any(qrels.values()))
     assert "ranx" in result.conventions
     assert 150 < result.answered < result.cases
     assert f"all {result.answered} rankings agree for which it returned a score, of {result.cases}" in str(result)
@@ -505,7 +468,7 @@ def test_a_function_that_gives_no_score_could_not_be_asked() -> None:
 
 def test_no_score_for_a_run_without_documents_is_not_held_against_a_function() -> None:
     """It may leave such a query out of the mean, as pytrec_eval does if the query is missing from the run."""
-    result = check(lambda run, qrels, k: usual(run, qrels, k) if run else None)
+    result = check(lambda run, qrels, k: usual(run, qrels, k) if run else None, form="mappings")
     assert "ranx" in result.conventions
     assert any(note.startswith("It returns None: ") for note in result.notes)
 
@@ -529,33 +492,14 @@ def test_conventions_that_compare_scores_in_32_bits_are_distinguished_from_those
     assert check(in_32_bits, form="lists").conventions == ("torchmetrics",)
 
 
-def in_torch(value: float) -> Any:
-    torch = pytest.importorskip("torch")
-    return torch.tensor([[value]], requires_grad=True)
-
-
-ONE_VALUE = {
-    "0-d array": np.array,
-    "32 bits": np.float32,
-    "array": lambda value: np.array([[value]]),
-    "masked array": lambda value: np.ma.array([value]),
-    "Arrow": lambda value: pa.array([value]),
-    "pandas": lambda value: pd.Series([value]),
-    "PyTorch": in_torch,
-    "Decimal": Decimal,
-    "Fraction": Fraction,
-}
-
-
-@pytest.mark.parametrize("of", ONE_VALUE.values(), ids=ONE_VALUE)
+@pytest.mark.parametrize("of", [np.array, lambda each: np.ma.array([[each]]), lambda each: pa.array([each]), Decimal])
 def test_an_array_of_one_value_is_a_number(of: Callable[[float], Any]) -> None:
-    result = check(lambda run, qrels, k: of(usual(run, qrels, k)), form="mappings", cases=40)
+    result = check(lambda run, qrels, k: of(usual(run, qrels, k)), form="mappings", cases=20)
     assert "ranx" in result.conventions
     assert result.notes == ()
 
 
-@pytest.mark.parametrize("of", [float, np.float32], ids=["64 bits", "32 bits"])
-@pytest.mark.parametrize("decimals", range(1, 7))
+@pytest.mark.parametrize(("decimals", "of"), [(1, float), (3, np.float32), (4, float), (6, np.float32)])
 def test_a_function_may_round(decimals: int, of: Callable[[float], Any]) -> None:
     result = check(lambda run, qrels, k: of(round(usual(run, qrels, k), decimals)), form="mappings")
     assert result.conventions == ("ranx", "haystack")
@@ -563,8 +507,8 @@ def test_a_function_may_round(decimals: int, of: Callable[[float], Any]) -> None
 
 
 def test_the_convention_that_is_wanted_decides_the_status() -> None:
-    assert check(usual, convention="ranx").status == 0
-    result = check(usual, convention="lightgbm")
+    assert check(usual, convention="ranx", form="mappings").status == 0
+    result = check(usual, convention="lightgbm", form="mappings")
     assert result.status == 1
     assert "It does not compute the nDCG of lightgbm: " in str(result)
     assert result.example is not None
@@ -572,15 +516,15 @@ def test_the_convention_that_is_wanted_decides_the_status() -> None:
 
 
 def test_the_same_seed_asks_the_same() -> None:
-    first, again, other = (check(THREADS_OF["no discount"], cases=30, seed=seed).to_dict() for seed in (1, 1, 2))
+    how = {"form": "mappings", "cases": 30}
+    first, again, other = (check(THREADS_OF["no discount"], seed=seed, **how).to_dict() for seed in (1, 1, 2))
     assert first == again != other
 
 
 def test_a_result_is_json() -> None:
-    result = check(TOP_K)
-    saved = json.loads(json.dumps(result.to_dict()))
+    saved = json.loads(json.dumps(check(TOP_K).to_dict()))
     assert saved["matches"][0] == {"convention": "ranx", "slips": ["ideal from the top k retrieved"], "factor": 1.0}
-    assert saved["example"]["query"]["k"] == result.example.query.k if result.example else None
+    assert saved["example"]["query"]["k"] == 1
 
 
 @pytest.mark.parametrize(
