@@ -41,12 +41,21 @@ def trec(mapping: dict[str, dict[str, Any]], kind: str) -> str:
     return "".join(form.format(query, *row) for query, documents in mapping.items() for row in documents.items())
 
 
+def write(**sides: dict[str, dict[str, Any]]) -> None:
+    """Write TREC files by their names into the current folder: runs, or judgments if the name ends in qrels."""
+    for name, mapping in sides.items():
+        Path(f"{name}.txt").write_text(trec(mapping, "qrels" if name.endswith("qrels") else "run"))
+
+
+def json_lines(printed: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in printed.splitlines()]
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder in which commands run: qrels, a run and one that is worse."""
-    for name, mapping in (("qrels", QRELS), ("main", MAIN), ("worse", WORSE)):
-        (tmp_path / f"{name}.txt").write_text(trec(mapping, name))
     monkeypatch.chdir(tmp_path)
+    write(qrels=QRELS, main=MAIN, worse=WORSE)
     return tmp_path
 
 
