@@ -158,9 +158,7 @@ for module, error, before in (
 """
 
 
-def test_an_interrupt_ends_the_process_with_status_130_whatever_a_library_makes_of_it(
-    environment: dict[str, str], folder: Path
-) -> None:
+def test_an_interrupt_has_status_130_whatever_a_library_makes_of_it(environment: dict[str, str], folder: Path) -> None:
     # from 3.12 on, Python warns when it forks while threads run, as those that NumPy and pyarrow start
     command = [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", INTERRUPTED]
     process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)

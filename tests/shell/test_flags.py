@@ -24,7 +24,7 @@ OPTIONS: dict[str, tuple[str, Any]] = {
     "convention": ("--convention lightgbm", "lightgbm"),
     "gain": ("--gain 0,2,5", [0, 2, 5]),
     "discount": ("--discount reciprocal", "reciprocal"),
-    "log_base": ("--log-base 3 -m DCG", 3),
+    "log_base": ("--log-base 3", 3),
     "ideal": ("--ideal truncated", "truncated"),
     "score_dtype": ("--score-dtype float32", "float32"),
     "score_order": ("--score-order ascending", "ascending"),
@@ -62,12 +62,9 @@ def test_defaults_are_those_of_python() -> None:
 @pytest.mark.parametrize("name", OPTIONS)
 def test_options_mean_what_they_mean_in_python(call: Call, ndcg: Metric, name: str) -> None:
     words, value = OPTIONS[name]
-    given = {name: value, **({"measures": "DCG"} if name == "log_base" else {})}
-    report = ndcg.report(predictions=MAIN, references=QRELS, **given)
+    report = ndcg.report(predictions=MAIN, references=QRELS, **{name: value})
     saved = json.loads(call(f"score qrels.txt main.txt {words} -o json")[1])
-    assert saved["signature"] == report.signature
-    assert saved["scores"] == {each: score._asdict() for each, score in report.scores.items()}
-    assert call(f"score qrels.txt main.txt {words} --signature")[1] == report.signature + "\n"
+    assert (saved["signature"], saved["scores"]) == (report.signature, report.to_dict()["scores"])
 
 
 @pytest.mark.parametrize(
@@ -77,10 +74,8 @@ def test_every_command_prints_the_signature_without_reading_files(call: Call, co
     signature = options.signature(measures=["nDCG@3", "CG"], ties="worst", exclude=[])
     command += " -m nDCG@3,CG --ties worst --exclude none.txt --signature"
     assert call(command) == (0, f"{signature}\n", "")
-    for form in ("tsv", "markdown"):
-        assert signature in call(f"{command} -o {form}")[1]
-    for form in ("json", "jsonl"):
-        assert json.loads(call(f"{command} -o {form}")[1]) == {"signature": signature}
+    assert signature in call(f"{command} -o tsv")[1]
+    assert json.loads(call(f"{command} -o json")[1]) == {"signature": signature}
 
 
 def test_help_names_every_word_that_an_option_knows(call: Call) -> None:
@@ -101,11 +96,9 @@ def test_the_error_for_an_unknown_command_lists_the_commands(call: Call) -> None
 
 
 def test_the_setting_of_another_library_is_answered_with_ours(call: Call) -> None:
-    status, _, said = call("score qrels.txt main.txt --label-gain=0,1,3")
-    assert status == 2
-    assert said.startswith(
-        "ndcg score: unrecognized arguments: --label-gain=0,1,3; LightGBM's label_gain is gain=[0, 1,"
-    )
+    said = call("score qrels.txt main.txt --label-gain=0,1,3")[2]
+    problem = "unrecognized arguments: --label-gain=0,1,3; LightGBM's label_gain is gain=[0, 1,"
+    assert said.startswith(f"ndcg score: {problem}")
 
 
 def test_shells_complete_commands_and_options(call: Call) -> None:

@@ -8,39 +8,53 @@ import pyarrow as pa
 import pytest
 from evaluate import Metric
 from every_form import as_parquet
-from shells import BY, LINES, MAIN, QRELS, Call, pipe_of, saved_report, standard_input
+from shells import BY, LINES, MAIN, QRELS, Call, json_lines, pipe_of, saved_report, standard_input
 from shells import call as call
 from shells import folder as folder
 
+SCORE = "score qrels.txt main.txt -k 5"
+TOPICS = [{"title": f"text, of {query}", "language": value, "qid": query} for query, value in BY.items()]
+ROWS = [list(TOPICS[0]), *(list(row.values()) for row in TOPICS)]
+TABLES: dict[str, bytes] = {
+    "topics.tsv": "\n".join(map("\t".join, ROWS)).encode(),
+    "topics.csv": "\n".join(map(";".join, ROWS)).encode(),
+    "topics.jsonl": "\n".join(map(json.dumps, TOPICS)).encode(),
+    "topics.json": json.dumps(TOPICS).encode(),
+    "a.parquet": as_parquet(pa.Table.from_pylist(TOPICS)),
+}
+FILES: dict[str, bytes] = {
+    **{f"{name}:language": content for name, content in TABLES.items()},
+    "header.csv": "\n".join(["query_id,language", *LINES]).encode(),
+    "plain.csv": "\n".join(LINES).encode(),
+    "spaces": "\n".join(LINES).replace(",", " ").encode(),
+    "mapping.json": json.dumps(BY).encode(),
+}
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    {
-        "with a header.csv": "\n".join(["query_id,language", *LINES]),
-        "plain.csv": "\n".join(LINES),
-        "tabs.tsv": "\n".join(LINES).replace(",", "\t"),
-        "spaces": "\n".join(LINES).replace(",", " "),
-        "mapping.json": json.dumps(BY),
-    }.items(),
-)
-def test_slices_are_read_from_files(call: Call, folder: Path, ndcg: Metric, name: str, content: str) -> None:
-    (folder / name).write_text(content)
-    saved = saved_report(call("score qrels.txt main.txt -k 5 -o json --by", name)[1])
+
+@pytest.mark.parametrize("by", FILES)
+def test_slices_are_read_from_files(call: Call, folder: Path, ndcg: Metric, by: str) -> None:
+    (folder / by.partition(":")[0]).write_bytes(FILES[by])
+    saved = saved_report(call(f"{SCORE} -o json --by {by}")[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_of_several_columns_one_of_the_table_is_needed(call: Call, folder: Path, name: str) -> None:
+    (folder / name).write_bytes(TABLES[name])
+    there = f"ndcg score: {name}: has the columns 'title', 'language', 'qid'"
+    assert call(f"{SCORE} --by {name}:genre") == (2, "", f"{there}, but not 'genre'\n")
+    assert call(f"{SCORE} --by {name}") == (2, "", f"{there}; choose the one of slices, such as {name}:title\n")
 
 
 def test_slices_come_through_pipes_and_compressed_like_other_files(call: Call, folder: Path) -> None:
     content = "\n".join(LINES).replace(",", " , ").encode()
     (folder / "by.csv").write_bytes(content)
     (folder / "by.csv.gz").write_bytes(gzip.compress(content))
-    command = "score qrels.txt main.txt -k 5 -o jsonl --by"
+    command = f"{SCORE} -o jsonl --by"
     expected = call(f"{command} by.csv")
-    assert [json.loads(line).get("slice") for line in expected[1].splitlines()] == [None, "de", "en"]
-    assert call(f"{command} by.csv.gz") == expected
+    assert [row.get("slice") for row in json_lines(expected[1])] == [None, "de", "en"]
     with pipe_of(content) as pipe:
         assert call(f"{command} {pipe}") == expected
-    with pipe_of(content) as pipe, standard_input(pipe):
-        assert call(f"{command} -") == expected
     with standard_input("by.csv.gz"):
         assert call(f"{command} /dev/stdin") == expected
     table = "\n".join(["topic,rank,language", *(line.replace(",", ",1,") for line in LINES)]).encode()
@@ -48,75 +62,42 @@ def test_slices_come_through_pipes_and_compressed_like_other_files(call: Call, f
         assert call(f"{command}=-:language") == expected
 
 
-TOPICS = [{"title": f"text, of {query}", "language": value, "qid": query} for query, value in BY.items()]
-ROWS = [list(TOPICS[0]), *(list(row.values()) for row in TOPICS)]
-TABLES: dict[str, bytes] = {
-    "topics.tsv": "\n".join(map("\t".join, ROWS)).encode(),
-    "topics.csv": "\n".join(map(";".join, ROWS)).encode(),
-    "topics.txt": "\n".join(map("\t".join, ROWS)).encode(),
-    "topics.jsonl": "\n".join(map(json.dumps, TOPICS)).encode(),
-    "topics.json": json.dumps(TOPICS).encode(),
-    "a.parquet": as_parquet(pa.Table.from_pylist(TOPICS)),
-}
-THERE = "'title', 'language', 'qid'"
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_a_column_of_a_table_of_queries_is_chosen_by_its_name(
-    call: Call, folder: Path, ndcg: Metric, name: str
-) -> None:
-    (folder / name).write_bytes(TABLES[name])
-    saved = saved_report(call(f"score qrels.txt main.txt -k 5 -o json --by {name}:language")[1])
-    assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
-    said = f"ndcg score: {name}: has the columns {THERE}, but not 'genre'\n"
-    assert call(f"score qrels.txt main.txt -k 5 --by {name}:genre") == (2, "", said)
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_a_table_without_the_name_of_a_column_is_answered_with_an_example(call: Call, folder: Path, name: str) -> None:
-    (folder / name).write_bytes(TABLES[name])
-    problem = f"{name}: has the columns {THERE}; choose the one of slices, such as {name}:title"
-    assert call(f"score qrels.txt main.txt -k 5 --by {name}") == (2, "", f"ndcg score: {problem}\n")
-
-
 @pytest.mark.parametrize(
     ("content", "problem"),
-    {
-        "q0,en,1\n": "slices: line 1: 3 columns, none of which is called a query; give a query and its slice, or name "
-        "the columns, such as query_id",
-        "qid,x,y\nq0,a\n": "slices: line 2: 2 columns; the first line has 3",
-        "q0\n": "slices: line 1: 1 column, none of which is called a query; give a query and its slice, or name the "
-        "columns, such as query_id",
-        "": "slices: holds no slices",
-        "qid,y\nq0,en\nq0,de": "slices: row 1 (from 0): query 'q0' is in slice 'de', but in 'en' before; give each "
-        "query one slice",
-        "[]": "slices: has no column of queries; name it query_id",
-        '[{"topics": "q0", "y": "en"}]': "slices: has no column of queries; name it query_id",
-        '{"q0": "en"}': "slices: maps queries to slices, so it has no column 'y'; give slices",
-    }.items(),
+    [
+        ("q0,en,1\n", "line 1: 3 columns, none of which is called a query; give a query and its slice, or name the "),
+        ("q0\n", "line 1: 1 column, none of which is called a query; "),
+        ("qid,x,y\nq0,a\n", "line 2: 2 columns; the first line has 3\n"),
+        ("", "holds no slices\n"),
+        (
+            "qid,y\nq0,en\nq0,de",
+            "row 1 (from 0): query 'q0' is in slice 'de', but in 'en' before; give each query one ",
+        ),
+        ("[]", "has no column of queries; name it query_id\n"),
+        ('[{"topics": "q0", "y": "en"}]', "has no column of queries; name it query_id\n"),
+        ('{"q0": "en"}', "maps queries to slices, so it has no column 'y'; give slices\n"),
+        ("\n".join(LINES).encode("utf-16"), "is text in UTF-16; save the file in UTF-8\n"),
+        (json.dumps(BY).encode("utf-16"), "is text in UTF-16; save the file in UTF-8\n"),
+    ],
 )
-def test_a_file_of_slices_without_the_column_is_rejected(call: Call, folder: Path, content: str, problem: str) -> None:
-    (folder / "slices").write_text(content)
-    assert call("score qrels.txt main.txt -k 5 --by slices:y") == (2, "", f"ndcg score: {problem}\n")
-
-
-@pytest.mark.parametrize("content", ["\n".join(LINES), json.dumps(BY)], ids=["lines", "JSON"])
-def test_utf16_is_rejected_by_name(call: Call, folder: Path, content: str) -> None:
-    (folder / "by").write_bytes(content.encode("utf-16"))
-    said = "ndcg score: by: is text in UTF-16; save the file in UTF-8\n"
-    assert call("score qrels.txt main.txt --by by") == (2, "", said)
+def test_a_file_of_slices_without_the_column_is_rejected(
+    call: Call, folder: Path, content: str | bytes, problem: str
+) -> None:
+    (folder / "slices").write_bytes(content if isinstance(content, bytes) else content.encode())
+    status, printed, said = call(f"{SCORE} --by slices:y")
+    assert (status, printed, said.count("\n")) == (2, "", 1)
+    assert said.startswith(f"ndcg score: slices: {problem}")
 
 
 @pytest.mark.parametrize("by", ["topics.csv:language", "language"])
 def test_python_takes_the_same_names_of_slices_next_to_files(folder: Path, ndcg: Metric, by: str) -> None:
     rows = [f"{query},{d},{r},{BY[query]}" for query, judged in QRELS.items() for d, r in judged.items()]
     (folder / "topics.csv").write_text("\n".join(["query,document,relevance,language", *rows]))
-    found = ndcg.report(predictions="main.txt", references="topics.csv", k=5, by=by)
-    assert found.to_dict() == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
-    with pytest.raises(
-        ValueError, match=r"^by: topics.csv: has the columns .*, but not 'x', and there is no such file$"
-    ):
-        ndcg.report(predictions="main.txt", references="topics.csv", by="x")
+    inputs = {"predictions": "main.txt", "references": "topics.csv", "k": 5}
+    expected = ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY)
+    assert ndcg.report(**inputs, by=by).to_dict() == expected.to_dict()
+    with pytest.raises(ValueError, match=r"^by: topics.csv: has the columns .*, but not 'x', and there is no such "):
+        ndcg.report(**inputs, by="x")
 
 
 @pytest.mark.parametrize("length", [2, 2 << 20], ids=["small", "larger than a block of Arrow"])
@@ -136,22 +117,19 @@ CELLS = [list(JUDGED[0]), *(list(map(str, row.values())) for row in JUDGED)]
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    {
-        "table.csv": "\n".join(map(",".join, CELLS)).encode(),
-        "padded.csv": "\n".join(map(", ".join, CELLS)).encode(),
-        "table.jsonl": "\n".join(map(json.dumps, JUDGED)).encode(),
-        "table.json": json.dumps(JUDGED).encode(),
-        "table.parquet": as_parquet(pa.Table.from_pylist(JUDGED)),
-    }.items(),
-    ids=lambda value: value if isinstance(value, str) else "",
+    [
+        ("padded.csv", "\n".join(map(", ".join, CELLS)).encode()),
+        ("table.jsonl", "\n".join(map(json.dumps, JUDGED)).encode()),
+        ("table.parquet", as_parquet(pa.Table.from_pylist(JUDGED))),
+    ],
+    ids=["CSV", "JSON Lines", "Parquet"],
 )
 def test_slices_and_ids_are_read_from_columns_of_the_qrels(
     call: Call, folder: Path, ndcg: Metric, name: str, content: bytes
 ) -> None:
     (folder / name).write_bytes(content)
-    names = "--query member --document film --relevance stars --by lang"
-    saved = saved_report(call(f"score {name} main.txt -k 5 -o json {names}")[1])
+    command = f"score {name} main.txt -k 5 -o json --query member --document film --relevance stars --by"
+    saved = saved_report(call(f"{command} lang")[1])
     assert saved == ndcg.report(predictions=MAIN, references=QRELS, k=5, by=BY).to_dict()
-    assert call(f"score {name} main.txt {names.replace('lang', 'genre')}")[2].endswith(
-        f"{name}: has the columns 'member', 'film', 'stars', 'lang', but not 'genre', and there is no such file\n"
-    )
+    problem = "has the columns 'member', 'film', 'stars', 'lang', but not 'genre', and there is no such file\n"
+    assert call(f"{command} genre")[2].endswith(f"{name}: {problem}")

@@ -27,11 +27,9 @@ def test_programs_read_the_same_numbers_in_every_format(call: Call) -> None:
 
 
 def test_junit_has_a_case_for_each_measure(call: Call) -> None:
-    status, printed, _ = call("gate qrels.txt main.txt worse.txt -m nDCG@5,IDCG@5 -o junit")
-    suite = ElementTree.fromstring(printed)
+    suite = ElementTree.fromstring(call("gate qrels.txt main.txt worse.txt -m nDCG@5,IDCG@5 -o junit")[1])
     failures = {case.get("name"): case.findall("failure") for case in suite}
     said = {case.get("name"): case.findtext("system-out") for case in suite}
-    assert status == 1
     assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["2", "1", "0"]
     assert failures["IDCG@5"] == []
     (message,) = (str(each.get("message")) for each in failures["nDCG@5"])
@@ -72,32 +70,22 @@ def test_a_terminal_gets_tables_of_rich(call: Call, monkeypatch: pytest.MonkeyPa
 IDS = ["a\x1b[31mb\x00", "b\x9b2J", "c\x7f", "q\t2\n"]
 
 
-@pytest.fixture
-def _unprintable(folder: Path) -> None:
+def test_ids_that_do_not_print_are_spelled_out(call: Call, folder: Path) -> None:
     for name, value in (("qrels", 1), ("run", 1.0), ("main", 0.5)):
-        side = {query: {query: value, "d": 0} for query in IDS}
-        (folder / f"{name}.json").write_text(json.dumps(side))
-
-
-@pytest.mark.usefixtures("_unprintable")
-@pytest.mark.parametrize("command", ["score qrels.json run.json -q", "compare qrels.json run.json main.json"])
-@pytest.mark.parametrize("form", ["text", "markdown", "latex", "tsv", "jsonl", "json"])
-def test_no_format_has_control_characters(call: Call, form: str, command: str) -> None:
-    status, printed, said = call(f"{command} -o {form}")
-    assert (status, said) == (0, "")
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", printed)
-
-
-@pytest.mark.usefixtures("_unprintable")
-def test_ids_that_do_not_print_are_spelled_out_and_read_back_from_json(call: Call) -> None:
-    header, *rows = call("score qrels.json run.json -q -o tsv")[1].splitlines()
+        (folder / f"{name}.json").write_text(json.dumps({query: {query: value, "d": 0} for query in IDS}))
+    score, compare = "score qrels.json run.json -q", "compare qrels.json run.json main.json"
+    for command in (score, compare):
+        for format_ in ("text", "markdown", "latex", "tsv", "jsonl", "json"):
+            status, printed, said = call(f"{command} -o {format_}")
+            assert (status, said) == (0, "")
+            assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", printed)
+    header, *rows = call(f"{score} -o tsv")[1].splitlines()
     assert [row.split("\t")[1] for row in rows] == [*(each.encode("unicode_escape").decode() for each in IDS), "all"]
     assert {row.count("\t") for row in rows} == {header.count("\t")}
-    saved = json.loads(call("score qrels.json run.json -o json")[1])
-    assert saved["queries"]["query"] == IDS
+    assert json.loads(call(f"{score} -o json")[1])["queries"]["query"] == IDS
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp850", "cp437"])
+@pytest.mark.parametrize("encoding", ["ascii", "cp850"])
 def test_a_console_that_has_no_dash_gets_a_hyphen(
     call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch, encoding: str
 ) -> None:
@@ -112,13 +100,13 @@ def test_a_console_that_has_no_dash_gets_a_hyphen(
 
 
 def test_a_terminal_of_40_columns_gets_narrow_tables(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = json.loads(call("compare qrels.txt main.txt worse.txt -k 5 -o jsonl")[1])
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "40")
     for command in ("score qrels.txt main.txt -k 5,10", "compare qrels.txt main.txt worse.txt -k 5 --worst 2"):
         lines = re.sub(r"\x1b\[[\d;]*m", "", call(command)[1]).splitlines()
         assert not [line for line in lines if len(line.rstrip()) > 40 and not line.startswith("Signature")]
     assert "measure: nDCG@5" in lines
-    found = json.loads(call("compare qrels.txt main.txt worse.txt -k 5 -o jsonl")[1])
     assert f" difference from main  {found['difference']:+.4f}" in lines
     lowest = call("score qrels.txt worse.txt -k 1 --worst 1")[1]
     assert lowest.count("lowest queries of worse: ") == 1  # whose documents follow one another

@@ -1,31 +1,28 @@
 """Files are read once, also from standard input, and runs have names."""
 
+import gzip
 import json
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from shells import Call
+from shells import Call, pipe_of, standard_input
 from shells import call as call
-from shells import environment as environment
 from shells import folder as folder
-from shells import shell as shell
 
 
 @pytest.mark.parametrize(("name", "shown"), [("query.txt", "query.txt"), ("difference", "./difference")])
 def test_a_run_may_have_the_name_of_a_column(call: Call, folder: Path, name: str, shown: str) -> None:
     (folder / "worse.txt").rename(folder / name)
-    status, printed, _ = call(f"compare qrels.txt main.txt {name} -o json")
-    assert status == 0
+    printed = call(f"compare qrels.txt main.txt {name} -o json")[1]
     assert {pair["system"] for pair in json.loads(printed)["pairs"]} == {shown}
 
 
-def test_standard_input_is_read_where_a_file_is_called_dash(shell: Any, call: Call) -> None:
-    found = shell("gzip -c main.txt | ndcg score qrels.txt - -k 5 -o json")
-    assert found.stderr == ""
-    assert json.loads(found.stdout) == json.loads(call("score qrels.txt main.txt -k 5 -o json")[1])
+def test_standard_input_is_read_where_a_file_is_called_dash(call: Call, folder: Path) -> None:
+    expected = json.loads(call("score qrels.txt main.txt -k 5 -o json")[1])
+    with pipe_of(gzip.compress((folder / "main.txt").read_bytes())) as pipe, standard_input(pipe):
+        assert json.loads(call("score qrels.txt - -k 5 -o json")[1]) == expected
 
 
 @pytest.mark.parametrize(
@@ -36,14 +33,16 @@ def test_a_column_of_an_unknown_name_is_answered_with_the_option_that_names_it(
     call: Call, folder: Path, header: str, option: str
 ) -> None:
     (folder / "run.csv").write_text(f"{header}\nq0,d0,1\n")
-    status, _, said = call("score qrels.txt run.csv -k 5")
-    assert status == 2
+    said = call("score qrels.txt run.csv -k 5")[2]
     assert said.startswith(f"ndcg score: run.csv: no column holds the {option}; name it ")
     assert said.endswith(f"; or give its name as --{option}\n")
+
+
+def test_a_column_of_qrels_is_named_by_the_option_of_relevance(call: Call, folder: Path) -> None:
     (folder / "qrels.csv").write_text("qid,docno,stars\nq0,d0,1\n")
     assert call("score qrels.csv main.txt -k 5")[2].endswith("; or give its name as --relevance\n")
-    said = call("score qrels.csv main.txt -k 5 --relevance grade")[2]
-    assert said == "ndcg score: qrels.csv: no column is called grade; the file has 'qid', 'docno', 'stars'\n"
+    said = "ndcg score: qrels.csv: no column is called grade; the file has 'qid', 'docno', 'stars'\n"
+    assert call("score qrels.csv main.txt -k 5 --relevance grade") == (2, "", said)
 
 
 def test_a_folder_of_parquet_files_is_a_run(call: Call, folder: Path) -> None:
