@@ -27,6 +27,8 @@ from ndcg.statistics.significance import (
     power,
 )
 
+PAIR = [(0, 1)]
+
 
 def queries(rng: np.random.Generator, *shape: int) -> np.ndarray:
     """Values as nDCG has them: many 0, some 1, the rest between."""
@@ -42,12 +44,10 @@ def wilson(hits: int, size: int, confidence: float = 0.95) -> list[float]:
     return list(scipy.stats.binomtest(hits, size).proportion_ci(confidence, method="wilson"))
 
 
-@pytest.mark.parametrize("size", [2, 10, 50])
-@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
+@pytest.mark.parametrize(("size", "confidence"), [(2, 0.95), (10, 0.9), (50, 0.99)])
 def test_intervals_of_values_of_0_or_1_are_wilsons(size: int, confidence: float) -> None:
     for hits in range(size + 1):
-        value = np.repeat([[1.0, 0.0]], [hits, size - hits], axis=1)
-        found = intervals(value, confidence=confidence)
+        found = intervals(np.repeat([[1.0, 0.0]], [hits, size - hits], axis=1), confidence=confidence)
         assert [found.low[0], found.high[0]] == pytest.approx(wilson(hits, size, confidence), abs=1e-9)
         assert found.low[0] <= hits / size <= found.high[0]
 
@@ -62,7 +62,7 @@ def test_intervals_of_differences_are_those_of_the_paired_t_test() -> None:
 
 
 def test_the_interval_of_a_mean_has_the_means_that_are_likely_with_their_variance() -> None:
-    for seed in range(20):
+    for seed in range(10):
         value = queries(np.random.default_rng(seed), 15)
         mean, variance = value.mean(), value.var(ddof=1) / 15
         t = scipy.stats.t.ppf(0.975, 14 / (1 - variance / (mean * (1 - mean) / 15)))
@@ -81,17 +81,14 @@ def test_the_interval_of_a_mean_has_the_means_that_are_likely_with_their_varianc
 
 
 def test_the_interval_of_a_mean_stays_within_the_bounds_of_its_measure() -> None:
-    rng = np.random.default_rng(2)
-    for size in range(2, 12):
-        values = queries(rng, 50, size)
-        found = intervals(values)
-        assert (found.low >= 0).all()
-        assert (found.high <= 1).all()
-        assert (found.low <= values.mean(axis=1)).all()
-        assert (found.high >= values.mean(axis=1)).all()
-        unbounded = intervals(values, greatest=np.inf)
-        assert (unbounded.low >= 0).all()
-        assert size > 4 or (unbounded.high > 1).any()
+    values = queries(np.random.default_rng(2), 50, 4)
+    found, unbounded = intervals(values), intervals(values, greatest=np.inf)
+    assert (found.low >= 0).all()
+    assert (found.high <= 1).all()
+    assert (found.low <= values.mean(axis=1)).all()
+    assert (found.high >= values.mean(axis=1)).all()
+    assert unbounded.low.min() >= 0
+    assert unbounded.high.max() > 1
     assert intervals(values - 0.5, greatest=np.inf).low.min() < -0.5
 
 
@@ -126,7 +123,7 @@ def test_weights_weigh_the_mean_and_widen_its_interval() -> None:
     of_like_queries = (share * away).sum() * (share**2).sum() / (1 - (share**2).sum())
     of_any_queries = (share**2 * away / (1 - share)).sum()
     error = math.sqrt(max(of_like_queries, of_any_queries))
-    found = intervals(values, weight, [(0, 1)])
+    found = intervals(values, weight, PAIR)
     reach = scipy.stats.t.ppf(0.975, 29) * error
     assert [found.low[2], found.high[2]] == pytest.approx([mean - reach, mean + reach])
     assert found.standard_error[2] == pytest.approx(error)
@@ -148,22 +145,30 @@ def test_queries_without_a_value_or_weight_do_not_count() -> None:
     assert np.array_equal(intervals(with_gaps), np.concatenate(alone, axis=1))
 
 
-@pytest.mark.parametrize("size", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1022])
+@pytest.mark.parametrize("size", [2.0**-1000, 2.0**1022])
 def test_the_size_of_values_changes_no_test_and_scales_all_else(size: float) -> None:
-    values, pairs = queries(np.random.default_rng(20), 2, 40), [(0, 1)]
-    found, expected = (intervals(each, pairs=pairs, greatest=np.inf) for each in (values * size, values))
+    values = queries(np.random.default_rng(20), 2, 40)
+    found, expected = (intervals(each, pairs=PAIR, greatest=np.inf) for each in (values * size, values))
     assert np.array_equal(found, np.multiply(expected, size))
-    assert np.array_equal(*(paired_tests(each, pairs=pairs) for each in (values * size, values)))
-    found, expected = (power(each, pairs=pairs) for each in (values * size, values))
+    assert np.array_equal(*(paired_tests(each, pairs=PAIR) for each in (values * size, values)))
+    found, expected = (power(each, pairs=PAIR) for each in (values * size, values))
     assert np.array_equal(found.min_detectable, expected.min_detectable * size)
     assert np.array_equal(found.queries_needed, expected.queries_needed)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("compute", [intervals, paired_tests, power])
+@pytest.mark.parametrize(
+    ("compute", "how"),
+    [
+        (intervals, {"greatest": np.inf}),
+        (paired_tests, {}),
+        (paired_tests, {"alternative": "less", "margin": [0.0, 0.1, 0.2]}),
+        (power, {}),
+        (power, {"alternative": "greater", "margin": [0.0, 0.1, 0.2]}),
+    ],
+)
 def test_each_slice_of_the_queries_has_the_figures_it_has_alone(
-    compute: Callable[..., Any], alternative: str, weighted: bool
+    compute: Callable[..., Any], how: dict[str, Any], weighted: bool
 ) -> None:
     rng = np.random.default_rng(21)
     sizes = np.append(rng.integers(2, 6, 30), [40, 40, 12, 1, 2])
@@ -171,9 +176,6 @@ def test_each_slice_of_the_queries_has_the_figures_it_has_alone(
     values = np.round(queries(rng, 4, total), 1) * 10.0 ** np.repeat(rng.integers(-3, 3, len(sizes)), sizes)
     values[2:, rng.random(total) < 0.1] = np.nan
     weight = rng.integers(0, 3, total).astype(float) if weighted else None
-    margin = [0.0, 0.1, 0.2] if alternative != "two-sided" else 0.0
-    tested: dict[str, Any] = {"alternative": alternative, "margin": margin}
-    how = {"greatest": np.inf} if compute is intervals else tested
     pairs = [(0, 1), (2, 3), (3, 2)]
     found, compared = compute(values, weight, pairs, **how, parts=Parts(sizes)), 0
     for part, (end, size) in enumerate(zip(np.cumsum(sizes), sizes, strict=True)):
@@ -184,11 +186,6 @@ def test_each_slice_of_the_queries_has_the_figures_it_has_alone(
             for figures, expected in zip(found, alone, strict=True):
                 assert np.array_equal(figures[:, part], expected, equal_nan=True)
     assert compared >= 20
-
-
-def test_weights_too_far_apart_are_rejected() -> None:
-    with pytest.raises(ValueError, match="sample_weight: a weight is 1e-13 of the largest, too far apart"):
-        intervals(np.array([[0.2, 0.5, 0.9]]), np.array([1, 1e-13, 1]))
 
 
 # Tests
@@ -205,17 +202,16 @@ ALTERNATIVES = [("two-sided", 0.0), ("greater", 0.0), ("greater", 0.05), ("less"
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("size", range(2, 14))
 @pytest.mark.parametrize(("alternative", "margin"), ALTERNATIVES)
-def test_few_queries_are_tested_exactly(alternative: str, margin: float, size: int, weighted: bool) -> None:
-    rng = np.random.default_rng(size)
+def test_few_queries_are_tested_exactly(alternative: str, margin: float, weighted: bool) -> None:
     moved = {"two-sided": 0, "greater": margin, "less": -margin}[alternative]
-    for digits in (1, 2, 16):
+    for size, digits in itertools.product((2, 5, 10, 13), (1, 16)):
+        rng = np.random.default_rng(size)
         values = np.round(queries(rng, 2, size), digits)
         weight = rng.random(size) if weighted else np.ones(size)
-        tests = paired_tests(values, weight, [(0, 1)], alternative=alternative, margin=margin)
-        shares = weight * (values[0] - values[1] + moved)
+        tests = paired_tests(values, weight, PAIR, alternative=alternative, margin=margin)
         assert tests.exact.all()
+        shares = weight * (values[0] - values[1] + moved)
         expected = permutation_test(shares, alternative=alternative, n_resamples=10_000)
         assert tests.randomization[0] == pytest.approx(expected, abs=1e-12)
 
@@ -226,31 +222,25 @@ def test_many_queries_are_tested_as_scipy_does(alternative: str, margin: float, 
     rng = np.random.default_rng(8)
     one, weight = queries(rng, 200), rng.random(200) if weighted else np.ones(200)
     values = np.stack([one, one + 0.02 + rng.normal(0, 0.2, 200)])
-    tests = paired_tests(values, weight, [(0, 1)], alternative=alternative, margin=margin)
+    tests = paired_tests(values, weight, PAIR, alternative=alternative, margin=margin)
     assert not tests.exact.any()
     shares = weight * (values[0] - values[1] + {"two-sided": 0, "greater": margin, "less": -margin}[alternative])
     expected = permutation_test(shares, alternative=alternative, n_resamples=9999, rng=rng)
     assert tests.randomization[0] == pytest.approx(expected, abs=0.02)  # four standard errors of SciPy's
     assert tests.t_test[0] == pytest.approx(scipy.stats.ttest_1samp(shares, 0, alternative=alternative).pvalue)
-    turned = [paired_tests(values, weight, [pair]).randomization[0] for pair in ((0, 1), (1, 0))]
-    assert turned[0] == turned[1]
 
 
 def test_queries_that_do_not_differ_leave_the_test_exact() -> None:
     values = np.tile(queries(np.random.default_rng(15), 1, 50), (2, 1))
     values[0, :11] += np.array([9, 7, -2, 8, 4, 3, 1, 6, 5, -3, 2]) / 100
-    sums = [abs(np.dot(signs, values[0, :11] - values[1, :11])) for signs in itertools.product([1, -1], repeat=11)]
-    expected = sum(each >= sums[0] - 1e-12 for each in sums) / 2**11
-    assert 0.05 < 3 * expected < 0.06  # of 10,000 permutations drawn, some seeds would give less than 0.05
-    for seed in range(20):
-        tests = paired_tests(values, pairs=[(0, 1)], seed=seed)
-        assert (tests.randomization[0], tests.exact[0], tests.permutations[0]) == (expected, True, 2**11)
+    tests, of_few = (paired_tests(each, pairs=PAIR) for each in (values, values[:, :11]))
+    assert (tests.randomization, tests.exact[0], tests.permutations[0]) == (of_few.randomization, True, 2**11)
 
 
-@pytest.mark.parametrize("size", [20, 31, 32, 33, 60])
+@pytest.mark.parametrize("size", [31, 32, 33, 60])
 def test_differences_of_one_size_are_counted_as_by_the_binomial_distribution(size: int) -> None:
     values = np.stack([np.where(np.arange(size) % 3, 0.3, 0.1), np.full(size, 0.2)])
-    tests = paired_tests(values, pairs=[(0, 1)])
+    tests = paired_tests(values, pairs=PAIR)
     expected = scipy.stats.binomtest((values[0] > 0.2).sum(), size).pvalue
     assert tests.exact[0] == (size <= 32)
     error = 0 if size <= 32 else math.sqrt(expected * (1 - expected) / tests.permutations[0])
@@ -267,32 +257,36 @@ def test_p_values_scatter_as_those_of_as_many_independent_permutations() -> None
     rng = np.random.default_rng(17)
     one = queries(rng, 60)
     values = np.stack([one, one + 0.08 + rng.normal(0, 0.2, 60)])
-    found = np.array([paired_tests(values, pairs=[(0, 1)], seed=seed).randomization[0] for seed in range(40)])
+    found = np.array([paired_tests(values, pairs=PAIR, seed=seed).randomization[0] for seed in range(30)])
+    assert found[0] == paired_tests(values, pairs=PAIR, seed=0).randomization[0]
     assert 0.01 < found.mean() < 0.06
     error = math.sqrt(found.mean() * (1 - found.mean()) / 2**20)
     assert error < 0.00025
-    assert 0.7 < found.std(ddof=1) / error < 1.4  # 40 standard deviations scatter by a ninth
+    assert 0.7 < found.std(ddof=1) / error < 1.4  # 30 standard deviations scatter by an eighth
 
 
-@pytest.mark.parametrize("size", [20, 60])
-def test_one_sided_p_values_of_both_sides_are_over_1_by_those_of_equal_sums(size: int) -> None:
-    values = queries(np.random.default_rng(size), 2, size)
-    sides = [paired_tests(values, pairs=[(0, 1)], alternative=each) for each in ("greater", "less")]
-    both = sum(each.randomization[0] for each in sides)
-    assert both == 1 + 1 / sides[0].permutations[0]  # no other exchange has the very sum
-    two_sided = paired_tests(values, pairs=[(0, 1)]).randomization[0]
-    assert two_sided == pytest.approx(2 * min(each.randomization[0] for each in sides), abs=0.003 * (size > 32))
+def test_one_sided_p_values_of_both_sides_are_over_1_by_that_of_the_observed_sum() -> None:
+    values = queries(np.random.default_rng(60), 2, 60)
+    greater, less, two_sided = (
+        paired_tests(values, pairs=PAIR, alternative=each).randomization[0] for each in ("greater", "less", "two-sided")
+    )
+    assert greater + less == 1 + 1 / 2**20  # no other exchange has the very sum
+    assert two_sided == pytest.approx(2 * min(greater, less), abs=0.003)
 
 
-def test_every_pair_may_have_another_margin() -> None:
-    values, margins = queries(np.random.default_rng(19), 3, 40), [0.01, 0.02, 0.0]
-    weight = np.random.default_rng(20).random(40)
-    pairs = [(0, 1), (1, 2), (0, 1)]
-    together = paired_tests(values, weight, pairs, alternative="greater", margin=np.array(margins))
-    for at, margin in enumerate(margins):
-        alone = paired_tests(values, weight, [pairs[at]], alternative="greater", margin=margin)
+def test_every_pair_may_have_another_margin_and_other_queries() -> None:
+    rng = np.random.default_rng(19)
+    values, weight, margins = queries(rng, 5, 40), rng.random(40), np.array([0.01, 0.02, 0.0, 0.1])
+    values[3:, 4] = np.nan
+    pairs = [(0, 1), (1, 2), (0, 1), (3, 4)]
+    together = paired_tests(values, weight, pairs, alternative="greater", margin=margins)
+    for at, (pair, margin) in enumerate(zip(pairs, margins, strict=True)):
+        rows = values[list(pair)]
+        counted = ~np.isnan(rows[0])
+        how = {"alternative": "greater", "margin": margin}
+        alone = paired_tests(rows[:, counted], weight[counted], PAIR, **how)
         assert (together.randomization[at], together.t_test[at]) == (alone.randomization[0], alone.t_test[0])
-    moved = paired_tests(np.stack([values[0] + 0.01, values[1]]), weight, [(0, 1)], alternative="greater")
+    moved = paired_tests(np.stack([values[0] + 0.01, values[1]]), weight, PAIR, alternative="greater")
     assert together.randomization[0] == moved.randomization[0]
 
 
@@ -300,10 +294,8 @@ def test_every_pair_may_have_another_margin() -> None:
     ("difference", "question", "randomization", "t_test"),
     [
         (0, {"alternative": "two-sided"}, 1, 1),
-        (0, {"alternative": "greater"}, 1, 1),
         (0, {"alternative": "less"}, 1, 1),
         (0, {"alternative": "greater", "margin": 0.01}, 1 / 2**30, 0),
-        (0, {"alternative": "less", "margin": 0.01}, 1 / 2**30, 0),
         (0.25, {"alternative": "two-sided"}, 2 / 2**30, 0),
     ],
 )
@@ -311,28 +303,20 @@ def test_systems_that_always_differ_alike_do_differ_and_the_same_system_does_not
     difference: float, question: dict[str, Any], randomization: float, t_test: float
 ) -> None:
     values = np.stack([np.full(30, 0.5 + difference), np.full(30, 0.5)])
-    tests = paired_tests(values, pairs=[(0, 1)], **question)
+    tests = paired_tests(values, pairs=PAIR, **question)
     assert (tests.randomization[0], tests.t_test[0]) == (randomization, pytest.approx(t_test, abs=1e-12))
-
-
-def test_each_pair_is_tested_over_its_own_queries() -> None:
-    values = queries(np.random.default_rng(12), 4, 12)
-    values[2:, 4] = np.nan
-    both = paired_tests(values, pairs=[(0, 1), (2, 3)])
-    alone = paired_tests(np.delete(values[2:], 4, axis=1), pairs=[(0, 1)])
-    assert (both.randomization[1], both.t_test[1]) == (alone.randomization[0], alone.t_test[0])
 
 
 # Power
 
 
 def power_of_a_t_test(effect: float, queries: int, two_sided: bool) -> float:
-    """How often a paired t-test at the 5% level finds a mean of the given number of standard deviations."""
+    """How often a paired t-test at the 5% level finds a mean of this number of standard deviations."""
     critical = scipy.stats.t.ppf(0.975 if two_sided else 0.95, queries - 1)
     return float(scipy.stats.nct.sf(critical, queries - 1, effect * math.sqrt(queries)))
 
 
-@pytest.mark.parametrize("size", [5, 20, 100])
+@pytest.mark.parametrize("size", [5, 100])
 @pytest.mark.parametrize(("alternative", "margin"), [("two-sided", 0.0), ("greater", 0.0), ("less", 0.3)])
 def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, margin: float) -> None:
     rng = np.random.default_rng(size)
@@ -340,7 +324,7 @@ def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, marg
     values = np.stack([one + 0.15 + rng.normal(0, 0.2, size), one])
     difference = values[0] - values[1]
     deviation = difference.std(ddof=1)
-    found = power(values, pairs=[(0, 1)], alternative=alternative, margin=margin)
+    found = power(values, pairs=PAIR, alternative=alternative, margin=margin)
     two_sided = alternative == "two-sided"
     reached = power_of_a_t_test(found.min_detectable[0] / deviation, size, two_sided)
     assert reached == pytest.approx(0.8, abs=1e-5)
@@ -352,19 +336,18 @@ def test_the_power_is_that_of_the_noncentral_t(size: int, alternative: str, marg
 
 def test_two_queries_are_enough_for_a_difference_that_they_detect_and_fewer_are_not() -> None:
     values = np.array([[0.9, 0.4], [0.2, 0.1]])
-    two, fewer = (power(values, np.array(weight), pairs=[(0, 1)]) for weight in ([1.0, 1.0], [1.0, 0.9]))
+    two, fewer = (power(values, np.array(weight), pairs=PAIR) for weight in ([1.0, 1.0], [1.0, 0.9]))
     deviation = (values[0] - values[1]).std(ddof=1)
     assert power_of_a_t_test(two.min_detectable[0] / deviation, 2, two_sided=True) == pytest.approx(0.8, abs=1e-5)
-    assert np.isnan(fewer.min_detectable[0])
+    assert np.isnan(fewer).all()
 
 
 def test_weighted_queries_count_as_their_effective_number() -> None:
     values = queries(np.random.default_rng(22), 2, 40)
     difference = values[0] - values[1]
-    alike = power(values, np.full(40, 3.0), [(0, 1)])
-    assert np.array_equal(alike, power(values, None, [(0, 1)]))
+    assert np.array_equal(power(values, np.full(40, 3.0), PAIR), power(values, None, PAIR))
     weight = np.random.default_rng(23).random(40)
-    found = power(values, weight, [(0, 1)])
+    found = power(values, weight, PAIR)
     effective = weight.sum() ** 2 / (weight**2).sum()
     mean = np.average(difference, weights=weight)
     variance = np.average((difference - mean) ** 2, weights=weight) * effective / (effective - 1)
@@ -379,98 +362,51 @@ def test_weighted_queries_count_as_their_effective_number() -> None:
 def test_a_difference_that_no_number_of_queries_detects_is_unknown() -> None:
     values = queries(np.random.default_rng(24), 2, 30)
     values[1] = values[0] + 0.1 + np.random.default_rng(25).normal(0, 0.05, 30)
-    greater, less = (power(values, pairs=[(0, 1)], alternative=each) for each in ("greater", "less"))
+    greater, less = (power(values, pairs=PAIR, alternative=each) for each in ("greater", "less"))
     assert np.isnan(greater.queries_needed[0])
     assert less.queries_needed[0] < 30
-    assert greater.min_detectable[0] == less.min_detectable[0]
-    within = power(values, pairs=[(0, 1)], alternative="greater", margin=0.2)
+    within = power(values, pairs=PAIR, alternative="greater", margin=0.2)
     assert within.queries_needed[0] < 30
-    assert within.min_detectable[0] == greater.min_detectable[0]
-    of_one = power(values, np.array([1.0, 1e-9] + [0.0] * 28), [(0, 1)])  # counts as one query
-    assert np.isnan(of_one).all()
+    assert within.min_detectable[0] == greater.min_detectable[0] == less.min_detectable[0]
 
 
-# Correction
+# Corrections, rejections and verdicts
 
 
 def test_holm_multiplies_the_smallest_by_all_and_each_next_by_one_less() -> None:
     expected = [max(0.01 * 3, 0.03 * 2), 0.005 * 4, 0.5 * 1, 0.01 * 3]
     assert holm(np.array([0.03, 0.005, 0.5, 0.01])).tolist() == pytest.approx(expected)
-    for p_values, corrected in (([0.9, 0.8], [1.0, 1.0]), ([0.2], [0.2]), ([], [])):
+    for p_values, corrected in (([0.9, 0.8], [1.0, 1.0]), ([], [])):
         assert holm(np.array(p_values)).tolist() == corrected
 
 
-# Both
-
-
-def test_the_same_seed_gives_the_same_and_another_seed_another() -> None:
-    values = queries(np.random.default_rng(13), 6, 100)
-    pairs = [(0, 1), (2, 3), (4, 5)]
-    once, again, other = (paired_tests(values, pairs=pairs, seed=seed) for seed in (1, 1, 2))
-    assert np.array_equal(once, again)
-    assert not np.array_equal(once, other)
-
-
-@pytest.mark.parametrize("found", [intervals, paired_tests])
 @pytest.mark.parametrize("values", [np.ones((2, 1)), np.ones((2, 0)), np.array([[1, np.nan], [1, 1]])])
-def test_fewer_than_two_queries_are_rejected(found: Any, values: np.ndarray) -> None:
-    with pytest.raises(ValueError, match=r"needs at least two queries that have a value; got [01]"):
-        found(values, pairs=[(0, 1)])
+def test_fewer_than_two_queries_are_rejected(values: np.ndarray) -> None:
+    for compute in (intervals, paired_tests):
+        with pytest.raises(ValueError, match=r"needs at least two queries that have a value; got [01]"):
+            compute(values, pairs=PAIR)
 
 
 def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     significance.scipy_special.cache_clear()
-    monkeypatch.setitem(sys.modules, "scipy", None)
-    for part in ("special", "stats"):
-        monkeypatch.setitem(sys.modules, f"scipy.{part}", None)
-    for found in (intervals, paired_tests):
+    for name in ("scipy", "scipy.special", "scipy.stats"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for compute in (intervals, paired_tests):
         with pytest.raises(ImportError, match="pip install scipy"):
-            found(np.ones((1, 3)))
+            compute(np.ones((1, 3)))
 
 
 def test_a_fall_is_a_regression_only_if_it_is_large_and_significant() -> None:
     for change, p, expected in ((-0.05, 0.04, True), (-0.009, 0.04, False), (-0.05, 0.06, False), (0.05, 0.04, False)):
         assert is_regression(change, p, max_drop=0.01, alpha=0.05) is expected
-    difference = float((np.array([0.5, 0.6, 0.7]) - 0.1).mean() - np.array([0.5, 0.6, 0.7]).mean())
-    for max_drop, expected in ((0.1, False), (0.09, True)):  # a fall of the margin is tolerated
-        assert is_regression(difference, 0.01, max_drop=max_drop, alpha=0.05) is expected
-
-
-@pytest.mark.peers
-def test_statsmodels_corrects_and_plans_alike() -> None:
-    from statsmodels.stats.multitest import multipletests
-    from statsmodels.stats.power import TTestPower
-    from statsmodels.stats.weightstats import DescrStatsW
-
-    rng = np.random.default_rng(4)
-    p_values = rng.random(12) ** 3
-    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1], rel=1e-12)
-    values = rng.random((2, 40)) + np.array([[0.08], [0]])
-    difference = values[0] - values[1]
-    for alternative, name in (("two-sided", "two-sided"), ("greater", "larger")):
-        effect = difference.mean() / difference.std(ddof=1)
-        needed = TTestPower().solve_power(effect, alpha=0.05, power=0.8, alternative=name)
-        found = power(values, None, [(0, 1)], alternative=alternative)
-        assert found.queries_needed[0] == math.ceil(needed)
-        min_detectable = TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8, alternative=name)
-        assert found.min_detectable[0] == pytest.approx(min_detectable * difference.std(ddof=1), rel=1e-6)
-        expected = DescrStatsW(difference).ttest_mean(0, alternative=name)[1]
-        assert paired_tests(values, None, [(0, 1)], alternative=alternative).t_test[0] == pytest.approx(expected)
-    low, high = DescrStatsW(difference).tconfint_mean()
-    ends = intervals(values, None, [(0, 1)])
-    assert (ends.low[2], ends.high[2]) == (pytest.approx(low), pytest.approx(high))
+    assert falls_beyond(-0.3, 0.1 + 0.1)
+    assert not falls_beyond(-(0.1 + 0.2), 0.3)  # by no more than rounding
 
 
 @pytest.mark.parametrize("tests", [1, 3])
 def test_a_test_can_be_significant_if_it_is_when_every_query_differs_in_the_same_direction(tests: int) -> None:
     for queries in range(2, 12):
         values = np.array([np.full(queries, 0.9), np.linspace(0.1, 0.5, queries)])
-        least = paired_tests(values, pairs=[(0, 1)], alternative="greater").randomization[0]
+        least = paired_tests(values, pairs=PAIR, alternative="greater").randomization[0]
         for alpha in (0.001, 0.05, 0.25):
             assert can_be_significant(queries, tests, alpha) == (tests * least <= alpha)
-
-
-def test_a_fall_is_beyond_what_is_tolerated_only_by_more_than_rounding() -> None:
-    assert falls_beyond(-0.3, 0.1 + 0.1)
-    assert not falls_beyond(-(0.1 + 0.2), 0.3)
-    assert not falls_beyond(0.3, 0.2)
