@@ -1,6 +1,5 @@
 """`trainer_metrics` gives a Trainer the score that `compute` has, whole or batch by batch, or an error."""
 
-import gc
 import json
 import os
 import re
@@ -8,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FunctionType, ModuleType, SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import datasets
@@ -55,6 +54,9 @@ def make_pairs(seed: int = 0) -> Rows:
     return [rows[row] for row in np.random.default_rng(seed).permutation(len(rows))]
 
 
+PAIRS = make_pairs()
+
+
 def query_of(features: np.ndarray) -> np.ndarray:
     assert isinstance(features, np.ndarray)
     return features[:, 0].astype(int)
@@ -82,23 +84,22 @@ def make_trainer(tmp_path: Path, torch: ModuleType) -> Make:
     from trainer_model import Scorer, ScorerConfig, pad, pad_pairs
     from transformers import PrinterCallback, Trainer, TrainingArguments
 
-    def make(compute_metrics: Any, outputs: str = "plain", eval_dataset: Any = None, **arguments: Any) -> Any:
+    def make(
+        compute_metrics: Any, outputs: str = "plain", eval_dataset: Any = None, preprocess: Any = None, **arguments: Any
+    ) -> Any:
         data = eval_dataset or make_queries()
         first = next(iter(data.values())) if isinstance(data, dict) else data
-        others = {
-            "data_collator": pad_pairs if np.ndim(first[0]["features"]) == 1 else pad,
-            "train_dataset": make_queries(32, seed=1),
-            "preprocess_logits_for_metrics": None,
-        }
-        others |= {name: arguments.pop(name) for name in [*others] if name in arguments}
+        are_pairs = np.ndim(first[0]["features"]) == 1
         fixed = {"disable_tqdm": True, "dataloader_pin_memory": False, "use_cpu": True}
         defaults = {"per_device_eval_batch_size": 4, "save_strategy": "no", "report_to": "none"}
         trainer = Trainer(
             model=Scorer(ScorerConfig(outputs=outputs)),
             args=TrainingArguments(str(tmp_path / "trainer"), **fixed, **{**defaults, **arguments}),
+            data_collator=pad_pairs if are_pairs else pad,
+            train_dataset=make_pairs(seed=1) if are_pairs else make_queries(32, seed=1),
             eval_dataset=data,
             compute_metrics=compute_metrics,
-            **others,
+            preprocess_logits_for_metrics=preprocess,
         )
         trainer.remove_callback(PrinterCallback)
         return trainer
@@ -136,12 +137,8 @@ def test_an_evaluation_has_the_score_of_its_queries(
 @pytest.mark.parametrize(
     "options",
     [
-        {"k": [1, None], "measures": ["DCG", "nDCG"]},
-        {"k": 5, "gain": "exponential", "log_base": 3},
-        {"k": 3, "ties": "worst"},
-        {"k": 3, "ignore_ties": True},
+        {"k": [1, None], "measures": ["DCG", "nDCG"], "gain": [0, 1, 3, 8], "log_base": 3, "ties": "worst"},
         {"k": 10, "zero_division": float("nan")},
-        {"gain": [0, 1, 3, 8], "zero_division": 1.0},
     ],
 )
 def test_options_mean_what_they_mean_in_compute(
@@ -165,88 +162,33 @@ def test_several_evaluation_sets_and_predictions_do_not_mix(
     assert results_of(trainer.predict(sets["far"]).metrics, "test_") == by_hand(ndcg, sets["far"], k=10)
 
 
-@pytest.mark.parametrize("tracker", ["trackio", "wandb"])
-def test_a_tracker_logs_the_score_and_its_interval(
-    ndcg: Metric, make_trainer: Make, tracker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in {"TRACKIO_DIR": tmp_path, "WANDB_DIR": tmp_path, "WANDB_MODE": "offline"}.items():
-        monkeypatch.setenv(name, str(value))
-    library = pytest.importorskip(tracker)
-    getattr(library, "teardown", lambda: None)()  # wandb reads its environment once for a process
-    logged: dict[str, float] = {}
-    log = library.Run.log
-
-    def log_and_keep(run: Any, *values: Any, **named: Any) -> None:
-        logged.update((*values, *named.values())[0])
-        log(run, *values, **named)
-
-    monkeypatch.setattr(library.Run, "log", log_and_keep)
-    rows = make_pairs()
-    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
-    trainer = make_trainer(metrics, eval_dataset=rows, report_to=tracker, trackio_space_id=None)
-    trainer.evaluate()
-    report = ndcg.report(predictions=trainer.predict(rows).predictions, **columns(rows), k=10)
-    trainer.log({f"eval_{name}": value for name, value in report.flat().items()})
-    library.finish()
-    expected = by_hand(ndcg, rows, k=10)["nDCG@10"]
-    assert logged["eval/nDCG@10"] == report.scores["nDCG@10"].value == expected
-    assert logged["eval/nDCG@10/low"] == report.scores["nDCG@10"].low < expected
-
-
 @every_evaluation
-@pytest.mark.parametrize("outputs", ["plain", "column", "column bf16 tuple"])
+@pytest.mark.parametrize("outputs", ["plain", "column bf16 tuple"])
 @pytest.mark.parametrize("source", ["model's inputs", "columns of the set"])
 def test_rows_of_documents_are_grouped_by_query(
     ndcg: Metric, make_trainer: Make, source: str, outputs: str, arguments: Options
 ) -> None:
-    rows = make_pairs()
     by_inputs = {"query_ids": query_of, "main_input": "features"}
-    metrics = ndcg.trainer_metrics(k=10, **(by_inputs if source == "model's inputs" else columns(rows)))
-    trainer = make_trainer(metrics, outputs, eval_dataset=rows, include_for_metrics=["inputs"], **arguments)
-    expected = by_hand(ndcg, rows, "bf16" in outputs, k=10)
+    metrics = ndcg.trainer_metrics(k=10, **(by_inputs if source == "model's inputs" else columns(PAIRS)))
+    trainer = make_trainer(metrics, outputs, eval_dataset=PAIRS, include_for_metrics=["inputs"], **arguments)
+    expected = by_hand(ndcg, PAIRS, "bf16" in outputs, k=10)
     assert results_of(trainer.evaluate()) == results_of(trainer.evaluate()) == expected
     queries = by_hand(ndcg, make_queries(), "bf16" in outputs, k=10)
     assert expected["nDCG@10"] == pytest.approx(queries["nDCG@10"], rel=1e-12)  # the queries are in another order
 
 
-@whole_or_batches
-@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])
-def test_columns_of_a_dataset_fit_its_labels_in_any_float_type(
-    ndcg: Metric, make_trainer: Make, torch: ModuleType, arguments: Options, dtype: str
-) -> None:
-    rows = make_pairs()
-    table = datasets.Dataset.from_dict(
-        {
-            "query": [f"q{each}" for each in columns(rows)["query_ids"]],
-            "grade": np.array(columns(rows)["references"]) / 10,
-            "features": [row["features"][-4:].tolist() for row in rows],
-        }
-    )
-
-    def collate(batch: list[dict[str, Any]]) -> dict[str, Any]:
-        labels = torch.tensor([row["grade"] for row in batch], dtype=getattr(torch, dtype))
-        return {"features": torch.tensor([row["features"] for row in batch]), "labels": labels}
-
-    metrics = ndcg.trainer_metrics(k=10, gain="binary", query_ids=table["query"], references=table["grade"])
-    trainer = make_trainer(metrics, eval_dataset=table, data_collator=collate, remove_unused_columns=False, **arguments)
-    assert results_of(trainer.evaluate()) == by_hand(ndcg, rows, k=10, gain="binary")
-
-
-@whole_or_batches
-def test_a_model_of_two_logits_is_selected_by_their_difference(
-    ndcg: Metric, make_trainer: Make, arguments: Options
-) -> None:
-    rows = make_pairs()
+def test_a_model_of_two_logits_is_selected_by_their_difference(ndcg: Metric, make_trainer: Make) -> None:
     steps = {"max_steps": 6, "eval_strategy": "steps", "eval_steps": 2, "save_strategy": "steps", "save_steps": 2}
     trainer = make_trainer(
-        ndcg.trainer_metrics(k=10, **columns(rows)),
+        ndcg.trainer_metrics(k=10, **columns(PAIRS)),
         "two logits",
-        rows,
-        train_dataset=make_pairs(seed=1),
-        preprocess_logits_for_metrics=lambda logits, labels: logits[:, 1] - logits[:, 0],
-        **{**steps, "seed": 0, "learning_rate": 1.0, **arguments},
+        PAIRS,
+        preprocess=lambda logits, labels: logits[:, 1] - logits[:, 0],
         load_best_model_at_end=True,
         metric_for_best_model="nDCG@10",
+        learning_rate=1.0,
+        **steps,
+        **EVALUATIONS["batches"],
     )
     trainer.train()
     logged = {each["step"]: each["eval_nDCG@10"] for each in trainer.state.log_history if "eval_nDCG@10" in each}
@@ -256,39 +198,25 @@ def test_a_model_of_two_logits_is_selected_by_their_difference(
 
 
 def test_the_predictions_of_one_logit_can_be_scored_in_every_function(
-    ndcg: Metric, fresh_metric: MetricFactory, make_trainer: Make, torch: ModuleType
+    ndcg: Metric, fresh_metric: MetricFactory, torch: ModuleType
 ) -> None:
-    rows = make_pairs()
-    predictions = make_trainer(None, "column", eval_dataset=rows).predict(rows).predictions
-    assert predictions.shape == (len(rows), 1)
-    expected = by_hand(ndcg, rows, k=10)
+    predictions, rows = SCORES[:, None], {"references": LABELS, "query_ids": INPUTS[:, 0]}
     for column in (predictions, torch.from_numpy(predictions), np.ma.MaskedArray(predictions)):
-        assert ndcg.compute(predictions=column, **columns(rows), k=10) == expected
-    report = ndcg.report(predictions=predictions, **columns(rows), k=10)
-    found = ndcg.compare(systems={"a": predictions, "b": -predictions}, **columns(rows), k=10)
-    assert report.scores["nDCG@10"].value == found.scores["a"]["nDCG@10"].value == expected["nDCG@10"]
+        assert ndcg.compute(predictions=column, **rows, k=1) == HALF
+    assert ndcg.compare(systems=dict.fromkeys("ab", predictions), **rows, k=1).scores["a"]["nDCG@1"].value == 0.5
     metric = fresh_metric(keep_in_memory=True)
-    metric.add_batch(predictions=predictions, **columns(rows))
-    assert metric.compute(k=10)["nDCG@10"] == pytest.approx(expected["nDCG@10"], abs=1e-15)
+    metric.add_batch(predictions=predictions, **rows)
+    assert metric.compute(k=1) == HALF
 
 
 def test_the_error_for_two_logits_says_how_to_make_one_score(ndcg: Metric, make_trainer: Make) -> None:
-    rows = make_pairs()
-    trainer = make_trainer(ndcg.trainer_metrics(k=10, **columns(rows)), "two logits", eval_dataset=rows)
     hint = "give the difference of two logits, logits[:, 1] - logits[:, 0], in a Trainer by "
-    got = re.escape(f"got shape ({len(rows)}, 2); {hint}preprocess_logits_for_metrics (docs/training.md)")
+    got = re.escape(f"got shape ({len(PAIRS)}, 2); {hint}preprocess_logits_for_metrics (docs/training.md)")
+    trainer = make_trainer(ndcg.trainer_metrics(k=10, **columns(PAIRS)), "two logits", eval_dataset=PAIRS)
     with pytest.raises(ValueError, match=f"^with query_ids, predictions must be one per document; {got}$"):
         trainer.evaluate()
-    trainer.compute_metrics = None
-    logits = trainer.predict(rows).predictions
-    for call, inputs, system in (
-        (ndcg.compute, {"predictions": logits}, ""),
-        (ndcg.report, {"predictions": logits}, ""),
-        (ndcg.compare, {"systems": {"a": logits, "b": logits}}, r"systems\['a'\]: "),
-    ):
-        problem = f"^{system}predictions must be flat with query_ids, one number per document; {got}$"
-        with pytest.raises(ValueError, match=problem):
-            call(**inputs, **columns(rows))
+    with pytest.raises(ValueError, match=f"^predictions must be flat with query_ids, one number per document; {got}$"):
+        ndcg.compute(predictions=np.zeros((len(PAIRS), 2)), **columns(PAIRS))
 
 
 @pytest.mark.training
@@ -299,11 +227,11 @@ def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(ndcg: Metr
 import json, sys, tempfile
 sys.path[:0] = {[str(ROOT / each) for each in (".", "tests", "tests/loops")]}
 import evaluate
-from test_trainer import EVALUATIONS, columns, make_pairs, results_of
+from test_trainer import EVALUATIONS, PAIRS, columns, results_of
 from trainer_model import Scorer, ScorerConfig, pad_pairs
 from transformers import Trainer, TrainingArguments
 
-ndcg, rows, results = evaluate.load({str(ROOT / "ndcg.py")!r}), make_pairs()[:21], []
+ndcg, rows, results = evaluate.load({str(ROOT / "ndcg.py")!r}), PAIRS[:21], []
 for name in ("whole", "batches"):
     how = {{"per_device_eval_batch_size": 4, "report_to": "none", "disable_tqdm": True, "use_cpu": True}}
     arguments = TrainingArguments(tempfile.gettempdir(), **how, **EVALUATIONS[name])
@@ -316,56 +244,29 @@ with open({str(tmp_path)!r} + f"/{{arguments.process_index}}.json", "w") as file
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, *launcher, script], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    expected = by_hand(ndcg, make_pairs()[:21], k=10)
+    expected = by_hand(ndcg, PAIRS[:21], k=10)
     for rank in range(2):
         assert json.loads((tmp_path / f"{rank}.json").read_text()) == [2, expected, expected]
 
 
 @whole_or_batches
-def test_a_set_of_another_length_is_rejected(ndcg: Metric, make_trainer: Make, arguments: Options) -> None:
-    rows = make_pairs()[:10]
-    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
-    trainer = make_trainer(metrics, eval_dataset=rows, **arguments)
-    for other in (rows[:-1], [*rows, rows[0]], rows[:1]):
-        found = f"query_ids has 10 rows, but the evaluation {len(other)}; give the column of the evaluated set"
-        with pytest.raises(ValueError, match=found):
-            trainer.evaluate(other)
-        assert held(metrics) == held(ndcg.trainer_metrics(k=10, **columns(rows)))
-    assert results_of(trainer.evaluate()) == by_hand(ndcg, rows, k=10)
-    dropping = make_trainer(metrics, eval_dataset=rows, dataloader_drop_last=True, **arguments)
-    with pytest.raises(ValueError, match="query_ids has 10 rows, but the evaluation 8"):
-        dropping.evaluate()
-
-
-@whole_or_batches
-def test_rows_in_another_order_and_another_set_are_rejected(
-    ndcg: Metric, make_trainer: Make, arguments: Options
+@pytest.mark.parametrize(
+    ("evaluated", "trainer", "error"),
+    [
+        (PAIRS[:-1], {}, f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) - 1}; give the column of"),
+        ([*PAIRS, PAIRS[0]], {}, f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) + 1}; give"),
+        (PAIRS, {"dataloader_drop_last": True}, f"query_ids has .* but the evaluation {len(PAIRS) // 4 * 4};"),
+        (PAIRS[::-1], {}, r"query_ids: row \d+ has the label \d, but in references \d; give the columns .*shuffle"),
+    ],
+    ids=["a row less", "a row more", "the last batch left out", "another order"],
+)
+def test_another_set_or_order_of_rows_is_rejected(
+    ndcg: Metric, make_trainer: Make, arguments: Options, evaluated: Rows, trainer: Options, error: str
 ) -> None:
-    from transformers import TrainingArguments
-
-    rows = [{**row, "input_ids": [0] * (at % 7)} for at, row in enumerate(make_pairs())]
-    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
-    by_length = "group_by_length" in TrainingArguments.__dataclass_fields__  # in older transformers
-    grouped = {"group_by_length": True} if by_length else {"train_sampling_strategy": "group_by_length"}
-    trainer = make_trainer(metrics, eval_dataset=rows, **grouped, **arguments)
-    with pytest.raises(ValueError, match=r"query_ids: row \d+ has the label \d, but in references \d; .*shuffle"):
-        trainer.evaluate()
-    sets = {"near": make_pairs(seed=3)[:50], "far": make_pairs(seed=4)[:50]}
-    trainer = make_trainer(ndcg.trainer_metrics(k=10, **columns(sets["near"])), eval_dataset=sets, **arguments)
-    with pytest.raises(ValueError, match=r"query_ids: row \d+ has the label .* give the columns of the set"):
-        trainer.evaluate()
-    trainer.compute_metrics = ndcg.trainer_metrics(k=10, **columns(sets["far"]))
-    logged = trainer.evaluate(sets["far"], metric_key_prefix="eval_far")
-    assert logged["eval_far_nDCG@10"] == by_hand(ndcg, sets["far"], k=10)["nDCG@10"]
-
-
-@whole_or_batches
-def test_the_error_for_a_trainer_that_passes_no_inputs_says_how_to_pass_them(
-    ndcg: Metric, make_trainer: Make, arguments: Options
-) -> None:
-    metrics = ndcg.trainer_metrics(k=10, query_ids=query_of, main_input="features")
-    with pytest.raises(ValueError, match=r'include_for_metrics=\["inputs"\]'):
-        make_trainer(metrics, eval_dataset=make_pairs(), **arguments).evaluate()
+    metrics = ndcg.trainer_metrics(k=10, **columns(PAIRS))
+    with pytest.raises(ValueError, match=error):
+        make_trainer(metrics, eval_dataset=evaluated, **trainer, **arguments).evaluate()
+    assert results_of(make_trainer(metrics, eval_dataset=PAIRS, **arguments).evaluate()) == by_hand(ndcg, PAIRS, k=10)
 
 
 # --- Called with what a Trainer passes -------------------------------------------------------------------------------
@@ -387,22 +288,21 @@ GOOD_LISTS = of_lists([[0.2, 0.1], [0.3, 0.4]], [[1, 0], [1, 0]])
 HALF = {"nDCG@1": 0.5}  # of either
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.data())
 def test_batches_of_any_width_score_as_the_whole_to_the_last_bit(ndcg: Metric, data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    shapes = data.draw(st.lists(st.tuples(st.integers(1, 5), st.integers(2, 60)), min_size=1, max_size=6))
     batches = []
-    for shape in shapes:
+    for shape in data.draw(st.lists(st.tuples(st.integers(1, 5), st.integers(2, 60)), min_size=1, max_size=6)):
         labels = np.where(rng.random(shape) < 0.3, -100, rng.integers(0, 3, shape))
         batches.append((rng.normal(size=shape).round(1).astype(np.float32), labels))
-    widest = max(width for _, width in shapes)
+    widest = max(labels.shape[1] for _, labels in batches)
 
     def together(arrays: list[np.ndarray]) -> np.ndarray:
         fill = [np.pad(each, ((0, 0), (0, widest - each.shape[1])), constant_values=-100) for each in arrays]
         return np.concatenate(fill)
 
-    metrics = ndcg.trainer_metrics(k=data.draw(st.sampled_from([None, 1, 10, [3, None]])))
+    metrics = ndcg.trainer_metrics(k=data.draw(st.sampled_from([None, 1, [3, None]])))
     for batch in batches[:-1]:
         assert metrics(evaluation(*batch), compute_result=False) == {}
     result = metrics(evaluation(*batches[-1]), compute_result=True)
@@ -421,19 +321,17 @@ def test_padding_may_have_another_label(ndcg: Metric) -> None:
     assert ndcg.trainer_metrics(k=1, query_ids=query_of)(rows) == {"nDCG@1": 1.0}
 
 
-@pytest.mark.parametrize("ids", [["a", "a", "b", "b"], [5, 5, 3, 3], np.array([2**40, 2**40, -1, -1])])
-def test_the_ids_of_queries_may_be_any_that_compute_takes(ndcg: Metric, ids: Any) -> None:
-    metrics = ndcg.trainer_metrics(k=1, query_ids=lambda inputs: ids)
-    assert metrics(GOOD_ROWS) == HALF
-    assert metrics(GOOD_ROWS, compute_result=False) == {}
-    twice = {"predictions": np.tile(SCORES, 2), "references": np.tile(LABELS, 2), "query_ids": [*ids, *ids]}
-    assert metrics(GOOD_ROWS, compute_result=True) == ndcg.compute(**twice, k=1)
-
-
-def test_integer_ids_of_several_widths_keep_their_values(ndcg: Metric) -> None:
-    ids = iter([np.array([2**53, 2**53]), np.array([2**53 + 1] * 2, np.uint64)])  # as float64 all would be 2**53
-    metrics = ndcg.trainer_metrics(k=1, query_ids=lambda inputs: next(ids))
-    metrics(evaluation(SCORES[:2], LABELS[:2], INPUTS), compute_result=False)
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [["a", "a"], ["b", "b"]],
+        [np.array([2**53, 2**53]), np.array([2**53 + 1] * 2, np.uint64)],  # as float64 all would be 2**53
+    ],
+)
+def test_the_ids_of_queries_may_be_any_that_compute_takes(ndcg: Metric, ids: list[Any]) -> None:
+    batches = iter(ids)
+    metrics = ndcg.trainer_metrics(k=1, query_ids=lambda inputs: next(batches))
+    assert metrics(evaluation(SCORES[:2], LABELS[:2], INPUTS), compute_result=False) == {}
     assert metrics(evaluation(SCORES[2:], LABELS[2:], INPUTS), compute_result=True) == HALF
 
 
@@ -460,10 +358,14 @@ def test_the_function_of_queries_gets_the_main_input_as_an_array(ndcg: Metric, t
 
 
 @pytest.mark.parametrize(
-    "column", [list, tuple, np.array, "tensor", pa.array, lambda ids: pa.chunked_array([ids[:1], ids[1:]])]
+    "column",
+    [
+        *(list, tuple, np.array, pa.array, lambda values: pa.chunked_array([values[:1], values[1:]])),
+        lambda values: datasets.Dataset.from_dict({"column": values})["column"],
+        lambda values: pytest.importorskip("torch").tensor(values),
+    ],
 )
-def test_columns_of_every_library(ndcg: Metric, torch: ModuleType, column: Any) -> None:
-    column = torch.tensor if column == "tensor" else column
+def test_columns_of_every_library(ndcg: Metric, column: Any) -> None:
     ids, labels = column([5, 5, 3, 3]), LABELS.tolist()
     for references in (column(labels), labels):
         assert ndcg.trainer_metrics(k=1, query_ids=ids, references=references)(evaluation(SCORES, LABELS)) == HALF
@@ -487,23 +389,23 @@ def test_labels_of_other_rows_are_rejected_however_close_they_are(ndcg: Metric, 
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
+@settings(max_examples=30)
 @given(labels=st.lists(st.floats(0, 60_000), min_size=1, max_size=9))
 def test_labels_may_be_rounded_to_the_type_of_a_model(
     ndcg: Metric, torch: ModuleType, dtype: str, labels: list[float]
 ) -> None:
     metrics = ndcg.trainer_metrics(k=1, query_ids=["a"] * len(labels), references=labels)
     rounded = torch.tensor(labels, dtype=torch.float64 if dtype == "float64" else torch.float32)
-    assert metrics(evaluation(np.arange(1.0 * len(labels)), rounded.to(getattr(torch, dtype)))).keys() == {"nDCG@1"}
+    assert metrics(evaluation(np.arange(len(labels)) + 0.5, rounded.to(getattr(torch, dtype)))).keys() == {"nDCG@1"}
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn", "float32", np.float32])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn", "float32"])
 @pytest.mark.parametrize("ignore_index", [-99.9, 300.3, -100])
 def test_padding_is_compared_in_the_type_of_the_labels(
-    ndcg: Metric, torch: ModuleType, dtype: Any, ignore_index: float
+    ndcg: Metric, torch: ModuleType, dtype: str, ignore_index: float
 ) -> None:
     rows = [[1.0, 0.0, ignore_index], [0.0, 1.0, ignore_index]]
-    labels = torch.tensor(rows, dtype=getattr(torch, dtype)) if isinstance(dtype, str) else np.array(rows, dtype)
-    scores = np.array([[2.0, 1.0, 3.0], [2.0, 1.0, 3.0]])
+    labels, scores = torch.tensor(rows, dtype=getattr(torch, dtype)), np.array([[2.0, 1.0, 3.0], [2.0, 1.0, 3.0]])
     metrics = ndcg.trainer_metrics(k=1, ignore_index=ignore_index)
     for compute_result in (None, True):
         assert metrics(evaluation(scores, labels), compute_result=compute_result) == HALF
@@ -518,10 +420,10 @@ def test_padding_is_compared_in_the_type_of_the_labels(
 def test_a_batch_may_be_empty(ndcg: Metric, good: SimpleNamespace, options: Options) -> None:
     metrics = ndcg.trainer_metrics(k=1, **options)
     empty = SimpleNamespace(**{name: None if each is None else each[:0] for name, each in vars(good).items()})
-    for batches in ([good, empty], [empty, good], [empty, good, empty]):
-        for batch in batches[:-1]:
+    for *batches, last in ([good, empty], [empty, good], [empty, good, empty]):
+        for batch in batches:
             assert metrics(batch, compute_result=False) == {}
-        assert metrics(batches[-1], compute_result=True) == HALF
+        assert metrics(last, compute_result=True) == HALF
     for compute_result in (None, True):
         with pytest.raises(ValueError, match="hold no queries"):
             metrics(empty, compute_result=compute_result)
@@ -572,11 +474,13 @@ BAD_LISTS = [
 ]
 BAD_ROWS = [
     (of_lists([0.1, 0.2], [1], INPUTS[:2]), "predictions 2.*references 1"),
+    # of one length together, but every pair after the second is wrong
+    (evaluation([SCORES[:3], SCORES[:2]], [LABELS[:2], LABELS[:3]], [INPUTS[:3]] * 2), "predictions 3, references 2"),
     (of_lists([0.1, 0.2], [1, 0], INPUTS[:3]), "query_ids 3"),
     (of_lists([[0.1, 0.2]], [1], INPUTS[:1]), "predictions"),
     (of_lists([0.1, 0.2], [[1, 0], [0, 1]], INPUTS[:2]), "references"),
     (of_lists([0.1, np.nan], [1, 0], INPUTS[:2]), "predictions.*nan"),
-    (of_lists([0.1, 0.2], [1, 0]), "include_for_metrics"),
+    (of_lists([0.1, 0.2], [1, 0]), r'set TrainingArguments\(include_for_metrics=\["inputs"\]'),
     (of_lists([0.1, 0.2], [1, 0], {"features": INPUTS[:2]}), "main_input='input_ids'.*features"),
     (evaluation(np.ma.array(SCORES, mask=[0, 1, 0, 0]), LABELS, INPUTS), "predictions must not be masked"),
 ]
@@ -586,7 +490,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("before", [0, 1, 2])
+@pytest.mark.parametrize("before", [0, 2])
 @pytest.mark.parametrize(("bad", "error", "good", "options"), ERRORS, ids=[error for _, error, *_ in ERRORS])
 def test_an_error_names_the_place_and_leaves_no_batch_behind(
     ndcg: Metric, bad: Any, error: str, good: Any, options: Options, before: int
@@ -600,57 +504,34 @@ def test_an_error_names_the_place_and_leaves_no_batch_behind(
     assert metrics(good) == HALF
 
 
-def test_batches_are_rejected_even_if_their_faults_would_cancel_out(ndcg: Metric) -> None:
-    """Three scores with two labels, then two with three: of one length together, every pair after the first wrong."""
-    metrics = ndcg.trainer_metrics(k=1, query_ids=query_of)
-    with pytest.raises(ValueError, match="predictions 3, references 2"):  # noqa: PT012
-        metrics(evaluation(SCORES[:3], LABELS[:2], INPUTS[:3]), compute_result=False)
-        metrics(evaluation(SCORES[:2], LABELS[:3], INPUTS[:2]), compute_result=True)
-
-
-@pytest.mark.parametrize(
-    ("score", "label", "options", "error"),
-    [
-        (np.nan, 1, {}, "predictions: query 7, position 1: nan"),
-        (0.5, -2, {}, "references: query 7, position 1: "),
-        (1e300, 1, {"score_dtype": "float32"}, "predictions: query 7, position 1: 1e+300 is too large"),
-    ],
-)
-def test_an_error_names_the_row_of_the_evaluation_whatever_the_batches(
-    ndcg: Metric, score: float, label: int, options: Options, error: str
-) -> None:
+def test_an_error_names_the_row_of_the_evaluation_whatever_the_batches(ndcg: Metric) -> None:
     scores, labels = np.tile([0.5, 0.25], (9, 1)), np.tile([1, 0], (9, 1))
-    scores[7, 1], labels[7, 1] = score, label
-    metrics = ndcg.trainer_metrics(k=2, **options)
+    labels[7, 1] = -2
+    metrics = ndcg.trainer_metrics(k=2)
     cuts = [slice(0, 3), slice(3, 3), slice(3, 6), slice(6, 9)]
     for _ in range(2):  # the second evaluation begins again at row 0
-        for whole in (
-            lambda: metrics(evaluation(scores, labels)),
-            lambda: metrics(evaluation([scores[each] for each in cuts], [labels[each] for each in cuts])),
-            lambda: [metrics(evaluation(scores[each], labels[each]), compute_result=False) for each in cuts],
-        ):
-            with pytest.raises(ValueError, match=rf"^{re.escape(error)}"):
-                whole()
-
-
-def test_an_error_in_a_function_of_the_user_leaves_no_batch_behind(ndcg: Metric) -> None:
-    for error in (KeyboardInterrupt(), KeyError("no id")):
-        results: list[Any] = [query_of, error, query_of]
-
-        def failing(inputs: np.ndarray, results: list[Any] = results) -> np.ndarray:
-            if isinstance(result := results.pop(0), BaseException):
-                raise result
-            return query_of(inputs)
-
-        metrics = ndcg.trainer_metrics(k=1, query_ids=failing)
-        metrics(GOOD_ROWS, compute_result=False)
-        with pytest.raises(type(error)):
-            metrics(GOOD_ROWS, compute_result=False)
-        assert held(metrics) == 0
-        assert metrics(GOOD_ROWS) == HALF
+        with pytest.raises(ValueError, match=r"^references: query 7, position 1: "):
+            metrics(evaluation([scores[each] for each in cuts], [labels[each] for each in cuts]))
+        for each in cuts[:-1]:
+            metrics(evaluation(scores[each], labels[each]), compute_result=False)
+        with pytest.raises(ValueError, match=r"^references: query 7, position 1: "):
+            metrics(evaluation(scores[cuts[-1]], labels[cuts[-1]]), compute_result=False)
 
 
 # --- What is kept ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), KeyError("no id")])
+def test_an_error_in_a_function_of_the_user_leaves_no_batch_behind(ndcg: Metric, error: BaseException) -> None:
+    def failing(inputs: np.ndarray) -> np.ndarray:
+        raise error
+
+    metrics = ndcg.trainer_metrics(k=1, query_ids=query_of)
+    metrics(GOOD_ROWS, compute_result=False)
+    metrics.query_ids = failing
+    with pytest.raises(type(error)):
+        metrics(GOOD_ROWS, compute_result=False)
+    assert held(metrics) == 0
 
 
 def test_reset_forgets_the_batches_of_an_evaluation_that_broke_off(ndcg: Metric) -> None:
@@ -660,32 +541,18 @@ def test_reset_forgets_the_batches_of_an_evaluation_that_broke_off(ndcg: Metric)
     metrics.reset()
     metrics(first, compute_result=False)
     assert metrics(last, compute_result=True) == HALF
-    for _ in range(2):
-        metrics(first, compute_result=False)
-    with pytest.raises(ValueError, match="query_ids has 4 rows, but the evaluation 6"):
-        metrics(last, compute_result=True)
-    metrics(first, compute_result=False)
-    assert metrics(last, compute_result=True) == HALF
+    assert metrics(evaluation(SCORES, LABELS)) == HALF
 
 
 def held(metrics: Any) -> int:
-    """The bytes of all arrays and tensors that an object reaches, with the memory they are views of."""
-    tensor = sys.modules["torch"].Tensor if "torch" in sys.modules else ()
-    bases, seen, todo = {}, set(), list(vars(metrics).values())
-    while todo:
-        each = todo.pop()
-        if id(each) in seen or isinstance(each, (FunctionType, ModuleType, type)):
-            continue
-        seen.add(id(each))
-        while isinstance(each, np.ndarray) and isinstance(each.base, (np.ndarray, tensor or np.ndarray)):
-            each = each.base
-        if isinstance(each, np.ndarray):
-            bases[id(each)] = each.nbytes
-        elif isinstance(each, tensor):
-            bases[id(each)] = each.untyped_storage().nbytes()
-        else:
-            todo += gc.get_referents(each)
-    return sum(bases.values())
+    """The bytes of the arrays of all batches, with the memory they are views of."""
+    memory = {}
+    for batch in metrics._batches:
+        for array in batch.values() if isinstance(batch, dict) else batch:
+            while getattr(array, "base", None) is not None:
+                array = array.base
+            memory[id(array)] = array.nbytes
+    return sum(memory.values())
 
 
 @pytest.mark.parametrize(
@@ -714,9 +581,7 @@ def test_functions_of_one_metric_share_neither_batches_nor_those_of_the_metric(f
     metric.add_batch(predictions=[[1, 2]], references=[[1, 0]])
     first, second = metric.trainer_metrics(k=1), metric.trainer_metrics(k=1)
     first(GOOD_LISTS, compute_result=False)
-    assert second(GOOD_LISTS) == HALF
-    assert first(of_lists([[2, 1]], [[1, 0]]), compute_result=True) == {"nDCG@1": pytest.approx(2 / 3)}
-    assert len(metric) == 1
+    assert second(GOOD_LISTS, compute_result=True) == HALF
     assert metric.compute(k=1) == {"nDCG@1": 0.0}
 
 
