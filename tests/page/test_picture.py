@@ -1,6 +1,7 @@
 """The picture of a ranking: its advice, its bars, and what moving its cards makes of the table."""
 
 import re
+from itertools import combinations
 from typing import Any
 
 import evaluate
@@ -8,59 +9,67 @@ import pytest
 
 from page.choices import bar_of, options_of
 from page.contributions import Ranking, scores_of, steps
-from page.picture import advice, picture
+from page.picture import Advice, advice, picture
 from page.ranking import ranking_of, reordered
 
 TEXTBOOK = Ranking([f"d{at}" for at in range(1, 7)], [3, 2, 3, 0, 1, 2], [6, 5, 4, 3, 2, 1])
 OPTIONS = options_of(*bar_of("sklearn"))
 
 
-def drawn(ranking: Ranking, **changed: Any) -> str:
-    options = {**OPTIONS, **changed}
-    return picture(ranking, steps(ranking, options, options["k"][0]), {"nDCG@10": 0.5}, options, "", 0)
+def two(relevance: list[Any], score: list[Any]) -> Ranking:
+    return Ranking(["a", "b"], relevance, score)
+
+
+def advised(ranking: Ranking, *ranked: str, **changed: Any) -> Advice | None:
+    return advice(ranking, ranked, {**OPTIONS, **changed})
+
+
+def drawn(ranking: Ranking, value: float = 0.5) -> str:
+    return picture(ranking, steps(ranking, OPTIONS, 10), {"nDCG@10": value}, OPTIONS, "", 0)
 
 
 def test_the_advice_is_the_swap_that_adds_most(ndcg: evaluate.Metric) -> None:
-    found = advice(TEXTBOOK, TEXTBOOK.documents, OPTIONS)
     scores = {}
-    for one in range(6):
-        for other in range(one):
-            relevance = [*TEXTBOOK.relevance]
-            relevance[one], relevance[other] = relevance[other], relevance[one]
-            swapped = ndcg.compute(predictions=[TEXTBOOK.score], references=[relevance], k=10)["nDCG@10"]
-            scores[f"swap d{other + 1} and d{one + 1}"] = swapped
+    for one, other in combinations(range(6), 2):
+        relevance = [*TEXTBOOK.relevance]
+        relevance[one], relevance[other] = relevance[other], relevance[one]
+        swapped = ndcg.compute(predictions=[TEXTBOOK.score], references=[relevance], k=10)["nDCG@10"]
+        scores[f"swap d{one + 1} and d{other + 1}"] = swapped
+    found = advised(TEXTBOOK, *TEXTBOOK.documents)
     assert found is not None
     assert found.text == max(scores, key=scores.__getitem__)
-    now = ndcg.compute(**TEXTBOOK.inputs, k=10)["nDCG@10"]
-    assert found.adds == pytest.approx(scores[found.text] - now)
+    assert found.adds == pytest.approx(scores[found.text] - ndcg.compute(**TEXTBOOK.inputs, k=10)["nDCG@10"])
 
 
 @pytest.mark.parametrize("ties", ["average", "docid"])
 def test_a_document_that_was_missed_is_to_be_retrieved_first(ties: str) -> None:
-    ranking = Ranking(["a", "b"], [3, 1], [None, 1])
-    found = advice(ranking, ["b"], {**OPTIONS, "ties": ties})
+    found = advised(two([3, 1], [None, 1]), "b", ties=ties)
     assert found is not None
     assert (found.text, found.documents) == ("retrieve a at rank 1", ("a",))
+
+
+def test_the_best_order_needs_no_advice() -> None:
+    assert advised(two([2, 1], [2, 1]), "a", "b") is None
+    assert advised(two([1, 0], [1, 2]), "a", "b", score_order="ascending") is None
+    lowest_first = advised(two([1, 0], [2, 1]), "b", "a", score_order="ascending")
+    assert lowest_first is not None
+    assert lowest_first.text == "swap b and a"
 
 
 @pytest.mark.parametrize("ties", ["first", "last", "average", "docid", "best", "worst"])
 def test_following_the_advice_adds_what_it_says_until_there_is_none(ties: str) -> None:
     options = {**OPTIONS, "ties": ties}
-    ranking = Ranking([f"d{at}" for at in range(1, 7)], [3, 0, 1, 2, 3, 2], [9, 5, 5, 5, 5, None])
+    ranking = TEXTBOOK._replace(relevance=[3, 0, 1, 2, 3, 2], score=[9, 5, 5, 5, 5, None])
     for _ in range(20):
         rows = steps(ranking, options, 10)
-        ranked = [row["document"] for row in rows.to_dict("records") if row["rank"][0].isdigit()]
+        ranked = rows["document"][rows["rank"].str[0].str.isdigit()].tolist()
         found = advice(ranking, ranked, options)
         if found is None:
             return
-        missed = [each for each in ranking.documents if each not in ranked]
-        one, *others = found.documents
-        if others:
-            swapped = {one: others[0], others[0]: one}
-            order = [swapped.get(each, each) for each in ranked]
-        else:
-            order = [one, *ranked]
-            missed.remove(one)
+        one, other = found.documents[0], found.documents[-1]  # of one to retrieve, the same
+        turned = {one: other, other: one}
+        order = [turned.get(each, each) for each in ([] if one in ranked else [one]) + ranked]
+        missed = [each for each in ranking.documents if each not in order]
         followed = ranking_of(reordered(ranking, order, missed))
         before, after = scores_of([ranking, followed], options)
         assert after - before == pytest.approx(found.adds)
@@ -68,13 +77,8 @@ def test_following_the_advice_adds_what_it_says_until_there_is_none(ties: str) -
     pytest.fail(f"with ties={ties!r} the advice has no end")
 
 
-def test_the_best_order_needs_no_advice() -> None:
-    assert advice(Ranking(["a", "b"], [2, 1], [2, 1]), ["a", "b"], OPTIONS) is None
-
-
 def test_bars_are_as_long_as_gain_and_discounted_gain() -> None:
-    html = drawn(Ranking(["a", "b"], [1, 2], [2, 1]))
-    own, ideal = html.split("class='ideal'")
+    own, ideal = drawn(two([1, 2], [2, 1])).split("class='ideal'")
     # the gain of 2 is the whole width
     assert re.findall(r"width:([\d.]+)%", own) == ["50", "50", "100", "63.09"]
     assert re.findall(r"width:([\d.]+)%", ideal) == ["100", "100", "50", "31.55"]
@@ -89,62 +93,53 @@ def test_documents_that_are_tied_missed_or_not_judged_are_marked() -> None:
     assert "<i>b" not in html
 
 
-def test_no_swap_helps_among_tied_documents_while_they_are_tied() -> None:
-    assert "No swap helps while documents are tied." in drawn(Ranking(["a", "b"], [0, 1], [1, 1]))
-    assert "No swap helps." in drawn(Ranking(["a", "b"], [2, 1], [2, 1]))
+INVERTED, MISSED, TIED = two([1, 2], [2, 1]), two([2, 1], [2, None]), two([1, 2], [1, 1])
+BEST = "of what the best order would score"
+SINCE = f"{BEST}, since less relevant documents are above more relevant ones"
 
 
-def test_scores_stay_at_their_ranks_when_documents_move() -> None:
-    rows = reordered(Ranking(["a", "b", "c"], [0, None, 2], [9, 9, 1]), ["c", "a", "b"], [])
-    assert rows == [["c", "2", "9"], ["a", "0", "9"], ["b", "", "1"]]
+@pytest.mark.parametrize(
+    ("ranking", "value", "said"),
+    [
+        (INVERTED, 1.0, f">100% {BEST}."),
+        (INVERTED, 0.9961, f">99.6% {SINCE}. "),
+        (INVERTED, 0.99996, f">100% {SINCE}. "),
+        (INVERTED, 0.3, f">30% {SINCE}. "),
+        (INVERTED, 0.004, f">0.4% {SINCE}. "),
+        (INVERTED, 0.0, f">0% {SINCE}. "),
+        (MISSED, 0.5, "score, since relevant documents were not retrieved. "),
+        (TIED, 0.5, "score, since documents of different relevance are tied. "),
+        (Ranking([*"abc"], [0, 1, 2], [2, 1, None]), 0.5, f"{SINCE} and relevant documents were not retrieved. "),
+        (TIED, 0.5, "No swap helps while documents are tied."),
+        (two([2, 1], [2, 1]), 0.5, "No swap helps."),
+    ],
+)
+def test_the_picture_says_how_good_an_order_is_and_why_not_better(ranking: Ranking, value: float, said: str) -> None:
+    assert said in drawn(ranking, value)
 
 
-def test_a_document_that_is_retrieved_now_scores_between_its_neighbors() -> None:
-    ranking = Ranking(["a", "b", "c"], [0, 1, 2], [4, 2, None])
-    for order, scores in (("cab", ["5", "4", "2"]), ("acb", ["4", "3", "2"]), ("abc", ["4", "2", "1"])):
-        assert [row[2] for row in reordered(ranking, list(order), [])] == scores
-    assert reordered(ranking, ["b"], ["a", "c"]) == [["b", "1", "2"], ["a", "0", ""], ["c", "2", ""]]
-    assert reordered(ranking, ["c"], ["b"])[1] == ["a", "0", "4"]  # which was not named
-
-
-def test_where_the_lowest_score_ranks_first_cards_keep_to_that_order() -> None:
-    ranking = Ranking(["a", "b", "c"], [0, 1, 2], [2, 4, None])
-    for order, scores in (("bac", ["2", "4", "5"]), ("cba", ["1", "2", "4"]), ("bca", ["2", "3", "4"])):
-        assert [row[2] for row in reordered(ranking, list(order), [], "ascending")] == scores
-    options = {**OPTIONS, "score_order": "ascending"}
-    assert advice(Ranking(["a", "b"], [1, 0], [1, 2]), ["a", "b"], options) is None
-    assert advice(Ranking(["a", "b"], [1, 0], [2, 1]), ["b", "a"], options).text == "swap b and a"
+@pytest.mark.parametrize(
+    ("first", "scores", "ranked", "missed", "expected"),
+    [
+        ("descending", [9, 9, 1], "cab", "", "c 2 9, a 0 9, b 1 1"),  # scores stay at their ranks
+        ("descending", [4, 2, None], "cab", "", "c 2 5, a 0 4, b 1 2"),  # a document that is retrieved now gets one
+        ("descending", [4, 2, None], "acb", "", "a 0 4, c 2 3, b 1 2"),
+        ("descending", [4, 2, None], "abc", "", "a 0 4, b 1 2, c 2 1"),
+        ("descending", [4, 2, None], "b", "ac", "b 1 2, a 0 , c 2 "),
+        ("descending", [4, 2, None], "c", "b", "c 2 1, a 0 4, b 1 "),  # a was not named
+        ("ascending", [2, 4, None], "bac", "", "b 1 2, a 0 4, c 2 5"),
+        ("ascending", [2, 4, None], "cba", "", "c 2 1, b 1 2, a 0 4"),
+        ("ascending", [2, 4, None], "bca", "", "b 1 2, c 2 3, a 0 4"),
+    ],
+)
+def test_moved_documents_get_the_scores_of_their_ranks(
+    first: str, scores: list[Any], ranked: str, missed: str, expected: str
+) -> None:
+    rows = reordered(Ranking([*"abc"], [0, 1, 2], scores), [*ranked], [*missed], first)
+    assert ", ".join(map(" ".join, rows)) == expected
 
 
 @pytest.mark.parametrize("ranked", [["a", "a"], ["x"]], ids=str)
 def test_cards_of_another_table_are_rejected(ranked: list[str]) -> None:
     with pytest.raises(ValueError, match="The table has other documents now; move the cards again"):
-        reordered(Ranking(["a", "b"], [0, 1], [2, 1]), ranked, [])
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (1.0, "100%"),
-        (0.9961, "99.6%"),
-        (0.99996, "100%"),
-        (0.9994, "99.9%"),
-        (0.3, "30%"),
-        (0.004, "0.4%"),
-        (0.0, "0%"),
-    ],
-)
-def test_a_share_is_all_or_nothing_only_if_it_is(value: float, text: str) -> None:
-    ranking = Ranking(["a", "b"], [1, 2], [2, 1])
-    html = picture(ranking, steps(ranking, OPTIONS, 10), {"nDCG@10": value}, OPTIONS, "", 0)
-    since = ", since less relevant documents are above more relevant ones" if value < 1 else ""
-    assert f">{text} of what the best order would score{since}." in html
-
-
-def test_the_picture_says_why_an_order_is_not_the_best() -> None:
-    inverted, missed = Ranking(["a", "b"], [0, 1], [2, 1]), Ranking(["a", "b"], [2, 1], [2, None])
-    assert "score, since less relevant documents are above more relevant ones. " in drawn(inverted)
-    assert "score, since relevant documents were not retrieved. " in drawn(missed)
-    both = Ranking(["a", "b", "c"], [0, 1, 2], [2, 1, None])
-    assert "above more relevant ones and relevant documents were not retrieved. " in drawn(both)
-    assert "score, since documents of different relevance are tied. " in drawn(Ranking(["a", "b"], [1, 2], [1, 1]))
+        reordered(two([0, 1], [2, 1]), ranked, [])
