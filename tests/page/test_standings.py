@@ -7,16 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from page.metric import ndcg, tables
-from page.standings import (
-    Axis,
-    Standing,
-    missing_remarks,
-    p_text,
-    signed,
-    standing_html,
-    tie_remarks,
-)
+from page.metric import ndcg
+from page.standings import Axis, Standing, missing_remarks, p_text, signed, standing_html, tie_remarks
 
 VALUES = {"1": {"a": 2.0, "b": 1.0}, "0": {"a": 1.0, "b": 2.0}, "-": {"c": 1.0}}  # 1, 1 / log2(3) = 0.631, 0
 MUCH, SOME = "1" * 20, "1" * 14 + "0" * 6  # differ on 6 queries: p = 2 / 2^6 = 0.031
@@ -29,6 +21,12 @@ def standing(runs: dict[str, str], choice: dict[str, str] | None = None, k: Any 
     systems = {run: {f"q{at}": VALUES[values[at]] for at in queries} for run, values in runs.items()}
     found = ndcg.compare(systems=systems, references={f"q{at}": {"a": 1, "b": 0} for at in queries}, k=k)
     return Standing.of(found.scores, found.pairs, choice or {})
+
+
+# two to five runs that rank each of 12 queries right or wrong
+RUNS = st.lists(st.text("01", min_size=12, max_size=12), min_size=2, max_size=5).map(
+    lambda values: {f"r{at}": text for at, text in enumerate(values)}
+)
 
 
 @pytest.mark.parametrize(
@@ -62,56 +60,49 @@ def test_one_run_or_one_query_has_a_headline_without_a_test() -> None:
     assert two.evidence() == "x has nDCG@10 0.631, y 0.631. Intervals and tests need more than one query."
 
 
-@given(st.lists(st.text("01", min_size=12, max_size=12), min_size=2, max_size=5), st.integers(0, 4), st.integers(0, 4))
-def test_evidence_and_rows_are_the_figures_of_the_comparison(values: list[str], base: int, other: int) -> None:
-    runs = {f"r{at}": text for at, text in enumerate(values)}
+@given(RUNS, st.integers(0, 4), st.integers(0, 4))
+def test_evidence_is_of_the_figures_of_the_comparison(runs: dict[str, str], base: int, other: int) -> None:
     of = standing(runs, {"base": f"r{base}", "other": f"r{other}"})
     one, another = of.winner_first
     assert {of.base, of.other} == {one, another} <= runs.keys()
     pair = of.pairs[one, another]
     assert pair.difference == pytest.approx(of.scores[one].value - of.scores[another].value, abs=1e-12)
     assert pair.difference >= -1e-12
-    said = of.evidence()
     interval = f"95% interval {signed(pair.low_holm)} to {signed(pair.high_holm)}"
     pairs = len(runs) * (len(runs) - 1) // 2
     together = f", both corrected for {pairs} pairs" if pairs > 1 else ""
     means = f"{one} has nDCG@10 {of.scores[one].value:.3f}, {another} {of.scores[another].value:.3f}"
-    assert said.startswith(f"{means}: {signed(pair.difference)} ({interval}, {p_text(pair.p_holm)}{together}). Better ")
     wins = sum(a > b for a, b in zip(runs[one], runs[another], strict=True))
     losses = sum(a < b for a, b in zip(runs[one], runs[another], strict=True))
-    counts = "query" if wins == 1 else "queries"
-    assert f"Better on {wins} {counts}, worse on {losses}, equal on {12 - wins - losses}." in said
+    better = f"{wins} {'query' if wins == 1 else 'queries'}"
+    said = of.evidence()
+    assert said.startswith(
+        f"{means}: {signed(pair.difference)} ({interval}, {p_text(pair.p_holm)}{together}). "
+        f"Better on {better}, worse on {losses}, equal on {12 - wins - losses}."
+    )
     assert ("4 of 5 trials" in said) == (pair.p_holm >= 0.05 and pair.min_detectable is not None)
-    row = "<th scope='row'>(.*?)</th>.*?<circle class='(.*?)'.*?class='difference'>(.*?)<"
-    rows = re.findall(row, standing_html(of, ["nDCG@10"]))
-    assert [re.sub("<.*?>", "", name) for name, *_ in rows] == list(of.scores)
-    for run, (_, kind, difference) in zip(of.scores, rows, strict=True):
-        if run == of.base:
-            assert kind == "base"
-            continue
+
+
+@given(RUNS, st.integers(0, 4))
+def test_rows_show_whether_a_run_differs_from_the_base_and_its_places(runs: dict[str, str], base: int) -> None:
+    of = standing(runs, {"base": f"r{base}"})
+    html = standing_html(of, ["nDCG@10"])
+    row = "<td class='place'>(.*?)</td><th scope='row'>(.*?)</th>.*?<circle class='(.*?)'.*?class='difference'>(.*?)<"
+    rows = {re.sub("<.*?>", "", name): (place, *others) for place, name, *others in re.findall(row, html)}
+    assert [*rows] == [*of.scores]
+    for run, (place, *_) in rows.items():
+        found = [pair.difference for (one, _), pair in of.pairs.items() if one == run and pair.p_holm < 0.05]
+        first, last = 1 + sum(each < 0 for each in found), len(runs) - sum(each > 0 for each in found)
+        assert place == (f"{first}" if first == last else f"{first}–{last}")
+    assert rows.pop(of.base)[1] == "base"
+    for run, (_, kind, difference) in rows.items():
         pair = of.pairs[run, of.base]
         assert difference.strip() == signed(pair.difference)
         assert kind == ("open" if pair.p_holm >= 0.05 else "better" if pair.difference > 0 else "worse")
-
-
-@given(st.lists(st.text("01", min_size=12, max_size=12), min_size=2, max_size=5))
-def test_a_line_touches_the_base_unless_the_runs_differ(values: list[str]) -> None:
-    of = standing({f"r{at}": text for at, text in enumerate(values)})
-    html = standing_html(of, ["nDCG@10"])
-    for row in re.findall("<svg.*?</svg>", html):
-        base = float(re.findall("of-base' x1='(.*?)%", row)[0])
-        for kind, low, high in re.findall("class='(worse|better|open)' x1='(.*?)%' x2='(.*?)%' y1='50%'", row):
-            assert (float(low) <= base <= float(high)) == (kind == "open")
-
-
-@given(st.lists(st.text("01", min_size=12, max_size=12), min_size=2, max_size=5))
-def test_places_follow_from_the_pairs_that_differ(values: list[str]) -> None:
-    of = standing({f"r{at}": text for at, text in enumerate(values)})
-    for run, place in of.places().items():
-        first, last = place.split("–") if "–" in place else (place, place)
-        differing = [pair for (one, _), pair in of.pairs.items() if one == run and pair.p_holm < tables.SIGNIFICANT]
-        assert int(first) == 1 + sum(pair.difference < 0 for pair in differing)
-        assert int(last) == len(values) - sum(pair.difference > 0 for pair in differing)
+    for drawn in re.findall("<svg.*?</svg>", html):
+        (zero,) = re.findall("of-base' x1='(.*?)%", drawn)
+        for kind, low, high in re.findall("class='(worse|better|open)' x1='(.*?)%' x2='(.*?)%' y1='50%'", drawn):
+            assert (float(low) <= float(zero) <= float(high)) == (kind == "open")
 
 
 def test_a_measure_and_runs_are_chosen_if_they_are_there() -> None:
@@ -125,14 +116,13 @@ def test_a_measure_and_runs_are_chosen_if_they_are_there() -> None:
 
 
 def test_missing_queries_are_named_and_can_be_skipped() -> None:
-    of_several = {"bm25": [], "dense": ["c"], "none": [*"abcd"]}
     (one,) = missing_remarks({"bm25": [], "dense": ["c"]}, "empty")
     assert one.text == "One query, c, is missing from dense and counts as 0."
     assert one.offer == ("missing", "skip", "Compare only the queries that all runs have")
     (several,) = missing_remarks({"run": [*"abcd"]}, "skip")
     skipped = "4 queries are missing from run and are skipped: a, b, c, …"
     assert several == (skipped, ("missing", "empty", "Count them as 0"))
-    (of_all,) = missing_remarks(of_several, "empty")
+    (of_all,) = missing_remarks({"bm25": [], "dense": ["c"], "none": [*"abcd"]}, "empty")
     assert of_all.text == "Queries are missing from 2 runs and count as 0: 1 from dense and 4 from none."
     assert missing_remarks({"run": []}, "empty") == []
 
