@@ -3,7 +3,8 @@
 import inspect
 import json
 import re
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import gradio as gr
 import pytest
@@ -15,19 +16,14 @@ from page.choices import CHOICES, LINKED
 from page.metric import ndcg, tables
 
 UPLOAD = {"path": "folder/bm25.run.gz", "meta": {"_type": "gradio.FileData"}}
-
-
-class Request(NamedTuple):
-    """As Gradio hands one to a function."""
-
-    headers: dict[str, str]
+FILES = {"run": "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t", "qrels": "q1 0 b 1\nq2 0 a 1"}
+BY_QUERY = ndcg.compute(predictions=[[2, 1], [1]], references=[[0, 1], [1]], k=10, use_aggregator=False)
 
 
 def call(name: str, user: str = "api", **given: Any) -> Any:
     """The answer of a function, as Gradio calls it."""
-    function = FUNCTIONS[name]
-    values = {name: default for name, _, default, _ in get_function_params(function)} | given
-    return function(*values.values(), Request({"x-gradio-user": user}))
+    defaults = {name: default for name, _, default, _ in get_function_params(FUNCTIONS[name])}
+    return FUNCTIONS[name](*{**defaults, **given}.values(), SimpleNamespace(headers={"x-gradio-user": user}))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -51,56 +47,58 @@ def test_choices_are_enumerated_where_they_are_few() -> None:
     assert schemas["gain"]["enum"] == ["", "linear", "exponential", "binary"]
 
 
-def test_words_that_are_not_given_are_the_conventions() -> None:
-    assert ndcg.signature(**options_of_words("10", {"gain": "", "ties": ""})) == ndcg.signature(k=10)
-    words = {"convention": "lightgbm", "zero_division": "nan", "judged_only": True}
-    chosen = {"convention": "lightgbm", "zero_division": float("nan"), "judged_only": True}
-    assert ndcg.signature(**options_of_words("1,5", words)) == ndcg.signature(k=[1, 5], **chosen)
-    assert ndcg.signature(**options_of_words("", {"zero_division": 0})) == ndcg.signature(zero_division=0)
-
-
 def test_options_have_the_names_of_compute() -> None:
     assert OPTIONS.keys() == {"k", "convention", "log_base", "judged_only", "score_order", "per_query", *tables.CHOICES}
     assert [*CHOICES] == [*tables.CHOICES, "judged_only", "score_order"]  # of the bar
     assert {*LINKED} == OPTIONS.keys() - {"convention", "per_query"}  # of the address
 
 
+def test_words_that_are_not_given_are_the_conventions() -> None:
+    words = {"convention": "lightgbm", "zero_division": "nan", "judged_only": True}
+    chosen = {**words, "zero_division": float("nan")}
+    for k, given, expected in (
+        ("10", {"gain": "", "ties": ""}, {"k": 10}),
+        ("1,5", words, {"k": [1, 5], **chosen}),
+        ("", {"zero_division": 0}, {"zero_division": 0}),
+    ):
+        assert ndcg.signature(**options_of_words(k, given)) == ndcg.signature(**expected)
+
+
 def test_an_agent_gets_json_and_a_client_its_values() -> None:
     given = {"predictions": [[2, 1], [1]], "references": [[0, 1], [0]], "zero_division": "nan", "per_query": True}
-    values = ndcg.compute(predictions=[[2, 1]], references=[[0, 1]], k=10)["nDCG@10"]
-    expected = {
-        "nDCG@10": values,
-        "signature": ndcg.signature(k=10, zero_division=float("nan")),
-        "queries": {"nDCG@10": [values, None]},  # JSON has no nan
-    }
+    value = BY_QUERY["nDCG@10"][0]
+    signature = ndcg.signature(k=10, zero_division=float("nan"))
+    # JSON has no nan
+    expected = {"nDCG@10": value, "signature": signature, "queries": {"nDCG@10": [value, None]}}
     assert call("score", **given) == expected
     assert json.loads(call("score", "mcp", **given)) == expected
 
 
 def test_queries_are_there_on_request() -> None:
-    given = {"run": "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t", "qrels": "q1 0 b 1\nq2 0 a 1"}
-    assert "queries" not in call("score_run", **given)
-    queries = call("score_run", **given, per_query=True)["queries"]
-    by_query = ndcg.compute(predictions=[[2, 1], [1]], references=[[0, 1], [1]], k=10, use_aggregator=False)
-    assert (queries["query"], queries["nDCG@10"]) == (["q1", "q2"], by_query["nDCG@10"])
+    assert "queries" not in call("score_run", **FILES)
+    queries = call("score_run", **FILES, per_query=True)["queries"]
+    assert (queries["query"], queries["nDCG@10"]) == (["q1", "q2"], BY_QUERY["nDCG@10"])
 
 
 @pytest.mark.parametrize("got", ["0.8155", {"q1": 0.6309, "q2": 1}, "q1 0.6309\nq2 1.0000", "0.5@1,0.8155@2"])
 def test_a_reported_score_is_explained(got: Any) -> None:
-    given = {"run": "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t", "qrels": "q1 0 b 1\nq2 0 a 1"}
-    assert "sklearn" in call("explain", **given, got=got)["matches"]
+    assert "sklearn" in call("explain", **FILES, got=got)["matches"]
+
+
+RUN = "q Q0 doc1 1 1 t\np Q0 doc1 1 1 t"
 
 
 @NOTHING_IN_COMMON
-@pytest.mark.parametrize("name", ["score_run", "compare", "explain"])
-def test_an_answer_notes_that_no_document_is_in_common(name: str) -> None:
-    run = "q Q0 doc1 1 1 t\np Q0 doc1 1 1 t"
-    of_function: dict[str, Any] = {
-        "score_run": {"run": run},
-        "compare": {"runs": {"a": run, "b": run.replace("doc", "")}},
-        "explain": {"run": run, "got": 0},
-    }
-    notes = call(name, **of_function[name], qrels="q 0 1 1\np 0 1 1")["notes"]
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("score_run", {"run": RUN}),
+        ("compare", {"runs": {"a": RUN, "b": RUN.replace("doc", "")}}),
+        ("explain", {"run": RUN, "got": 0}),
+    ],
+)
+def test_an_answer_notes_that_no_document_is_in_common(name: str, given: dict[str, Any]) -> None:
+    notes = call(name, **given, qrels="q 0 1 1\np 0 1 1")["notes"]
     assert any("first retrieved: query 'q', document 'doc1'; first judged: query 'q', document '1'" in n for n in notes)
 
 
@@ -109,25 +107,36 @@ def test_runs_have_the_names_that_were_given_or_those_of_their_files() -> None:
     assert name_runs([UPLOAD, "text", UPLOAD]) == {"bm25": UPLOAD, "run 2": "text", "bm25 (2)": UPLOAD}
 
 
-def test_a_file_is_read_from_its_text_or_its_bytes() -> None:
-    assert read_given("run", "q1 Q0 a 1 2.5 t", "run") == {"q1": {"a": 2.5}}
-    assert read_given("run", "query,document,score\nq1,a,2.5", "run") == {"q1": {"a": 2.5}}
-    assert read_given("run", "data:;base64,cTEgUTAgYSAxIDIuNSB0", "run") == {"q1": {"a": 2.5}}
+@pytest.mark.parametrize(
+    "text", ["q1 Q0 a 1 2.5 t", "query,document,score\nq1,a,2.5", "data:;base64,cTEgUTAgYSAxIDIuNSB0"]
+)
+def test_a_file_is_read_from_its_text_or_its_bytes(text: str) -> None:
+    assert read_given("run", text, "run") == {"q1": {"a": 2.5}}
+
+
+USUAL: dict[str, dict[str, Any]] = {
+    "score": {"predictions": [[1]], "references": [[1]]},
+    "score_run": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1"},
+    "compare": {"qrels": "q 0 d 1"},
+    "explain": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1", "got": 1},
+}
+NEGATIVE = 'negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, "keep" as it is$'
 
 
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
         ("score", {"gain": "none"}, 'gain must be one of "linear", "exponential", "binary"; got \'none\''),
+        ("score", {"convention": "nobody"}, "^convention must be one of"),
+        ("score", {"zero_division": "x"}, "^zero_division must be a finite number, nan to exclude "),
+        ("score", {"judged_only": "kept"}, "^judged_only must be True or False; got 'kept'$"),
+        ("score", {"log_base": 0}, "^log_base"),
+        ("score", {"k": "0"}, "^k: '0' is not a cutoff"),
+        ("score", {"predictions": "/etc/passwd"}, "^predictions must be a list of one list per query$"),
+        ("score", {"references": {"q": {"d": 1}}}, "^references must be a list of one list per query$"),
         ("score", {"predictions": [[1]] * 20_001}, "predictions: holds more than 20,000 queries"),
         ("score", {"references": [[0]], "zero_division": "nan"}, "has a value: zero_division=nan excludes those"),
-        ("score", {"judged_only": "kept"}, "^judged_only must be True or False; got 'kept'$"),
-        ("score", {"k": "0"}, "^k: '0' is not a cutoff"),
-        (
-            "score",
-            {"references": [[-1]]},
-            'negative_relevance="clip" counts it as gain 0, as convention="trec_eval" does, "keep" as it is$',
-        ),
+        ("score", {"references": [[-1]]}, NEGATIVE),
         ("score_run", {"qrels": "q 0 d -1"}, '^qrels: .*; negative_relevance="clip"'),
         ("score_run", {"run": "q d 1"}, "^run: line 1: 3 columns"),
         ("score_run", {"run": "data:;base64,!"}, "^run: "),
@@ -143,12 +152,6 @@ def test_a_file_is_read_from_its_text_or_its_bytes() -> None:
     ],
 )
 def test_an_error_is_a_sentence_in_the_words_of_the_function(name: str, given: dict[str, Any], message: str) -> None:
-    usual = {
-        "score": {"predictions": [[1]], "references": [[1]]},
-        "score_run": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1"},
-        "compare": {"qrels": "q 0 d 1"},
-        "explain": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1", "got": 1},
-    }
     with pytest.raises(gr.Error) as refused:
-        call(name, **{**usual[name], **given})
+        call(name, **{**USUAL[name], **given})
     assert re.search(message, refused.value.message), refused.value.message
