@@ -1,32 +1,37 @@
-"""The table of one ranking: its columns and cells."""
+"""The tab of one ranking: its table is read with care, and its picture, numbers and code are the metric's."""
+
+import re
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from page.choices import bar_of
-from page.ranking import Shown, ranking_of, rows_of, score_ranking, table_of, take_edit
+from page.choices import CHOICES, LABELS, bar_of
+from page.metric import ndcg
+from page.ranking import EXAMPLES, Shown, ranking_of, rows_of, score_ranking, table_of, take_edit, take_paste
 
 BAR = bar_of("sklearn")
 RANKING = [["a", "0", "2"], ["b", "1", "1"]]  # nDCG: 1 / log2(3) = 0.6309
 
 
-def score_of(table: pd.DataFrame) -> str:
-    return str(score_ranking(table, 0, *BAR)[0])
+def shown(rows: Any, cutoffs: str = "10", *others: Any) -> Shown:
+    found: Shown = score_ranking(table_of(rows), 0, cutoffs, *(others or BAR[1:]))
+    return found
 
 
 def test_columns_are_read_by_their_headers_in_any_order() -> None:
     table = table_of(RANKING)
-    assert "0.6309" in score_of(table)
+    assert "0.6309" in shown(RANKING).picture
     for headers in (["score", "document", "relevance"], ["relevance", "score", "document"]):
         assert rows_of(table[headers]) == RANKING
-        assert score_of(table[headers]) == score_of(table)
+        assert score_ranking(table[headers], 0, *BAR) == shown(RANKING)
 
 
 @pytest.mark.parametrize(
     "table",
     [
         table_of(RANKING).drop(columns="relevance"),
-        table_of(RANKING).drop(columns="document"),
         table_of(RANKING).assign(**{"Header 4": ""}),
         table_of(RANKING).rename(columns={"relevance": "grade"}),
         table_of(RANKING)[["document", "score", "score"]],
@@ -43,8 +48,8 @@ def test_a_table_of_other_columns_has_no_score(table: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("cell", ["1_000", "\u0661", "0x10", "1,000"])
 def test_a_cell_is_a_number_where_a_file_would_hold_one(cell: str) -> None:
-    score, *_ = score_ranking(table_of([["a", cell, "2"], *RANKING]), 0, *BAR)
-    assert f"Row 1: relevance {cell!r} is not a number" in score.replace("&#x27;", "'")
+    error = shown([["a", cell, "2"], *RANKING]).picture
+    assert f"Row 1: relevance {cell!r} is not a number" in error.replace("&#x27;", "'")
 
 
 @pytest.mark.parametrize(("cell", "number"), [("0,95", "0.95"), (",5", "0.5"), ("-1,25", "-1.25"), ("2,0", "2")])
@@ -53,21 +58,72 @@ def test_a_decimal_comma_is_a_point(cell: str, number: str) -> None:
 
 
 def test_a_negative_relevance_is_rejected_by_its_row_and_the_fields_of_the_page() -> None:
-    error = score_of(table_of([*RANKING, ["d6", "-2", "0"]]))
+    error = shown([*RANKING, ["d6", "-2", "0"]]).picture
     assert "Row 3 (d6): relevance −2 is negative. Set Negative relevance to clip or keep." in error
 
 
-def test_the_picture_and_the_steps_are_of_the_largest_cutoff() -> None:
-    for cutoffs, drawn in (("1, 2", 2), ("2, 1", 2), ("1, all", None)):
-        steps = score_ranking(table_of(RANKING), 0, cutoffs, *BAR[1:])[3]
-        assert steps == score_ranking(table_of(RANKING), 0, "" if drawn is None else str(drawn), *BAR[1:])[3]
+def test_the_picture_and_the_numbers_are_of_the_largest_cutoff() -> None:
+    for cutoffs, largest in (("1, 2", "2"), ("2, 1", "2"), ("1, all", "")):
+        assert shown(RANKING, cutoffs).file == shown(RANKING, largest).file
+    textbook = {"predictions": [[6, 5, 4, 3, 2, 1]], "references": [[3, 2, 3, 0, 1, 2]]}
+    number = ndcg.compute(**textbook, k=[1, 3], measures=["nDCG", "DCG", "IDCG"])
+    found = shown(EXAMPLES["Search: how do bees make honey"], "1,3")
+    assert f"<output class='value'>{number['nDCG@3']:.4f}<" in found.picture
+    assert f"<b>{number['DCG@3']:.4f}</b><small>DCG, this order<" in found.picture
+    assert f"<b>{number['IDCG@3']:.4f}</b><small>DCG, ideal order<" in found.picture
+    assert f"<p class='others'><span>nDCG@1 <b>{number['nDCG@1']:.4f}</b></span></p>" in found.picture
+    *documents, sums = [row for each in found.ranks.split("<tr>") if (row := re.findall("<td>(.*?)</td>", each))]
+    assert documents[1][:4] == ["2", "Inside a beehive", "2", "2.0000"]
+    assert [row[4] for row in documents] == ["1.0000", "0.6309", "0.5000", *["0.0000"] * 3]
+    assert [sums[5], sums[6]] == [f"{number['DCG@3']:.4f}", f"{number['IDCG@3']:.4f}"]
+
+
+def test_the_effect_of_each_option_is_shown() -> None:
+    changes = shown(RANKING).changes
+    for name in CHOICES:
+        assert f"<li>{LABELS[name]} is " in changes
+    assert f"<li>{LABELS['gain']} is linear: no other choice changes this score.</li>" in changes
+    reciprocal = ndcg.compute(predictions=[[2, 1]], references=[[0, 1]], discount="reciprocal")["nDCG"]
+    assert f"reciprocal would make it {reciprocal:.4f}" in changes
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Perfect", "No swap helps."),
+        ("Reversed", "swap d1 and d4"),
+        ("All tied", "anything from 0.6138 to 1.0000"),
+        ("No relevant documents", "No relevant document was judged"),
+        ("Relevant documents not retrieved", "retrieve d7 at rank 1"),
+    ],
+)
+def test_an_example_shows_what_its_name_promises(name: str, said: str) -> None:
+    found = shown(EXAMPLES[name])
+    number = ndcg.compute(**ranking_of(EXAMPLES[name]).inputs, k=10)["nDCG@10"]
+    assert f"<output class='value'>{number:.4f}<" in found.picture
+    assert said in found.picture
+
+
+def test_the_code_that_is_shown_computes_the_number() -> None:
+    found = shown(RANKING, "3", 10, *bar_of("rax")[2:])
+    _, begin, call = found.code.partition("ndcg.compute(")
+    result = eval(begin + call, {"ndcg": ndcg})
+    assert f"<output class='value'>{result['nDCG@3']:.4f}<" in found.picture
+    assert found.signature == ndcg.signature(k=3, convention="rax", log_base=10)
+
+
+def test_a_pasted_text_that_is_not_a_ranking_changes_nothing() -> None:
+    problem, *unchanged = take_paste("q1 0 a 1\nq2 0 b 1")
+    assert "These lines are of 2 queries, such as q1 and q2." in problem
+    assert [each.get("__type__") for each in unchanged] == ["update"] * 2
+    assert "value" not in unchanged[0]
+    problem, table, title = take_paste("0 1")
+    assert (problem, table.value["data"], title) == ("", [["d1", "0", "2"], ["d2", "1", "1"]], "")
 
 
 def test_an_edit_of_the_cards_gives_them_an_order_and_relevance() -> None:
-    class Event:
-        ranked, missed, grades, edits = ["b"], ["a"], {"b": 3.0}, 7
-
-    rows, edits, *shown = take_edit(Event(), table_of(RANKING), *BAR)  # type: ignore[arg-type]
+    event: Any = SimpleNamespace(ranked=["b"], missed=["a"], grades={"b": 3.0}, edits=7)
+    rows, edits, *after = take_edit(event, table_of(RANKING), *BAR)
     assert (rows, edits) == ([["b", "3", "1"], ["a", "0", ""]], 7)
-    assert shown == [*score_ranking(table_of(rows), 7, *BAR)]
-    assert "data-edits='7'" in shown[0]
+    assert after == [*score_ranking(table_of(rows), 7, *BAR)]
+    assert "data-edits='7'" in after[0]
