@@ -21,6 +21,7 @@ from page.metric import ndcg
 from page.queries import EXTREMES, query_bars, side_by_side
 from page.results import RUNS, Results, read_files, results_of, rows_of_query, run_names
 from page.runs import Shown, show_results, take_choice, take_offer
+from page.standings import signed
 
 BAR = bar_of("sklearn")
 QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"a": 2}, "q3": {"a": 1}}
@@ -199,6 +200,9 @@ def test_all_numbers_are_those_of_the_comparison(tmp_path: Path) -> None:
     assert summary["value"].dropna().tolist() == pytest.approx([expected.scores[run]["nDCG@10"].value for run in "xy"])
     assert queries["x nDCG@10"].tolist() == pytest.approx(expected.queries.to_pandas()["nDCG@10"][:3].tolist())
     assert everything.signature == expected.signature
+    differences = expected.differences("x", "y", n=None).to_pydict()
+    differing = dict(zip(differences["query"], map(signed, differences["difference"]), strict=True))
+    assert dict(re.findall("data-query='(.*?)'.*?number'>(.*?)<", everything.view)) == {**differing, "q3": "0.000"}
     assert "\\begin{tabular}" in everything.latex
     assert expected.to_markdown() in everything.markdown
 
@@ -212,6 +216,15 @@ def test_too_few_queries_are_told(tmp_path: Path, size: int, count: int) -> None
     said = "1 of 1 pairs cannot be significant: with 4 queries that differ, p is at least 0.1250."
     view = shown(qrels, [*paths]).view
     assert view.count(said) == view.count("cannot be significant") == count
+
+
+def test_trec_evals_score_is_told_and_offered_if_ties_matter(tmp_path: Path) -> None:
+    qrels, run = written(tmp_path, qrels="q 0 a 1\nq 0 b 0\n", run="q Q0 a 1 1 t\nq Q0 b 2 1 t\n").values()
+    given = {"predictions": run, "references": qrels}
+    here, there = (ndcg.compute(**given, convention=each)["nDCG"] for each in ("sklearn", "trec_eval"))
+    said = f"trec_eval, which orders by id, has nDCG@10 {there:.4f} instead of {here:.4f} for run."
+    assert said in shown(qrels, [run]).view
+    assert "by id" not in shown(qrels, [run], bar=after_offer(("convention", "trec_eval"), qrels, [run])["bar"]).view
 
 
 def test_one_query_is_shown_without_intervals(tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ def test_nothing_is_opened_but_a_file(tmp_path: Path, read: Callable[[str], Any]
         ("a.json", b'{"q":' * 100_000, "nests objects too deep"),
         ("a.json.gz", gzip.compress(b'{"q": {"d": 1}}' * 99)[:-20], "Truncated"),
         ("a.parquet", b"PAR1", "Parquet"),
+        ("a.csv", b"," * 99, "holds more than 50 columns"),
         ("a\nb\x1b.trec", b"", "holds no scores"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
