@@ -58,7 +58,7 @@ settings.load_profile("project")
 
 METRIC = evaluate.load(str(ROOT / "ndcg.py"))
 BUNDLE = sys.modules[type(METRIC.CONVENTIONS["sklearn"]).__module__]  # the modules that come with it, in one
-FOLDERS = {path.name for path in (ROOT / "ndcg").iterdir() if path.is_dir()}
+FOLDERS = {path.parent.name for path in ROOT.glob("ndcg/*/__init__.py")}
 
 LEAN_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # compiled quickly, for programs that end soon
 # for rankings in which no retrieved document is judged on purpose
