@@ -5,6 +5,7 @@ import re
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import make_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,17 +48,13 @@ def columns_of(table: pa.Table) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-def test_a_column_weighs_the_queries(ndcg: Metric, tmp_path: Path, frame: str) -> None:
+def test_a_frame_has_columns_of_rankings_and_weights(ndcg: Metric, tmp_path: Path, frame: str) -> None:
     table = table_of()
     users = list(dict.fromkeys(table["user"].to_pylist()))
     weights = [int(user.removeprefix("user ")) % 7 for user in users]
     expected = ndcg.compute(**columns_of(table), k=5, sample_weight=weights)
     assert expected != ndcg.compute(**columns_of(table), k=5)
     assert ndcg.compute(data=FRAMES[frame](table, tmp_path), **COLUMNS, k=5, sample_weight="weight") == expected
-
-
-@pytest.mark.parametrize("frame", FRAMES)
-def test_a_frame_may_have_one_row(ndcg: Metric, tmp_path: Path, frame: str) -> None:
     row = pa.table({"user": ["user 1"], "item": [101], "score": [0.5], "label": [2]})
     assert ndcg.compute(data=FRAMES[frame](row, tmp_path), **COLUMNS) == {"nDCG": 1.0}
 
@@ -88,26 +85,31 @@ def test_a_frame_may_be_records(ndcg: Metric, kind: str) -> None:
         ndcg.compute(data=RECORDS[kind](lacking), **COLUMNS)
 
 
+LOWEST_IS_BEST = "the column '{}' is best where it is lowest; give sco"
+
+
 @pytest.mark.parametrize("name", ["rank", "Position", "distance", "dist:float", "loss"])
 @pytest.mark.parametrize("frame", FRAMES)
 def test_a_column_that_is_best_where_it_is_lowest_needs_an_order(
-    fresh_metric: MetricFactory, tmp_path: Path, frame: str, name: str
+    ndcg: Metric, tmp_path: Path, frame: str, name: str
 ) -> None:
     table = pa.table({"user": ["a", "a", "b", "b"], name: [1, 2, 1, 2], "label": [0, 1, 1, 0]})
-    metric, columns = fresh_metric(keep_in_memory=True), {**BY_USER, "predictions": name}
-    for method in (metric.compute, metric.report, metric.explain, metric.documents, metric.add_batch, compute):
-        got = {"got": 0.5} if method == metric.explain else {}
-        with pytest.raises(
-            ValueError, match=rf"^predictions: the column '{name}' is best where it is lowest; give sco"
-        ):
-            method(data=FRAMES[frame](table, tmp_path), **columns, **got)
-    of_systems = {"references": "label", "query_ids": "user"}
-    with pytest.raises(ValueError, match=rf"^systems\['l2'\]: the column '{name}' is best where it is lowest; give s"):
-        metric.compare(data=FRAMES[frame](table, tmp_path), systems={"l2": name, "bm25": "label"}, **of_systems)
-    how = {"score_order": "ascending", "use_aggregator": False}
-    assert metric.compute(data=FRAMES[frame](table, tmp_path), **columns, **how)["nDCG"] == pytest.approx(
-        [1 / math.log2(3), 1]
-    )
+    columns = {**BY_USER, "predictions": name}
+    with pytest.raises(ValueError, match=f"^predictions: {LOWEST_IS_BEST.format(name)}"):
+        ndcg.compute(data=FRAMES[frame](table, tmp_path), **columns)
+    ascending = {**columns, "score_order": "ascending", "use_aggregator": False}
+    found = ndcg.compute(data=FRAMES[frame](table, tmp_path), **ascending)
+    assert found == {"nDCG": pytest.approx([1 / math.log2(3), 1])}
+
+
+def test_every_method_rejects_a_column_that_is_best_where_it_is_lowest(fresh_metric: MetricFactory) -> None:
+    table, metric = {"user": ["a"], "rank": [1], "label": [1]}, fresh_metric(keep_in_memory=True)
+    explain = partial(metric.explain, got=0.5)
+    for method in (metric.report, explain, metric.documents, metric.add_batch, compute):
+        with pytest.raises(ValueError, match=f"^predictions: {LOWEST_IS_BEST.format('rank')}"):
+            method(data=table, **{**BY_USER, "predictions": "rank"})
+    with pytest.raises(ValueError, match=rf"^systems\['l2'\]: {LOWEST_IS_BEST.format('rank')}"):
+        metric.compare(data=table, systems={"l2": "rank", "bm25": "label"}, references="label", query_ids="user")
 
 
 def test_a_query_to_a_database_runs_once(ndcg: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,165 +143,96 @@ def test_a_list_that_holds_no_names_is_read_as_values(ndcg: Metric) -> None:
 GOOD = pa.table({"user": ["a", "a", "b"], "score": [0.9, 0.1, 0.5], "label": [1, 0, 1], "weight": [1.0, 1.0, 2.0]})
 BY_USER = {"predictions": "score", "references": "label", "query_ids": "user"}
 HAS = "it has 'user', 'score', 'label', 'weight'"
+
+
+def good(**columns: Any) -> dict[str, Any]:
+    return {**GOOD.to_pydict(), **columns}
+
+
+GOOD_FRAME = GOOD.to_pandas()
+LACKS = "data has no column '{}'; " + HAS
+TWO_TYPES = "must be all text or all integers of at most 64 bits; got 'a' in row 0 and 1 in row 1; give all as text"
 NO_FRAME = (
-    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face Dataset, a dict of "
-    "columns, or records"
+    "data must be a DataFrame with named columns; got {}; give a pandas, Polars or Spark DataFrame, an Arrow table"
 )
-
-
-def with_column(name: str, values: list[Any]) -> pa.Table:
-    return pa.table({**GOOD.to_pydict(), name: values})
-
-
-Fault = tuple[Any, dict[str, Any], str]  # a frame, arguments in addition to BY_USER, and the words of the error
-FAULTS: dict[str, Fault] = {
-    "a misspelt column": (
-        GOOD,
-        {"predictions": "scores"},
-        f"predictions: data has no column 'scores'; {HAS}; did you mean \"score\"?",
-    ),
-    "no such column": (GOOD, {"references": "relevance"}, f"references: data has no column 'relevance'; {HAS}"),
-    "no such ids": (GOOD, {"document_ids": "item"}, f"document_ids: data has no column 'item'; {HAS}"),
-    "two misspelt columns": (
-        GOOD,
-        {"predictions": "scores", "query_ids": "users", "references": "clicked"},
-        f"predictions, references, query_ids: data has no columns 'scores', 'clicked', 'users'; {HAS}; did you mean "
-        '"score", "user"?',
-    ),
-    "no names": (
-        GOOD,
-        dict.fromkeys(BY_USER),
-        "data: no argument names one of its columns, which are 'user', 'score', 'label', 'weight'; give predictions "
-        "and references as their names, which must be text",
-    ),
-    "no predictions": (
-        GOOD,
-        {"predictions": None},
-        "predictions are missing; give predictions and references together; if the references are in rank order, give "
-        'ranks as predictions, with score_order="ascending"',
-    ),
-    "no query": (with_column("user", ["a", None, "b"]), {}, "query_ids: row 1 is None; give each row an id"),
-    "no query of integers": (with_column("user", [1, None, 2]), {}, "query_ids: row 1 is None; give each row an id"),
-    "no document": (
-        with_column("item", ["x", None, "y"]),
-        {"document_ids": "item"},
-        "document_ids: row 1 is None; give each row an id",
-    ),
-    "a document twice": (
-        with_column("item", ["x", "x", "y"]),
-        {"document_ids": "item"},
-        "document_ids: query 'a', row 1: document 'x' is in row 0 already; give it once for a query",
-    ),
-    "an infinite score": (
-        with_column("score", [0.9, float("inf"), 0.5]),
-        {},
-        "predictions: query 'a', row 1: inf is not a score; None or -inf marks one not retrieved",
-    ),
-}
-OTHER_FAULTS: dict[str, Fault] = {
-    "text for scores": (
-        with_column("score", ["0.9", "0.1", "0.5"]),
-        {},
-        "predictions must hold numbers; got text; convert them to float64",
-    ),
-    "text in a list": (
-        {**GOOD.to_pydict(), "score": ["0.9", 0.1, 0.5]},
-        {},
-        "predictions: query 'a', row 0: '0.9' is not a number; give a number or None",
-    ),
-    "ids of two types": (
-        pd.DataFrame({**GOOD.to_pydict(), "user": ["a", 1, "b"]}),
-        {},
-        "query_ids must be all text or all integers of at most 64 bits; got 'a' in row 0 and 1 in row 1; give all as "
-        "text",
-    ),
-    "documents of two types": (
-        {**GOOD.to_pydict(), "item": ["x", 1, "y"]},
-        {"document_ids": "item"},
-        "document_ids must be all text or all integers of at most 64 bits; got 'x' in row 0 and 1 in row 1; give all "
-        "as text",
-    ),
-    "fractions for ids": (
-        with_column("user", [1.5, 2.5, 1.5]),
-        {},
-        "query_ids must be integers or strings, one per row; got double; give others as text",
-    ),
-    "columns of several lengths": (
-        {**GOOD.to_pydict(), "score": [0.9]},
-        {},
-        "with query_ids, all columns must be flat and have the same length, one row per document; got predictions 1, "
-        "references 3, query_ids 3 rows; first join tables with different rows by query and document, with an outer "
-        "join (docs/inputs.md)",
-    ),
-    "two columns of a name": (
-        GOOD.append_column("score", GOOD["score"]),
-        {},
-        "predictions: data has several columns 'score'; give them names of their own",
-    ),
-    "two columns of a name in pandas": (
-        pd.concat([GOOD.to_pandas(), GOOD.to_pandas()[["score"]]], axis=1),
-        {},
-        "predictions: data has several columns 'score'; give them names of their own",
-    ),
-    "lists": ([[0.9, 0.1]], {}, f"data must be a DataFrame with named columns; got [[0.9, 0.1]]; {NO_FRAME}"),
-    "a path": ("rows.parquet", {}, f"data must be a DataFrame with named columns; got 'rows.parquet'; {NO_FRAME}"),
-    "an array": (np.ones(2), {}, f"data must be a DataFrame with named columns; got array([1., 1.]); {NO_FRAME}"),
-    "several splits": (
-        datasets.DatasetDict(test=datasets.Dataset(GOOD)),
-        {},
-        "predictions, references, query_ids: data has no columns 'score', 'label', 'user'; it has 'test'",
-    ),
-    "a stream": (
-        datasets.Dataset(GOOD).to_iterable_dataset(),
-        {},
-        f"data: IterableDataset has no rows that can be counted; {NO_FRAME}",
-    ),
-    "no such weights": (GOOD, {"sample_weight": "w"}, f"sample_weight: data has no column 'w'; {HAS}"),
-    "two weights for a query": (
-        with_column("weight", [1.0, 2.0, 2.0]),
-        {"sample_weight": "weight"},
-        "sample_weight: query 'a' is 2.0 in row 1 and 1.0 in row 0; give all rows of a query the same weight",
-    ),
-    "no weight": (
-        with_column("weight", [1.0, None, 2.0]),
-        {"sample_weight": "weight"},
-        "sample_weight: row 1 is missing; give every row the weight of its query",
-    ),
-    "text for weights": (
-        with_column("weight", ["1", "1", "2"]),
-        {"sample_weight": "weight"},
-        "sample_weight must hold numbers; got text; convert them to float64",
-    ),
-    "weights of another length": (
-        {**GOOD.to_pydict(), "weight": [1.0]},
-        {"sample_weight": "weight"},
-        "sample_weight has 1 rows and query_ids 3; give both for every row",
-    ),
-}
+TWO_NAMES = "predictions: data has several columns 'score'; give them names of their own"
+TWO_WEIGHTS = "sample_weight: query 'a' is 2.0 in row 1 and 1.0 in row 0; give all rows of a query the same weight"
+LENGTHS = (
+    "with query_ids, all columns must be flat and have the same length, one row per document; got predictions 1, "
+    "references 3, query_ids 3 rows; first join tables with different rows by query and document, with an outer "
+)
+MISSPELT = {"predictions": "scores", "query_ids": "users", "references": "clicked"}
+ALL_MISSPELT = (
+    f"predictions, references, query_ids: data has no columns 'scores', 'clicked', 'users'; {HAS}; did you mean "
+    '"score", "user"?'
+)
+NO_NAMES = "data: no argument names one of its columns, which are 'user', 'score', 'label', 'weight'; give predictions"
+NO_PREDICTIONS = (
+    "predictions are missing; give predictions and references together; if the references are in rank order"
+)
+TWICE = "document_ids: query 'a', row 1: document 'x' is in row 0 already; give it once for a query"
+INFINITE = "predictions: query 'a', row 1: inf is not a score; None or -inf marks one not retrieved"
+ITEMS = {"document_ids": "item"}
+WEIGHTS = {"sample_weight": "weight"}
+Fault = tuple[Any, dict[str, Any], str]  # a frame, arguments in addition to BY_USER, and the beginning of the error
+FAULTS: list[Fault] = [
+    (good(), {"predictions": "scores"}, f'predictions: {LACKS.format("scores")}; did you mean "score"?'),
+    (good(), {"references": "relevance"}, f"references: {LACKS.format('relevance')}"),
+    (good(), ITEMS, f"document_ids: {LACKS.format('item')}"),
+    (good(), MISSPELT, ALL_MISSPELT),
+    (good(), dict.fromkeys(BY_USER), NO_NAMES),
+    (good(), {"predictions": None}, NO_PREDICTIONS),
+    (good(user=["a", None, "b"]), {}, "query_ids: row 1 is None; give each row an id"),
+    (good(user=[1, None, 2]), {}, "query_ids: row 1 is None; give each row an id"),
+    (good(item=["x", None, "y"]), ITEMS, "document_ids: row 1 is None; give each row an id"),
+    (good(item=["x", "x", "y"]), ITEMS, TWICE),
+    (good(score=[0.9, math.inf, 0.5]), {}, INFINITE),
+]
+OTHER_FAULTS: list[Fault] = [
+    (pa.table(good(score=["0.9", "0.1", "0.5"])), {}, "predictions must hold numbers; got text; convert them"),
+    (good(score=["0.9", 0.1, 0.5]), {}, "predictions: query 'a', row 0: '0.9' is not a number; give a number or None"),
+    (pd.DataFrame(good(user=["a", 1, "b"])), {}, f"query_ids {TWO_TYPES}"),
+    (good(item=["a", 1, "y"]), ITEMS, f"document_ids {TWO_TYPES}"),
+    (pa.table(good(user=[1.5, 2.5, 1.5])), {}, "query_ids must be integers or strings, one per row; got double"),
+    (good(score=[0.9]), {}, LENGTHS),
+    (GOOD.append_column("score", GOOD["score"]), {}, TWO_NAMES),
+    (pd.concat([GOOD_FRAME, GOOD_FRAME[["score"]]], axis=1), {}, TWO_NAMES),
+    ([[0.9, 0.1]], {}, NO_FRAME.format("[[0.9, 0.1]]")),
+    ("rows.parquet", {}, NO_FRAME.format("'rows.parquet'")),
+    (np.ones(2), {}, NO_FRAME.format("array([1., 1.])")),
+    (datasets.DatasetDict(test=datasets.Dataset(GOOD)), {}, "predictions, references, query_ids: data has no columns"),
+    (datasets.Dataset(GOOD).to_iterable_dataset(), {}, "data: IterableDataset has no rows that can be counted; give a"),
+    (good(), {"sample_weight": "w"}, f"sample_weight: {LACKS.format('w')}"),
+    (good(weight=[1.0, 2.0, 2.0]), WEIGHTS, TWO_WEIGHTS),
+    (good(weight=[1.0, None, 2.0]), WEIGHTS, "sample_weight: row 1 is missing; give every row the weight of its query"),
+    (pa.table(good(weight=["1", "1", "2"])), WEIGHTS, "sample_weight must hold numbers; got text; convert them"),
+    (good(weight=[1.0]), WEIGHTS, "sample_weight has 1 rows and query_ids 3; give both for every row"),
+]  # fmt: skip
 
 
 def assert_refused(metric: Metric, frame: Callable[[], Any], columns: dict[str, Any], message: str) -> None:
     """Every method rejects a frame in the same words and leaves the metric's earlier batches intact."""
     metric.add_batch(predictions=[[0.1, 0.2]], references=[[1, 0]])
     for method in (metric.compute, metric.report, metric.add_batch)[: 2 if "sample_weight" in columns else 3]:
-        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
             method(data=frame(), **{**BY_USER, **columns})
         assert len(metric) == 1
     assert metric.compute() == {"nDCG": pytest.approx(1 / np.log2(3))}
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("table", "columns", "message"), FAULTS)
 def test_a_fault_is_named_alike_in_every_library(
-    fresh_metric: MetricFactory, tmp_path: Path, fault: str, frame: str
+    fresh_metric: MetricFactory, tmp_path: Path, table: Any, columns: dict[str, Any], message: str, frame: str
 ) -> None:
-    table, columns, message = FAULTS[fault]
-    assert_refused(fresh_metric(keep_in_memory=True), lambda: FRAMES[frame](table, tmp_path), columns, message)
+    metric = fresh_metric(keep_in_memory=True)
+    assert_refused(metric, lambda: FRAMES[frame](pa.table(table), tmp_path), columns, message)
 
 
-@pytest.mark.parametrize("fault", OTHER_FAULTS)
-def test_a_frame_without_rankings_is_rejected(fresh_metric: MetricFactory, fault: str) -> None:
-    frame, columns, message = OTHER_FAULTS[fault]
+@pytest.mark.parametrize(("frame", "columns", "message"), OTHER_FAULTS)
+def test_a_frame_without_rankings_is_rejected(
+    fresh_metric: MetricFactory, frame: Any, columns: dict[str, Any], message: str
+) -> None:
     assert_refused(fresh_metric(keep_in_memory=True), lambda: frame, columns, message)
 
 
