@@ -140,13 +140,9 @@ def test_a_query_is_known_by_its_id_in_every_process(fresh_metric: MetricFactory
 def test_a_document_is_known_by_its_id(fresh_metric: MetricFactory) -> None:
     """One of many documents with ids of all kinds is relevant, at a rank known from its place."""
     metric = fresh_metric()
-    for at in range(30):
+    for at in range(15):
         rng = random.Random(at)
-        documents = rng.sample(INTEGERS + TEXTS, 30)
-        rank = rng.randrange(30)
+        documents, rank = rng.sample(INTEGERS + TEXTS, 30), rng.randrange(30)
         run = {"q": {dressed(rng, each): -float(place) for place, each in enumerate(documents)}}
-        qrels = {"q": {dressed(rng, documents[rank]): 1}}
-        batch = {"predictions": run, "references": qrels}
-        assert metric.compute(**batch) == {"nDCG": pytest.approx(1 / math.log2(rank + 2), rel=1e-12)}
-        metric.add_batch(**batch)
+        metric.add_batch(predictions=run, references={"q": {dressed(rng, documents[rank]): 1}})
         assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(rank + 2), rel=1e-12)}

@@ -291,6 +291,7 @@ GOOD = ("q", "a", 1.0, 1, 1.0)
 WEIGHT, DOCUMENT = {"sample_weight": "weight"}, {"document": "document"}
 NO_COLUMN = "prediction must name a column of the DataFrame; got"
 NOT_FINITE = "sample_weight: query 'q': must be finite and not negative in every row; got"
+NO_IDS = "must hold integers, strings, dates or timestamps; got double; cast whole numbers to bigint"
 # rows, options, and the beginning of the error
 BAD_ROWS: list[tuple[list[Any], dict[str, Any], str]] = [
     ([("q", "a", 1.0, -1, 1.0)], {}, "reference: query 'q': the relevance -1 is negative; negative_relevance="),
@@ -315,8 +316,8 @@ BAD_ROWS: list[tuple[list[Any], dict[str, Any], str]] = [
     ([GOOD], {"prediction": "x" * 10**6}, f"{NO_COLUMN} 'xxx"),
     ([GOOD], {"prediction": "document"}, "prediction: column 'document' is of type string"),
     ([GOOD], {"query": None}, "query must name the column of query ids"),
-    ([GOOD], {"query": "score"}, "query: column 'score' must hold integers, strings, dates or timestamps; got double"),
-    ([GOOD], {"document": "score"}, "document: column 'score' must hold integers, strings, dates"),
+    ([GOOD], {"query": "score"}, f"query: column 'score' {NO_IDS}"),
+    ([GOOD], {"document": "score"}, f"document: column 'score' {NO_IDS}"),
     ([GOOD], {"sample_weight": "document"}, "sample_weight: column 'document' must hold numbers; got string"),
 ]
 BAD_ARRAYS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [

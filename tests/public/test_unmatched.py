@@ -39,40 +39,32 @@ def as_file(folder: Path, name: str, side: Any) -> Path:
     return folder / name
 
 
-OF_QUERY_0 = BOTH.format("query 0, document ", "query 0, document ")
-OF_ROWS = BOTH.format("query 'q1', row 2, document ", "query 'q1', row 0, document ")
+NONE = "no document was both retrieved and judged; first "
+BOTH_ROWS = f"{NONE}retrieved: query 'q1', row 2; first judged: query 'q1', row 0; "
 # two sides without a document in common, and how they are called
 FORMATS: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
     "mappings": (lambda _: {"predictions": RUN, "references": QRELS}, BY_ID),
     "files": (
-        lambda folder: {
-            "predictions": as_file(folder, "run.json", RUN),
-            "references": as_file(folder, "q.json", QRELS),
-        },
+        lambda at: {"predictions": as_file(at, "run.json", RUN), "references": as_file(at, "q.json", QRELS)},
         BY_ID,
     ),
-    "a mapping and a file": (
-        lambda folder: {"predictions": RUN, "references": as_file(folder, "q.json", QRELS)},
-        BY_ID,
-    ),
+    "a mapping and a file": (lambda at: {"predictions": RUN, "references": as_file(at, "q.json", QRELS)}, BY_ID),
     "ranked ids by query": (lambda _: {"predictions": {"q1": ["doc7"]}, "references": {"q1": {"7"}}}, BY_ID),
-    "ranked ids": (lambda _: {"predictions": [["doc7"]], "references": [["7"]]}, OF_QUERY_0),
-    "joined columns": (lambda _: {**joined(RUN, QRELS), "document_ids": "d"}, OF_ROWS),
-    "joined columns without ids of documents": (
-        lambda _: joined(RUN, QRELS),
-        BOTH.format("query 'q1', row 2", "query 'q1', row 0").replace("'doc7'", "").replace("'7'", ""),
+    "ranked ids": (
+        lambda _: {"predictions": [["doc7"]], "references": [["7"]]},
+        BOTH.format(*["query 0, document "] * 2),
     ),
-    "joined columns of other queries": (
-        lambda _: joined({"1.0": {"d": 0.5}}, {"1": {"d": 1}}),
-        BOTH.format("query '1.0', row 1", "query '1', row 0").replace("'doc7'", "").replace("'7'", ""),
+    "joined columns": (
+        lambda _: {**joined(RUN, QRELS), "document_ids": "d"},
+        BOTH.format("query 'q1', row 2, document ", "query 'q1', row 0, document "),
     ),
+    "joined columns without ids of documents": (lambda _: joined(RUN, QRELS), BOTH_ROWS),
 }
 ENTRY_POINTS: dict[str, Callable[..., Any]] = {
     "compute": METRIC.compute,
     "report": METRIC.report,
-    "explain": METRIC.explain,
-    "the package's compute": package.compute,
     "the package's report": package.report,
+    "explain": METRIC.explain,
     "a combination of metrics": lambda **inputs: evaluate.combine([METRIC]).compute(**inputs),
     "judged_only": lambda **inputs: METRIC.compute(**inputs, judged_only=True),
 }
@@ -154,12 +146,15 @@ def test_other_rankings_are_not_warned_of(ndcg: evaluate.Metric, inputs: dict[st
 TO_INTEGERS = r"convert ids that are whole numbers to integers, before they become text"
 
 
-@pytest.mark.parametrize(("one", "other"), [("101.0", "101"), ("101", "101.0"), ("-7", "101.00")])
+@pytest.mark.parametrize(("one", "other"), [("101.0", "101"), ("-7", "-7.00")])
 def test_whole_numbers_that_were_floats_get_a_hint(ndcg: evaluate.Metric, one: str, other: str) -> None:
-    with pytest.warns(UserWarning, match=rf"{TO_INTEGERS}: '[0-9]+\.0+' was a float$"):
+    with pytest.warns(UserWarning, match=rf"{TO_INTEGERS}: '-?[0-9]+\.0+' was a float$"):
         ndcg.compute(predictions={"q": {one: 0.5}}, references={"q": {other: 1}})
-    with pytest.raises(ValueError, match=rf"^predictions: no query .*{TO_INTEGERS}: '[0-9]+\.0+' was a float$"):
+    with pytest.raises(ValueError, match=rf"^predictions: no query .*{TO_INTEGERS}: '-?[0-9]+\.0+' was a float$"):
         ndcg.compute(predictions={one: {"d": 0.5}}, references={other: {"d": 1}})
+
+
+def test_a_key_that_is_a_whole_number_as_a_float_gets_a_hint(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match=r"document 101.0 is neither text nor an integer, as ids must be; give 101$"):
         ndcg.compute(predictions={"q": {101.0: 0.5}}, references={"q": {101.0: 1}})
 
@@ -177,18 +172,15 @@ def test_a_column_of_whole_numbers_as_floats_gets_a_hint(ndcg: evaluate.Metric, 
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore")  # of PySpark
-def test_spark_warns_if_no_row_has_both_values(ndcg: evaluate.Metric) -> None:
-    columns = {"predictions": "score", "references": "label", "query_ids": "q"}
-    for run, expected in ((RUN, 1), (MATCHED, 0)):
-        frame = joined(run, QRELS)["data"].astype(object)
-        rows = [tuple(row) for row in frame.where(frame.notna(), None)[["q", "score", "label"]].to_numpy()]
-        frame = spark_session().createDataFrame(rows, "q string, score double, label double").repartition(3)
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always")
-            ndcg.compute(data=frame, **columns)
-        said = [str(each.message) for each in found if each.filename == __file__]
-        assert len(said) == expected
-        assert all(each.startswith("no row has both a prediction and a reference") for each in said)
-    frame = spark_session().createDataFrame([(1.0, 0.5, 1)], "q double, score double, label int")
-    with pytest.raises(ValueError, match=r"got double; cast whole numbers to bigint$"):
-        ndcg.compute(data=frame, **columns)
+@pytest.mark.parametrize(("run", "expected"), [(RUN, 1), (MATCHED, 0)])
+def test_spark_warns_if_no_row_has_both_values(ndcg: evaluate.Metric, run: Any, expected: int) -> None:
+    both = joined(run, QRELS)
+    frame = both["data"].astype(object)
+    rows = [tuple(row) for row in frame.where(frame.notna(), None)[["q", "score", "label"]].to_numpy()]
+    both["data"] = spark_session().createDataFrame(rows, "q string, score double, label double").repartition(3)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        ndcg.compute(**both)
+    said = [str(each.message) for each in found if each.filename == __file__]
+    assert len(said) == expected
+    assert all(each.startswith("no row has both a prediction and a reference") for each in said)
