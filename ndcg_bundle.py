@@ -9091,8 +9091,9 @@ class Asker:
             self.answer(query)
         k = queries[0].k or 1
         half_cut = Query({"d0": 1.0}, {f"d{at}": 1 for at in range(2 * k)}, k)  # if a function cuts the set at k
-        values = [self.value(_with_prefix(half_cut, prefix)) for prefix in PREFIXES]
-        return OF_A_SET in self.habits or not np.array_equal(values, values[:1] * len(values), equal_nan=True)
+        one, other = ([self.value(_with_prefix(half_cut, prefix)) for prefix in PREFIXES] for _ in range(2))
+        is_fixed = np.array_equal(one, other, equal_nan=True)
+        return OF_A_SET in self.habits or (is_fixed and len(np.unique(one)) > 1)
 
     def _called(self, arguments: tuple[Any, ...], k: int | None) -> Any:
         """Return the function's result."""
