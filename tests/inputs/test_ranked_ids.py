@@ -134,7 +134,7 @@ FAULTS: list[Fault] = [
     ({"qid": ["a", "b"], "score": [2, 1]}, {"qid": ["a", "b"], "label": [0, 1]}, NO_COLUMN),
     ({"k": ["a", "b"], "s": [2, 1]}, {"k": ["a", "b"], "label": [0, 1]}, OF_A_TABLE),
     ({"q": np.array([7, 9])}, {"q": [1, 0]}, AMBIGUOUS),
-    ({"q": ["d1", "d1"]}, {"q": {"d1"}}, f"predictions: query 'q', position 1: document 'd1' is in position 0 {TWICE}; for"),
+    ({"q": ["d1", "d1"]}, {"q": {"d1"}}, f"predictions: query 'q', position 1: document 'd1' is in position 0 {TWICE}"),
     ({"q": {"d1"}}, {"q": {"d1": 1}}, f"{NO_ORDER.replace('0', repr('q'))}; {TABLE}"),
     ({"q": None}, {"q": {"d1": 1}}, f"predictions: query 'q' is None; give [] if there is no document; {TABLE}"),
     ({"q": "d1"}, {"q": {"d1": 1}}, f"predictions: query 'q': {NO_LIST}"),
