@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 import scipy.stats
 from evaluate import Metric
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from systems import RELEVANCE, SYSTEMS, generated
 
@@ -20,10 +20,7 @@ from ndcg.statistics.significance import holm, intervals, paired_tests, power
 def test_every_figure_of_a_pair_follows_its_definition(ndcg: Metric, weight: Any) -> None:
     how = {"references": RELEVANCE, "k": [3, 10]}
     comparison = ndcg.compare(systems=SYSTEMS, **how, sample_weight=weight, seed=3, confidence=0.9)
-    by_query = {
-        name: ndcg.compute(predictions=predictions, **how, use_aggregator=False)
-        for name, predictions in SYSTEMS.items()
-    }
+    by_query = {name: ndcg.compute(predictions=each, **how, use_aggregator=False) for name, each in SYSTEMS.items()}
     weight = np.ones(60) if weight is None else weight
     assert [pair[:3] for pair in comparison.pairs] == [
         (measure, *systems)
@@ -76,57 +73,37 @@ def test_all_systems_may_be_compared_with_a_baseline(ndcg: Metric) -> None:
 def test_an_alternative_is_tested_and_asked_in_words(
     ndcg: Metric, question: dict[str, Any], relation: str, asked: str
 ) -> None:
-    how = {"systems": SYSTEMS, "references": RELEVANCE, "measures": ["nDCG", "DCG"]}
-    comparison = ndcg.compare(**how, **question)
-    for pair, two_sided in zip(comparison.pairs, ndcg.compare(**how).pairs, strict=True):
-        by_system = [
-            comparison.queries.filter(pc.equal(comparison.queries["system"], name))[pair.measure].to_numpy()
-            for name in (pair.system, pair.other)
-        ]
-        tests = paired_tests(np.stack(by_system), pairs=[(0, 1)], **question)
+    comparison = ndcg.compare(systems=SYSTEMS, references=RELEVANCE, **question)
+    for pair in comparison.pairs:
+        tables = [comparison.queries.filter(pc.field("system") == name) for name in (pair.system, pair.other)]
+        tests = paired_tests(np.stack([each["nDCG"].to_numpy() for each in tables]), pairs=[(0, 1)], **question)
         assert (pair.p, pair.p_t) == pytest.approx((tests.randomization[0], tests.t_test[0]), rel=1e-9)
-        assert (pair.low, pair.high) == (two_sided.low, two_sided.high)
     for text in (str(comparison), comparison.to_latex(), comparison._repr_html_()):
         assert asked in text
         assert relation in text
     assert asked in comparison.plot().axes[0].get_xlabel()
 
 
-def test_many_light_queries_outweigh_a_heavy_one_in_the_randomization_test(ndcg: Metric) -> None:
-    systems = {"worse": [[1, 2]] * 21, "better": [[2, 1]] * 21}
-    how = {"systems": systems, "references": [[3, 2.9]] + [[1, 0]] * 20, "sample_weight": [1000, *[1] * 20]}
-    (pair,) = ndcg.compare(**how).pairs
-    assert pair.p == 2 / 2**21
-    assert pair.p_t > 0.05
-
-
-@pytest.mark.parametrize("options", [{}, {"alternative": "greater"}, {"alternative": "less", "margin": 0.5}], ids=str)
-def test_no_pair_detects_a_difference_that_is_not_possible(ndcg: Metric, options: dict[str, Any]) -> None:
-    too_few = []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        sides = rng.random((2, rng.integers(2, 6), 4))
-        rankings = {"systems": dict(zip("ab", sides, strict=True)), "references": rng.integers(0, 3, sides[0].shape)}
-        compared = ndcg.compare(**rankings, measures=["nDCG", "DCG"], k=1, **options)
-        by_system = [compared.queries.filter(pc.equal(compared.queries["system"], name)) for name in "ab"]
-        ndcg_, dcg = (
-            power(np.array([each[pair.measure].to_numpy() for each in by_system]), pairs=[(0, 1)], **options)
-            for pair in compared.pairs
-        )
-        too_few.append(bool(ndcg_.min_detectable[0] > 1 + options.get("margin", 0)))
-        found = [np.nan if pair.min_detectable is None else pair.min_detectable for pair in compared.pairs]
-        expected = [np.nan if too_few[-1] else ndcg_.min_detectable[0], dcg.min_detectable[0]]
-        np.testing.assert_array_equal(found, expected)
-        note = f"{int(too_few[-1])} of 2 pairs have too few queries to find any difference with 80% power, even the "
-        assert any(each.startswith(note) for each in compared.notes) is too_few[-1]
-    assert set(too_few) == {True, False}
-
-
-def test_differences_have_no_bound_if_negative_relevances_are_kept(ndcg: Metric) -> None:
-    systems = {"a": [[1, 2], [2, 1]], "b": [[2, 1], [1, 2]]}
-    how = {"references": [[3, -2], [3, -2]], "negative_relevance": "keep"}
-    (pair,) = ndcg.compare(systems=systems, **how).pairs
-    assert pair.min_detectable > 1
+@pytest.mark.parametrize(
+    ("queries", "options", "possible"),
+    [
+        (3, {}, False),
+        (6, {}, True),
+        (3, {"measures": "DCG"}, True),
+        (3, {"negative_relevance": "keep"}, True),
+        (3, {"alternative": "less"}, False),
+        (3, {"alternative": "less", "margin": 0.5}, True),
+    ],
+)
+def test_no_pair_detects_a_difference_that_is_not_possible(
+    ndcg: Metric, queries: int, options: dict[str, Any], possible: bool
+) -> None:
+    systems = {"a": [[1, 2]] * queries, "b": [[2, 1]] * (queries - 1) + [[1, 2]]}
+    references = [[1, -0.01 * ("negative_relevance" in options)]] * queries
+    found = ndcg.compare(systems=systems, references=references, k=1, **options)
+    assert [pair.min_detectable is not None for pair in found.pairs] == [possible]
+    note = "1 of 1 pairs have too few queries to find any difference with 80% power, even the "
+    assert any(each.startswith(note) for each in found.notes) is not possible
 
 
 def test_few_queries_are_compared_exactly(ndcg: Metric) -> None:
@@ -142,28 +119,10 @@ def test_differences_due_to_rounding_do_not_count(ndcg: Metric) -> None:
     systems = {"tied": [[9, 1, 1, 1]] * 10, "not": [[9, 3, 2, 1]] * 10}  # (.1 + .1 + .1) / 3 is not .1
     comparison = ndcg.compare(systems=systems, references=[[0, 0.1, 0.1, 0.1]] * 10)
     (pair,) = comparison.pairs
-    assert (pair.wins, pair.ties, pair.losses, pair.p, pair.p_t) == (0, 10, 0, 1.0, 1.0)
-    assert pair.difference == 0
+    assert (pair.wins, pair.ties, pair.losses, pair.p, pair.p_t, pair.difference) == (0, 10, 0, 1.0, 1.0, 0)
     assert comparison.scores["tied"]["nDCG"].tied == 0
     for score in comparison.scores.values():
         assert score["nDCG"].worst <= score["nDCG"].value <= score["nDCG"].best
-
-
-@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e200, 1e307])
-def test_the_size_of_gains_changes_no_test(ndcg: Metric, size: float) -> None:
-    systems = {"a": [[1, 2]] * 5, "b": [[2, 1]] * 5}
-    references = np.array([[1, 0], [0.9, 0], [0.8, 0], [1, 0], [0.5, 0.25]])
-    usual = ndcg.compare(systems=systems, references=references, measures=["DCG", "nDCG"])
-    sized = ndcg.compare(systems=systems, references=references * size, measures=["DCG", "nDCG"])
-    for one, other in zip(usual.pairs, sized.pairs, strict=True):
-        scale = size if one.measure == "DCG" else 1.0
-        figures = ("p", "p_holm", "p_t", "p_t_holm", "wins", "ties", "losses", "permutations", "queries_needed")
-        assert [getattr(one, each) for each in figures] == pytest.approx([getattr(other, each) for each in figures])
-        sizes = ("difference", "low", "high", "standard_error", "min_detectable")
-        expected = [getattr(one, each) * scale for each in sizes]
-        assert [getattr(other, each) for each in sizes] == pytest.approx(expected, rel=1e-6)
-    report = ndcg.report(predictions=systems["a"], references=references * size, measures="DCG")
-    assert report.scores["DCG"] == sized.scores["a"]["DCG"]
 
 
 @pytest.mark.parametrize(
@@ -174,11 +133,10 @@ def test_holm_corrects_the_pairs_of_a_family_together(
     ndcg: Metric, corrected_over: str, families: list[list[int]], corrected: list[float]
 ) -> None:
     (pair,) = ndcg.compare(systems={"a": [[2, 1]] * 3, "b": [[1, 2]] * 3}, references=[[1, 0]] * 3).pairs
-    measures, p_values = ("nDCG", "DCG", "nDCG", "DCG"), (0.01, 0.015, 0.02, 0.04)
-    pairs = [pair._replace(measure=name, p=p, p_t=p / 2) for name, p in zip(measures, p_values, strict=True)]
+    rows = zip(("nDCG", "DCG", "nDCG", "DCG"), (0.01, 0.015, 0.02, 0.04), strict=True)
+    pairs = [pair._replace(measure=name, p=p, p_t=p / 2) for name, p in rows]
     testing = room.Testing(corrected_over=corrected_over)
     assert testing.families(pairs) == families
-    assert testing.holm(pairs, p_values) == pytest.approx(corrected)
     found = testing.corrected(pairs, 0.95)
     assert [each.p_holm for each in found] == pytest.approx(corrected)
     assert [each.p_t_holm for each in found] == pytest.approx([each / 2 for each in corrected])
@@ -187,28 +145,32 @@ def test_holm_corrects_the_pairs_of_a_family_together(
     assert testing.corrected([], 0.95) == []
 
 
+@settings(max_examples=40)
 @given(st.data())
 def test_the_corrected_interval_and_the_corrected_p_value_agree(ndcg: Metric, data: st.DataObject) -> None:
     """Over systems, queries, ties, weights, slices, alternatives, margins, corrections and confidences."""
+
+    def draw(*values: Any) -> Any:
+        return data.draw(st.sampled_from(values))
+
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    alternative = data.draw(st.sampled_from(["two-sided", "greater", "less"]))
-    margin = 0.0 if alternative == "two-sided" else data.draw(st.sampled_from([0.0, 0.1]))
+    alternative, margin = draw(("two-sided", 0.0), ("greater", 0.0), ("greater", 0.1), ("less", 0.0), ("less", 0.1))
     queries, systems = data.draw(st.integers(2, 33)), data.draw(st.integers(2, 6))
-    effect, digits = data.draw(st.sampled_from([0, 0.3, 1, 5])), data.draw(st.integers(0, 2))
+    effect, digits = draw(0, 0.3, 1, 5), draw(0, 1, 2)
     relevance = rng.integers(0, 3, (queries, 4))
     noise = rng.normal(0, 1, (systems, queries, 4))
     found = ndcg.compare(
         systems={f"{at}": np.round(effect * at * relevance + each, digits) for at, each in enumerate(noise)},
         references=relevance,
         k=[1, 4],
-        measures=data.draw(st.sampled_from(["nDCG", "DCG"])),
-        baseline=data.draw(st.sampled_from([None, "0"])),
-        sample_weight=data.draw(st.sampled_from([None, 1 + np.arange(queries) % 3])),
+        measures=draw("nDCG", "DCG"),
+        baseline=draw(None, "0"),
+        sample_weight=draw(None, 1 + np.arange(queries) % 3),
         by=np.arange(queries) % 2,
-        confidence=data.draw(st.sampled_from([0.95, 0.8])),
+        confidence=draw(0.95, 0.8),
         alternative=alternative,
         margin=margin,
-        corrected_over=data.draw(st.sampled_from(["measure", "all"])),
+        corrected_over=draw("measure", "all"),
     )
     for pair in (*found.pairs, *(pair for each in found.slices.values() for pair in each.pairs)):
         is_beyond = {
