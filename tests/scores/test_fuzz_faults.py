@@ -6,6 +6,7 @@ batches, and 3,000 writers killed.
 
 import dis
 import errno
+import itertools
 import os
 import random
 import signal
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
@@ -32,11 +33,8 @@ from ndcg.scores import batch_file, batches
 LONG = "FUZZ_MINUTES" in os.environ
 PAGE = 4096
 ROOMS = (str(batches.__file__), str(batch_file.__file__))
-SWALLOWING = (
-    "__del__",
-    "close",
-    "<genexpr>",
-)  # as objects are dropped: Python only prints errors that are raised there
+# called as objects are dropped: Python only prints errors that are raised there
+SWALLOWING = ("__del__", "close", "<genexpr>")
 
 
 class Interrupted(KeyboardInterrupt):
@@ -54,10 +52,10 @@ class Moments:
     """Raises at one of the moments at which Python runs the handler of a signal.
 
     These are the entries of functions and the ends of calls, but for those of functions in
-    Python, which end by a jump. Counts the moments in the code of some files.
+    Python, which end by a jump. Only moments in the code of some files count.
     """
 
-    def __init__(self, folders: tuple[str, ...], at: int = -1) -> None:
+    def __init__(self, folders: tuple[str, ...], at: int) -> None:
         self.folders, self.at, self.seen = folders, at, 0
         self.calling: dict[FrameType, str] = {}
 
@@ -125,8 +123,7 @@ class Subject:
         return with_ids(batch, self.added) if self.ids else batch
 
     def add(self) -> None:
-        batch = self.next_batch()
-        self.metric.add_batch(**batch)
+        self.metric.add_batch(**self.next_batch())
         self.added += self.queries
 
     def check(self) -> None:
@@ -142,51 +139,47 @@ class Subject:
         assert found == {"nDCG": pytest.approx(values_of(added, self.documents), rel=1e-12)}
 
 
-def interrupt_at_every_moment(subject: Subject, act: Callable[[], None], of: tuple[str, ...], held: int) -> int:
-    """Returns at how many moments the act was interrupted."""
-    at = interrupted = 0
-    while True:
-        while subject.added < held:
-            subject.add()
-        try:
-            with Moments(of, at):
-                act()
-        except Interrupted:
-            interrupted += 1
-            subject.check()
-            act()
-        else:
-            return interrupted
-        if at % 3 == 0 and subject.added:
-            subject.compute()
-        subject.check()
-        at += 1
+WHERE = pytest.mark.parametrize("keep_in_memory", [False, True], ids=["disk", "memory"])
+IDS = pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
+ACTS = pytest.mark.parametrize("act", ["add", "compute"])
 
 
-@pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
-@pytest.mark.parametrize("keep_in_memory", [False, True], ids=["disk", "memory"])
-@pytest.mark.parametrize("act", ["add", "compute"])
+@IDS
+@WHERE
+@ACTS
 # if opening a file is interrupted, the garbage collector closes it
 @pytest.mark.filterwarnings("ignore:Exception ignored in. <_io.FileIO:pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupt_after_any_call_leaves_all_or_nothing(
     fresh_metric: MetricFactory, tmp_path: Path, ids: bool, keep_in_memory: bool, act: str
 ) -> None:
     """A handler of signals runs where Python calls something: raise there, at each place in turn."""
-    metric = fresh_metric(keep_in_memory=keep_in_memory)
-    subject = Subject(metric, ids)
-    locks = (os.path.dirname(filelock.__file__),) if LONG else ()
-    moments = interrupt_at_every_moment(subject, getattr(subject, act), ROOMS + locks, 3 if act == "compute" else 0)
-    assert moments > 10
+    subject = Subject(fresh_metric(keep_in_memory=keep_in_memory), ids)
+    files = (*ROOMS, os.path.dirname(filelock.__file__)) if LONG else ROOMS
+    for at in itertools.count():
+        while act == "compute" and subject.added < subject.queries:
+            subject.add()
+        try:
+            with Moments(files, at):
+                getattr(subject, act)()
+        except Interrupted:
+            subject.check()
+            getattr(subject, act)()
+        else:
+            break
+        if at % 3 == 0 and subject.added:
+            subject.compute()
+        subject.check()
+    assert at > 10
     if subject.added:
         subject.compute()
-    assert len(metric) == 0
+    assert len(subject.metric) == 0
     assert not list(tmp_path.rglob("*.arrow"))
 
 
-def random_moments(subject: Subject, act: str, count: int, seed: int) -> dict[str, int]:
+def random_moments(subject: Subject, act: str, count: int) -> dict[str, int]:
     """Interrupts an act by a timer, at moments spread over the time that it takes."""
-    rng = random.Random(seed)
-    outcomes = {"interrupted": 0, "done": 0}
+    rng = random.Random(count)
+    outcomes = Counter[str]()
 
     def interrupt(*_: Any) -> None:
         raise Interrupted
@@ -202,17 +195,7 @@ def random_moments(subject: Subject, act: str, count: int, seed: int) -> dict[st
         begun = time.perf_counter()
         try:
             signal.setitimer(signal.ITIMER_REAL, max(1e-5, rng.random() * spent * 1.2))
-            if act == "add":
-                batch = subject.next_batch()
-                ids = batch.get("query_ids")
-                subject.metric.add_batch(
-                    predictions=batch["predictions"], references=batch["references"], query_ids=ids
-                )
-                subject.added += subject.queries
-            else:
-                found = subject.metric.compute(use_aggregator=False)
-                added, subject.added = subject.added, 0
-                assert found["nDCG"] == pytest.approx(values_of(added, subject.documents))
+            getattr(subject, act)()
             signal.setitimer(signal.ITIMER_REAL, 0)
             outcomes["done"] += 1
             spent = time.perf_counter() - begun
@@ -228,27 +211,23 @@ def random_moments(subject: Subject, act: str, count: int, seed: int) -> dict[st
 
 
 @pytest.mark.filterwarnings("ignore")  # of threads that libraries have started, as this forks
-@pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
-@pytest.mark.parametrize("keep_in_memory", [False, True], ids=["disk", "memory"])
-@pytest.mark.parametrize("act", ["add", "compute"])
+@IDS
+@WHERE
+@ACTS
 def test_an_interrupt_at_a_random_moment_leaves_all_or_nothing(
     fresh_metric: MetricFactory, tmp_path: Path, ids: bool, keep_in_memory: bool, act: str
 ) -> None:
     count = 300 if LONG else 8
-
-    def act_and_interrupt() -> dict[str, int]:
-        subject = Subject(fresh_metric(keep_in_memory=keep_in_memory), ids, *((2000, 50) if LONG else (300, 20)))
-        return random_moments(subject, act, count, seed=count)
-
-    outcomes = in_a_fork(act_and_interrupt)
+    subject = Subject(fresh_metric(keep_in_memory=keep_in_memory), ids, *((2000, 50) if LONG else (300, 20)))
+    outcomes = in_a_fork(lambda: random_moments(subject, act, count))
     assert isinstance(outcomes, dict), outcomes
     assert sum(outcomes.values()) == count
     assert outcomes["interrupted"] >= count // 8
     assert not list(tmp_path.rglob("*.arrow"))
-    print(f"{act}, {'ids' if ids else 'no ids'}, {'memory' if keep_in_memory else 'disk'}: {outcomes}")
+    print(f"{act}, ids: {ids}, in memory: {keep_in_memory}: {outcomes}")
 
 
-@pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
+@IDS
 def test_an_interrupt_after_any_call_of_a_hand_over_leaves_it_done_or_not(
     fresh_metric: MetricFactory, tmp_path: Path, ids: bool
 ) -> None:
@@ -257,27 +236,23 @@ def test_an_interrupt_after_any_call_of_a_hand_over_leaves_it_done_or_not(
     theirs = Subject(second, ids)
     added, given = theirs.next_batch(), with_ids(batch_of(2, 4, 3), 3) if ids else batch_of(2, 4, 3)
     expected = {"nDCG": pytest.approx([1.0, *values_of(5, 4)])}
-    at = random.Random(0).randrange(8)
-    rounds = 0
+    interrupted = 0
     with ThreadPoolExecutor(1) as pool:
-        while True:
+        for at in itertools.count(random.Random(0).randrange(8), 1 if LONG else 8):
             own = pool.submit(first.compute, predictions=[[1.0]], references=[[1]], use_aggregator=False)
             second.add_batch(**added)
             try:
                 with Moments(ROOMS, at):
                     second.compute(**given)
-                done = True
+                break
             except Interrupted:
-                done = False
+                interrupted += 1
                 assert len(second) == 3  # those that were given to it are not kept
                 second.compute(**given)
             assert own.result() == expected
             assert len(second) == 0
-            rounds += 1
-            if done:
-                break
-            at += 1 if LONG else 8
-    assert rounds > 3
+        assert own.result() == expected
+    assert interrupted > 2
     assert not list(tmp_path.rglob("*.arrow"))
 
 
@@ -319,7 +294,7 @@ def test_a_writer_killed_between_types_of_numbers_is_never_a_part_of_a_mean(
     """Arrow ends a stream in the file when the type changes: the process may still add batches."""
     kind, rng, outcomes = type(fresh_metric()), random.Random(0), Counter[str]()
     monkeypatch.setattr("ndcg.scores.batches.LOOK_AGAIN", 0.001)
-    for at in range(3000 if LONG else 30):
+    for at in range(3000 if LONG else 10):
         how = {"cache_dir": str(tmp_path / "cache"), "num_process": 2, "experiment_id": str(at), "timeout": 60}
         first, second = (kind(**how, process_id=process) for process in (0, 1))
         outcome, values = outcome_of_a_killed_writer(first, second, rng.random() * 0.005)
@@ -349,12 +324,10 @@ def fill(disk: Path, left: int) -> Path:
     return disk / "filler"
 
 
-@pytest.mark.parametrize("bits", [32, 64])
-@pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
-def test_a_disk_full_at_any_page_of_a_batch_keeps_the_earlier_batches(small_disk: Path, bits: int, ids: bool) -> None:
-    kind = np.dtype(f"float{bits}")
-    queries, documents = 12, 4 * PAGE // 12 // (bits // 8)
-    batches = [batch_of(queries, documents, first, kind) for first in (0, queries)]
+@IDS
+def test_a_disk_full_at_any_page_of_a_batch_keeps_the_earlier_batches(small_disk: Path, ids: bool) -> None:
+    queries, documents = 12, 4 * PAGE // 12 // 8  # four pages of numbers on each side
+    batches = [batch_of(queries, documents, first) for first in (0, queries)]
     if ids:
         batches = [with_ids(batch, first) for batch, first in zip(batches, (0, queries), strict=True)]
     metric = NDCG(cache_dir=str(small_disk))
