@@ -22,11 +22,7 @@ MARKS = {
 
 @pytest.mark.parametrize(
     "page",
-    [
-        pytest.param(page, id=name(page), marks=MARKS.get(page.stem, ()))
-        for page in (README, *DOCS)
-        if page.stem != "package"  # test_package.py runs it with the package installed
-    ],
+    [pytest.param(page, id=name(page), marks=MARKS.get(page.stem, ())) for page in (README, *DOCS)],
 )
 def test_every_python_block_runs_and_prints_what_it_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = text(page)
