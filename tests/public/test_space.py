@@ -4,16 +4,15 @@ import http.server
 import os
 import re
 import shutil
-import socketserver
 import subprocess
 import sys
 import threading
 import tomllib
 from collections.abc import Iterator
-from http import HTTPStatus
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import evaluate
 import pytest
@@ -57,55 +56,39 @@ def built(project: Path, name: str) -> Path:
     return tree
 
 
-@pytest.fixture
-def space(project: Path) -> Path:
-    return built(project, "nDCG")
-
-
-class Hub(socketserver.ThreadingMixIn, http.server.HTTPServer):
-    """A Hub on loopback that holds one Space, at revision main."""
-
-    daemon_threads = True
-
-    def __init__(self, space: Path) -> None:
-        self.space = space
-        self.requests: list[tuple[str, str, int]] = []
-        super().__init__(("127.0.0.1", 0), HubHandler)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
+@pytest.fixture(scope="module")
+def space(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return shutil.move(built(project, "nDCG"), tmp_path_factory.mktemp("space") / "tree")
 
 
 class HubHandler(http.server.BaseHTTPRequestHandler):
-    server: Hub
+    """A Hub that holds one Space, the server's `space`, at revision main."""
 
     def do_HEAD(self) -> None:
-        self.respond(body=False)
+        self.respond()
 
     def do_GET(self) -> None:
-        self.respond(body=True)
+        self.wfile.write(self.respond())
 
-    def respond(self, body: bool) -> None:
-        wanted = re.fullmatch(r"/spaces/user/nDCG/resolve/([^/]+)/([^/]+)", self.path)
-        file = self.server.space / wanted[2] if wanted and wanted[1] == "main" else None
-        status = HTTPStatus.OK if file and file.is_file() else HTTPStatus.NOT_FOUND
-        content = file.read_bytes() if file and status == HTTPStatus.OK else b"Entry not found"
+    def respond(self) -> bytes:
+        wanted = re.fullmatch(r"/spaces/user/nDCG/resolve/main/([^/]+)", self.path)
+        file = self.server.space / wanted[1] if wanted else None
+        status, content = (200, file.read_bytes()) if file and file.is_file() else (404, b"Entry not found")
         self.server.requests.append((self.command, self.path, status))
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
         self.send_header("ETag", f'"{self.path}"')
         self.end_headers()
-        if body:
-            self.wfile.write(content)
+        return content
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+    def log_message(self, *_: object) -> None:
         """Keep quiet."""
 
 
 @pytest.fixture
-def hub(space: Path) -> Iterator[Hub]:
-    with Hub(space) as server:
+def hub(space: Path) -> Iterator[Any]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), HubHandler) as server:
+        server.space, server.requests = space, []
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server
@@ -136,40 +119,40 @@ def test_every_link_of_the_tree_leads_somewhere(space: Path) -> None:
 
 def not_required() -> list[str]:
     """The modules that are installed here but not in requirements.txt."""
-    required: set[str] = set()
     waiting = [Requirement(line) for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").split()]
-    seen = set()
+    required: set[tuple[str, str]] = set()
     while waiting:
         each = waiting.pop()
-        extras = each.extras or {""}
-        if (each.name, *extras) in seen:
-            continue
-        seen.add((each.name, *extras))
         name = canonicalize_name(each.name)
-        required.add(name)
-        for line in metadata.requires(name) or []:
-            needed = Requirement(line)
-            if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in extras):
-                waiting.append(needed)
+        for extra in {(name, extra) for extra in each.extras or {""}} - required:
+            required.add(extra)
+            needed = map(Requirement, metadata.requires(name) or [])
+            waiting += [one for one in needed if one.marker is None or one.marker.evaluate({"extra": extra[1]})]
+    names = {name for name, _ in required}
     modules = metadata.packages_distributions().items()
-    return [name for name, owners in modules if not required & {canonicalize_name(owner) for owner in owners}]
+    return [name for name, owners in modules if not names & {canonicalize_name(owner) for owner in owners}]
 
 
-def test_evaluate_loads_the_metric_from_a_hub_with_the_requirements_alone(hub: Hub, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_evaluate_loads_the_metric_from_a_hub_with_the_requirements_alone(hub: Any, tmp_path: Path) -> None:
     environment = {name: value for name, value in lean_environment().items() if not name.startswith("HF_")} | {
-        "HF_ENDPOINT": hub.url,
+        "HF_ENDPOINT": f"http://127.0.0.1:{hub.server_port}",
         "HF_HOME": str(tmp_path / "home"),
         "HF_HUB_OFFLINE": "1",  # the tests' own setting; evaluate has another one
         "NO_PROXY": "127.0.0.1",
         "no_proxy": "127.0.0.1",
     }
-    # in a directory of its own, or "user/nDCG" could be a path
     others = not_required()
     assert {"polars", "pytest"} <= set(others)
-    command = [sys.executable, "-c", LOAD, *others]
-    process = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
-    assert process.returncode == 0, process.stderr
-    assert process.stdout.splitlines() == ["{'nDCG': 0.6956940443813076}", *["{'nDCG@1': 0.5}"] * 2]
+
+    def load() -> list[str]:
+        # in a directory of its own, or "user/nDCG" could be a path
+        command = [sys.executable, "-c", LOAD, *others]
+        process = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+        assert process.returncode == 0, process.stderr
+        return process.stdout.splitlines()
+
+    assert load() == ["{'nDCG': 0.6956940443813076}", *["{'nDCG@1': 0.5}"] * 2]
     base = "/spaces/user/nDCG/resolve"
     tagged = ("HEAD", f"{base}/v{evaluate.__version__}/nDCG.py", 404)
     assert hub.requests[0] == tagged
@@ -178,8 +161,7 @@ def test_evaluate_loads_the_metric_from_a_hub_with_the_requirements_alone(hub: H
     assert fetched == [f"{base}/main/{name}.py" for name in ("nDCG", "ndcg_bundle")]
     assert len(hub.requests) <= 6
     before = len(hub.requests)
-    process = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
-    assert process.returncode == 0, process.stderr
+    load()
     assert len(hub.requests) - before <= 4
 
 
