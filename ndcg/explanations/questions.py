@@ -218,15 +218,17 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
 
 
 def _takes_one_list(function: NDCGFunction) -> bool:
-    """Return whether a function takes one argument, and perhaps the cutoff after it."""
+    """Return whether a function needs one argument and perhaps a cutoff, which other arguments may follow."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (ValueError, TypeError):
         return False
-    names = [each.name.lower() for each in parameters if each.kind in POSITIONAL]
-    needed = sum(each.default is each.empty for each in parameters if each.kind in POSITIONAL)
-    has_others = any(each.kind is each.VAR_POSITIONAL for each in parameters)
-    return bool(names) and needed <= 2 and not has_others and (len(names) == 1 or names[1] in CUTOFF_NAMES)
+    positional = [each for each in parameters if each.kind in POSITIONAL]
+    others = [each for each in positional if each.name.lower() not in CUTOFF_NAMES]
+    if not others or any(each.kind is each.VAR_POSITIONAL for each in parameters):
+        return False
+    rest_is_optional = all(each.default is not each.empty for each in others[1:])
+    return rest_is_optional and (len(others) == 1 or positional[1] not in others)
 
 
 def cutoff_parameters(function: NDCGFunction, k: int | None) -> list[int | str | None]:
