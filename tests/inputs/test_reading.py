@@ -361,6 +361,8 @@ def test_rows_of_user_item_and_value_are_not_queries_of_three_documents(
         ([[1, 11.5, 2], [2, 12, 3]], [[1, 11.5, 0], [2, 12, 0]]),  # fractions
         ([[1, 11, 2], [2, 12, 3]], [[1, 11, 0], [2, 13, 0]]),  # other pairs
         ([[1, 11, 2, 0], [2, 12, 3, 0]], [[1, 11, 0, 0], [2, 12, 0, 0]]),  # four documents
+        ([[1, 2, 0], [3, 1, 2]], [[3, 1, 2], [1, 2, 3]]),  # 0 is no id
+        ([[1, 2, 2], [3, 1, 2]], [[3, 1, 2], [1, 2, 3]]),  # a number twice
     ],
 )
 def test_scores_that_equal_the_relevance_of_two_documents_are_queries(predictions: Any, references: Any) -> None:
