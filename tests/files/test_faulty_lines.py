@@ -23,7 +23,6 @@ from file_helpers import (
     Write,
     assert_nothing_was_added,
     line,
-    piped,
     refused,
     refused_by_metric,
 )
@@ -34,63 +33,42 @@ from ndcg.files import reader
 from ndcg.files.content import VALUE
 
 # each fault: its line in a run and in qrels, and the words of its error
-FAULTY_LINES: dict[str, tuple[str, str, str]] = {
-    "a column is missing": ("q Q0 d 1 1.5", "q 0 d", " columns; "),
-    "only one column": ("q", "q", ": 1 column; "),
-    "a column too many": ("q d 1 1.5 tag", "q 0 d 1 more", " columns; "),
-    "a comment after the columns": ("q Q0 d # good", "q 0 d 1 # good", " columns; "),
-    "a document twice": ("q Q0 good 2 1 tag", "q 0 good 0", "document 'good' of query 'q' is in line 2 already"),
-    "a document twice with one value": ("q Q0 good 1 1.5 tag", "q 0 good 1", "is in line 2 already"),
-    "a document twice in other columns": ("q\tx  good 9 1.5 other", "q\t9  good 1", "is in line 2 already"),
-}
-NOT_FINITE = ["nan", "NaN", "NaN(1)", "nan(ind)", "-nan", "inf", "+inf", "-inf", "Infinity", "+Infinity", "1e400"]
-for problem, texts in {
+FAULTY_LINES: list[tuple[str, str, str]] = [
+    ("q Q0 d 1 1.5", "q 0 d", " columns; "),
+    ("q", "q", ": 1 column; "),
+    ("q d 1 1.5 tag", "q 0 d 1 more", " columns; "),
+    ("q Q0 d # good", "q 0 d 1 # good", " columns; "),
+    ("q Q0 good 2 1 tag", "q 0 good 0", "document 'good' of query 'q' is in line 2 already"),
+    ("q\tx  good 1 1.5 other", "q\t9  good 1", "is in line 2 already"),
+]
+BAD_VALUES = {
     "has a decimal comma; write a point": ["1,5"],
     "is not a number": ["high", "0x10", "1_000", "１", "NA"],
-    "is not finite": [
-        "nan",
-        "NaN",
-        "NaN(1)",
-        "nan(ind)",
-        "-nan",
-        "inf",
-        "+inf",
-        "-inf",
-        "Infinity",
-        "+Infinity",
-        "1e400",
-    ],
-}.items():
-    for text in texts:
-        FAULTY_LINES[text] = line("run", value=text), line("qrels", value=text), f"'{text}' {problem}"
-for name, document in (("a NUL byte", "\0"), ("a NUL byte at the end", "b\0"), ("a NUL byte at the beginning", "\0b")):
+    "is not finite": ["nan", "NaN(1)", "nan(ind)", "-nan", "inf", "-inf", "+Infinity", "1e400"],
+}
+for problem, texts in BAD_VALUES.items():
+    FAULTY_LINES += [(line("run", value=each), line("qrels", value=each), f"'{each}' {problem}") for each in texts]
+for document in ("\0", "b\0", "\0b"):
     problem = "holds a NUL byte, which no text does; save the file in UTF-8"
-    FAULTY_LINES[name] = line("run", document=document), line("qrels", document=document), problem
+    FAULTY_LINES.append((line("run", document=document), line("qrels", document=document), problem))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("fault", FAULTY_LINES)
+@pytest.mark.parametrize("fault", FAULTY_LINES, ids=repr)
 def test_a_faulty_line_is_rejected_by_its_number_and_adds_nothing(
-    filled: Metric, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, fault: str
+    filled: Metric, write: Write, kind: str, fault: tuple[str, str, str]
 ) -> None:
-    faulty, problem = FAULTY_LINES[fault][KINDS.index(kind)], FAULTY_LINES[fault][2]
-    text = f"# comment\n{GOOD[kind]}\n\n{faulty}\n{line(kind, 'other')}\n"
-    packed = gzip.compress(text.encode())
-    for path in (write(text), write(packed, "file.gz"), write(text.replace("\n", "\r\n"), "crlf")):
+    text = f"# comment\n{GOOD[kind]}\n\n{fault[KINDS.index(kind)]}\n{line(kind, 'other')}\n"
+    for path in (
+        write(text),
+        write(gzip.compress(text.encode()), "file.gz"),
+        write(text.replace("\n", "\r\n"), "crlf"),
+    ):
         message = refused(kind, path)
         assert message.startswith(f"{path}: line 4: "), message
-        assert problem in message
-        assert refused_by_metric(filled, kind, path) == f"{ARGUMENTS[kind]}: {message}"
+        assert fault[2] in message
+    assert refused_by_metric(filled, kind, path) == f"{ARGUMENTS[kind]}: {message}"
     assert_nothing_was_added(filled)
-    for content, name in ((text.encode(), "pipe"), (packed, "pipe.gz")):
-        writer = piped(content, tmp_path / name)
-        found = refused(kind, tmp_path / name)
-        writer.join()
-        assert found.partition(": ")[2] == message.partition(": ")[2]
-    path = write(text.rpartition("\n" + line(kind, "other"))[0])
-    for chunk in (1, 10, 20, 30, 1 << 26):
-        monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
-        assert refused(kind, path).partition(": ")[2] == message.partition(": ")[2]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -133,19 +111,27 @@ def test_the_first_of_several_faults_is_named(write: Write, kind: str) -> None:
         assert refused(kind, path).startswith(f"{path}: line 2: ")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("good", ["# généré\nq x d 1", *(f"q x a{space}b 1" for space in "\u00a0\u3000\u2028\x85")])
-def test_a_line_that_can_be_read_is_not_blamed_for_a_later_one(write: Write, kind: str, good: str) -> None:
-    encoded = good.replace(" x ", " Q0 ").encode("latin-1" if "#" in good else "utf-8")
-    encoded = encoded.replace(b" 1", b" 1 1 t\xe9" if "#" in good else b" 1 1 t") if kind == "run" else encoded
-    assert len(READERS[kind](write(encoded))["q"]) == 1
-    path = write(encoded + b"\n" + line(kind, document="c", value="x").encode())
-    assert refused(kind, path).startswith(f"{path}: line {good.count(chr(10)) + 2}: ")
+@pytest.mark.parametrize(
+    ("kind", "good"),
+    [
+        ("run", "# généré\nq Q0 d 1 1 modèle".encode("latin-1")),
+        ("qrels", "# généré\nq modèle d 1".encode("latin-1")),
+        *((kind, line(kind, document=f"a{space}b").encode()) for kind in KINDS for space in "\u00a0\u3000\u2028\x85"),
+    ],
+)
+def test_a_line_that_can_be_read_is_not_blamed_for_a_later_one(write: Write, kind: str, good: bytes) -> None:
+    assert len(READERS[kind](write(good))["q"]) == 1
+    path = write(good + b"\n" + line(kind, document="c", value="x").encode())
+    assert refused(kind, path).startswith(f"{path}: line {len(good.splitlines()) + 1}: ")
+
+
+TOO_LONG = "is longer than 1,048,576 bytes; give each document a line of its own"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-@pytest.mark.parametrize("before", [0, 1, 100, 1 << 20, (1 << 22) - 3])
+@pytest.mark.parametrize(
+    ("end", "before"), [("", 0), ("\n", 1), ("\r\n", 100), ("\n", 1 << 20), ("\r\n", (1 << 22) - 3)]
+)
 def test_a_line_of_more_than_a_mebibyte_is_rejected_wherever_it_is(
     write: Write, kind: str, end: str, before: int
 ) -> None:
@@ -154,15 +140,9 @@ def test_a_line_of_more_than_a_mebibyte_is_rejected_wherever_it_is(
     path = write("".join([*lines, line(kind, document="y" * longest), end]))
     assert len(READERS[kind](path)["q"]) == len(lines) + 1
     path = write("".join([*lines, line(kind, document="y" * (longest + 1)), end]))
-    problem = "is longer than 1,048,576 bytes; give each document a line of its own"
-    assert refused(kind, path) == f"{path}: line {len(lines) + 1}: {problem}"
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_comment_of_more_than_a_mebibyte_is_rejected_in_a_file_of_comments(write: Write, kind: str) -> None:
-    path = write(f"# short\n#{'y' * (1 << 20)}\n# short\n")
-    problem = "is longer than 1,048,576 bytes; give each document a line of its own"
-    assert refused(kind, path) == f"{path}: line 2: {problem}"
+    assert refused(kind, path) == f"{path}: line {len(lines) + 1}: {TOO_LONG}"
+    path = write(f"# short\n#{'y' * (1 << 20)}\n# short\n")  # a file of comments
+    assert refused(kind, path) == f"{path}: line 2: {TOO_LONG}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -173,12 +153,6 @@ def test_a_message_is_short_however_long_the_cell(write: Write, kind: str) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_nul_byte_is_rejected_by_line_also_in_a_comment(write: Write, kind: str) -> None:
-    path = write(f"# comment\n#\0\n{line(kind)}\n")
-    assert refused(kind, path).startswith(f"{path}: line 2: holds a NUL byte")
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("content", ["", "\n", " \n\t\r\n", "# only\n# comments\n", "# no newline"], ids=repr)
 def test_a_file_without_lines_is_rejected(write: Write, kind: str, content: str) -> None:
     for path in (write(content), write(gzip.compress(content.encode()), "file.gz")):
@@ -186,10 +160,14 @@ def test_a_file_without_lines_is_rejected(write: Write, kind: str, content: str)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("content", [bytes(range(256)) * 9, bytes(10_000)], ids=["all bytes", "zeros"])
-def test_a_binary_file_is_rejected_at_its_first_line(write: Write, kind: str, content: bytes) -> None:
-    path = write(content)
-    assert refused(kind, path).startswith(f"{path}: line 1: ")
+def test_binary_content_is_rejected_by_line(write: Write, kind: str) -> None:
+    for content, place in (
+        (bytes(range(256)) * 9, "line 1: "),
+        (bytes(10_000), "line 1: "),
+        (f"# comment\n#\0\n{line(kind)}\n", "line 2: holds a NUL byte"),
+    ):
+        path = write(content)
+        assert refused(kind, path).startswith(f"{path}: {place}")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
@@ -231,11 +209,11 @@ def test_a_gz_that_cannot_be_decompressed_is_rejected_by_name(
     assert_nothing_was_added(filled)
 
 
-@pytest.mark.parametrize("chunk", [64, 1000, 1 << 26])
+@pytest.mark.parametrize("chunk", [1000, 1 << 26])
 def test_a_gz_that_is_cut_is_never_half_read(write: Write, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
     whole = gzip.compress(LONG)
-    for size in range(1, len(whole), 997):
+    for size in range(1, len(whole), 1997):
         with pytest.raises((OSError, ValueError)):
             reader.read_run(write(whole[:size], "run.gz"))
 
@@ -261,14 +239,6 @@ def test_a_file_that_cannot_be_opened_is_rejected_by_name_and_type(
             filled.compute(predictions=path, references=path)
     assert str(pickle.loads(pickle.dumps(caught.value))) == f"predictions: {path}: {problem}"
     assert refused_by_metric(filled, kind, path) == f"{ARGUMENTS[kind]}: {path}: {problem}"
-    assert_nothing_was_added(filled)
-
-
-def test_predictions_are_missing_even_if_references_are_a_file(filled: Metric, write: Write) -> None:
-    for argument, path in (("predictions", write(RUN, "run")), ("references", write(QRELS, "qrels"))):
-        other = ({"predictions", "references"} - {argument}).pop()
-        with pytest.raises(ValueError, match=f"{other} are missing"):
-            filled.compute(**{argument: path})
     assert_nothing_was_added(filled)
 
 
