@@ -37,7 +37,6 @@ FORMS: dict[str, Any] = {
     "lists": lambda _: CARD,
     "mappings": lambda _: {"predictions": RUN, "references": QRELS},
     "files": files,
-    "ranked ids": lambda _: {"predictions": [["a", "b"], [], ["c"]], "references": [["b", "c"], ["a"], []]},
     "a frame": lambda _: {
         "data": pd.DataFrame({"q": [1, 1, 2, 2], "d": [4, 3, 2, 1], "s": [0.5, 0.5, 0.1, 0.2], "r": [0, 1, 0, 2]}),
         "predictions": "s",
@@ -51,9 +50,7 @@ FORMS: dict[str, Any] = {
 # The numbers
 
 
-@pytest.mark.parametrize(
-    "option", [{"gain": [0, 1, 3, 9]}, {"discount": [1.0, 0.5, 0.25]}, {"gain": np.array([0.0, 1.0, 3.0, 9.0])}]
-)
+@pytest.mark.parametrize("option", [{"discount": [1.0, 0.5, 0.25]}, {"gain": np.array([0.0, 1.0, 3.0, 9.0])}])
 def test_slips_are_tried_on_options_that_are_lists(ndcg: evaluate.Metric, option: dict[str, Any]) -> None:
     inputs = {"predictions": [[2, 1, 3, 4]], "references": [[1, 0, 2, 3]], "k": 3}
     dcg = ndcg.compute(**inputs, **option, measures="DCG")["DCG@3"]
@@ -62,19 +59,12 @@ def test_slips_are_tried_on_options_that_are_lists(ndcg: evaluate.Metric, option
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_every_convention_has_the_number_of_compute(
-    ndcg: evaluate.Metric, tmp_path: Path, form: str, weighted: bool
-) -> None:
+def test_every_convention_has_the_number_of_compute(ndcg: evaluate.Metric, tmp_path: Path, form: str) -> None:
     inputs = FORMS[form](tmp_path)
-    queries = len(ndcg.compute(**inputs, use_aggregator=False)["nDCG"])
-    weight = [1 + query for query in range(queries)] if weighted else None
-    found = ndcg.explain(**inputs, k=2, sample_weight=weight)
-    assert found.measure == "nDCG@2"
-    assert found.errors == {}
-    assert found.scores == {
-        name: ndcg.compute(**inputs, k=2, sample_weight=weight, convention=name)["nDCG@2"] for name in CONVENTIONS
-    }
+    how = {"k": 2, "sample_weight": [1 + query for query in range(2 if form == "a frame" else 3)]}
+    found = ndcg.explain(**inputs, **how)
+    assert (found.measure, found.errors) == ("nDCG@2", {})
+    assert found.scores == {name: ndcg.compute(**inputs, **how, convention=name)["nDCG@2"] for name in CONVENTIONS}
 
 
 def test_an_option_that_is_given_holds_for_every_convention(ndcg: evaluate.Metric) -> None:
@@ -82,9 +72,6 @@ def test_an_option_that_is_given_holds_for_every_convention(ndcg: evaluate.Metri
     found = ndcg.explain(**CARD, k=3, **options)
     for name, number in found.scores.items():
         assert number == ndcg.compute(**CARD, k=3, convention=name, **options)["nDCG@3"]
-    assert ndcg.explain(**CARD, k=3, **{name: CONVENTIONS["ranx"].options[name] for name in CHOICES}).scores == {
-        name: ndcg.compute(**CARD, k=3, convention="ranx")["nDCG@3"] for name in CONVENTIONS
-    }
 
 
 def test_a_convention_without_a_number_says_why(ndcg: evaluate.Metric) -> None:
@@ -98,9 +85,6 @@ def test_a_convention_without_a_number_says_why(ndcg: evaluate.Metric) -> None:
         ndcg.explain(predictions=[[2, 1]], references=[[0, 0]], zero_division=math.nan)
 
 
-# The reported score
-
-
 def test_a_missing_query_may_be_rejected(ndcg: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match=r"^predictions: query 'q3' is missing"):
         ndcg.explain(predictions=RUN, references=QRELS, k=2, missing="raise")
@@ -109,13 +93,9 @@ def test_a_missing_query_may_be_rejected(ndcg: evaluate.Metric) -> None:
 def test_an_ideal_too_long_for_memory_is_rejected_alone(ndcg: evaluate.Metric) -> None:
     found = ndcg.explain(predictions=[[1, 2]], references=[[0, 1]], k=10**15)
     assert list(found.errors) == ["rectools"]
-    with pytest.raises(
-        ValueError, match=r'^k must be at most 1,000,000 for ideal="full", since its ideal has k documents'
-    ):
-        ndcg.compute(predictions=[[1, 2]], references=[[0, 1]], ideal="full", k=[1, 10**30])
 
 
-@pytest.mark.parametrize("convention", NUMBERS)
+@pytest.mark.parametrize("convention", ["sklearn", "ignite", "lightgbm"])
 def test_the_convention_of_a_number_is_found(ndcg: evaluate.Metric, convention: str) -> None:
     found = ndcg.explain(**CARD, got=NUMBERS[convention])
     exact = ndcg.compute(**CARD, convention=convention)["nDCG"]
@@ -199,14 +179,6 @@ def test_the_convention_that_compares_32_bit_floats_is_named_by_its_score(ndcg: 
     )
 
 
-def test_conventions_that_compare_32_bit_floats_give_no_score_for_larger_scores(
-    ndcg: evaluate.Metric,
-) -> None:
-    found = ndcg.explain(predictions=[[1e39, 1, 2]], references=[[1, 0, 2]], got=0.5)
-    assert {"xgboost", "rax"} <= found.errors.keys()
-    assert "sklearn" not in found.errors
-
-
 def test_a_convention_at_another_cutoff_is_found(ndcg: evaluate.Metric) -> None:
     got = round(ndcg.compute(**SEARCHED, k=20, convention="trec_eval")["nDCG@20"], 6)
     first = ndcg.explain(**SEARCHED, k=10, got=got).combinations[0]
@@ -218,51 +190,34 @@ def test_a_convention_at_another_cutoff_is_found(ndcg: evaluate.Metric) -> None:
     assert found.signature == ndcg.signature(**first.options)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_value_of_each_query_leaves_only_combinations_with_these_values(ndcg: evaluate.Metric, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    how = {
-        "gain": str(rng.choice(["linear", "exponential", "binary"])),
-        "discount": str(rng.choice(["log", "reciprocal", "jarvelin"])),
-        "ideal": str(rng.choice(["judged", "retrieved", "truncated"])),
-        "ties": str(rng.choice(["average", "first", "best", "docid"])),
-        "judged_only": bool(rng.integers(2)),
-    }
-    values = ndcg.compute(**SEARCHED, k=10, **how, use_aggregator=False)["nDCG@10"]
-    found = ndcg.explain(**SEARCHED, k=10, got=dict(zip(SEARCHED_QUERIES, values, strict=True)))
-    if found.matches:
-        return
-    assert found.combinations
-    for each in found.combinations:
-        again = ndcg.compute(**SEARCHED, **as_options(each, 10), use_aggregator=False)
-        (others,) = again.values()
-        assert others == pytest.approx(values, abs=1e-5, nan_ok=True)
-
-
 def test_scores_by_name_are_explained_at_the_first_cutoff(ndcg: evaluate.Metric) -> None:
-    inputs = {"predictions": SCORES, "references": RELEVANCE}
-    got = ndcg.compute(**inputs, k=[1, 2])
-    assert ndcg.explain(**inputs, got=got).measure == "nDCG@1"
-    assert ndcg.explain(**inputs, got={"nDCG@2": got["nDCG@2"]}).measure == "nDCG@2"
+    got = ndcg.compute(**CARD, k=[1, 2])
+    assert ndcg.explain(**CARD, got=got).measure == "nDCG@1"
+    assert ndcg.explain(**CARD, got={"nDCG@2": got["nDCG@2"]}).measure == "nDCG@2"
 
 
 def test_scores_at_two_cutoffs_leave_fewer_combinations_than_one(ndcg: evaluate.Metric) -> None:
-    how = {"gain": "exponential", "discount": "reciprocal"}
-    scores = ndcg.compute(**SEARCHED, measures=["nDCG@5", "nDCG@10"], **how)
+    known = {"judged_only": False, "ties": "average", "zero_division": 0.0}
+    scores = ndcg.compute(**SEARCHED, measures=["nDCG@5", "nDCG@10"], gain="exponential", discount="reciprocal")
     got = {name: round(value, 3) for name, value in scores.items()}
-    both = ndcg.explain(**SEARCHED, got=got)
-    one = ndcg.explain(**SEARCHED, k=10, got=got["nDCG@10"])
-    assert 0 < len(both.combinations) <= len(one.combinations)
-    text = ",".join(f"{value}@{name.partition('@')[2]}" for name, value in got.items())
-    assert ndcg.explain(**SEARCHED, got=text).combinations == both.combinations
+    both = ndcg.explain(**SEARCHED, got=got, **known)
+    one = ndcg.explain(**SEARCHED, k=10, got=got["nDCG@10"], **known)
+    assert 0 < len(both.combinations) < len(one.combinations)
+    text = f"{got['nDCG@5']}@5,{got['nDCG@10']}@10"
+    assert ndcg.explain(**SEARCHED, got=text, **known).combinations == both.combinations
     with pytest.raises(ValueError, match=r"^k=3 and got=.* both give cutoffs"):
         ndcg.explain(**SEARCHED, k=3, got=got)
 
 
-@pytest.mark.parametrize("missing", ["empty", "skip"])
 @pytest.mark.parametrize(
-    ("zero", "known"),
-    [(zero, known) for zero in (0.0, 1.0, math.nan) for known in (False, True)] + [("perfect_if_empty", True)],
+    ("zero", "missing", "known"),
+    [
+        (0.0, "skip", False),
+        (1.0, "empty", False),
+        (math.nan, "skip", False),
+        (math.nan, "empty", True),
+        ("perfect_if_empty", "empty", True),
+    ],
 )
 def test_a_slip_is_found_whatever_a_query_with_nothing_relevant_counts(
     ndcg: evaluate.Metric, zero: float | str, missing: str, known: bool
@@ -275,19 +230,17 @@ def test_a_slip_is_found_whatever_a_query_with_nothing_relevant_counts(
     how = {"zero_division": zero, "missing": missing}
     values = slip.scores(queries, {"convention": "lightgbm", **how})
     got = [None if math.isnan(value) else value for value in values]
-    found = ndcg.explain(**SEARCHED, k=10, got=got, **(how if known else {"missing": missing}))
+    given = how if known else {"missing": missing}
+    found = ndcg.explain(**SEARCHED, k=10, got=got, **given, discount="log", judged_only=False)
     changed = "" if known or zero == 1.0 else f", but zero_division={zero}"  # LightGBM's is 1
     assert (slip.name, f"lightgbm{changed}") in found.slips
 
 
-@pytest.mark.parametrize(("chance", "doubtful"), [(0.09, False), (0.11, True), (math.nan, False)])
-def test_a_single_match_is_called_doubtful_if_chance_may_give_it(
-    ndcg: evaluate.Metric, chance: float, doubtful: bool
-) -> None:
+def test_a_single_match_is_called_doubtful_if_chance_may_give_it(ndcg: evaluate.Metric) -> None:
     found = ndcg.explain(**CARD, k=10, got=0.123)
-    combination = Combination("sklearn", {"ties": "last"}, 0.5)
-    one = replace(found, matches=(), combinations=(combination,), by_chance=chance)
-    assert ("would show whether it is the right one." in str(one)) == doubtful
+    one = replace(found, matches=(), combinations=(Combination("sklearn", {"ties": "last"}, 0.5),))
+    said = [str(replace(one, by_chance=chance)) for chance in (0.09, 0.11, math.nan)]
+    assert ["would show whether it is the right one." in each for each in said] == [False, True, False]
 
 
 def test_queries_that_differ_from_the_nearest_combination_are_named_with_their_common_trait(
@@ -344,7 +297,10 @@ for at, query in enumerate(CLOSE_RUN):
         CLOSE_RUN[query] = dict(list(CLOSE_RUN[query].items())[:6])
         CLOSE_QRELS[query] = dict(list(CLOSE_QRELS[query].items())[:4])
 CLOSE: dict[str, Any] = {"predictions": CLOSE_RUN, "references": CLOSE_QRELS}
-OWN_SLIPS = [slip for slip in SLIPS if not slip.is_option]
+OWN_SLIPS = [
+    pytest.param(slip, marks=[pytest.mark.slow] * (at % 4 > 0), id=slip.name)
+    for at, slip in enumerate(slip for slip in SLIPS if not slip.is_option)
+]
 WITHOUT_EFFECT = {  # on these rankings, which have no ties and no scores of 0
     "negative relevance removed",
     "run cut at k before everything else",
@@ -354,26 +310,15 @@ WITHOUT_EFFECT = {  # on these rankings, which have no ties and no scores of 0
 KNOWN = {"gain": "linear", "discount": "log", "judged_only": False}  # so that less is searched
 
 
-@pytest.mark.parametrize("slip", OWN_SLIPS, ids=lambda slip: slip.name)
+@pytest.mark.parametrize("slip", OWN_SLIPS)
 def test_a_slip_that_no_option_makes_is_found_in_values_and_in_a_mean(ndcg: evaluate.Metric, slip: Slip) -> None:
     queries = Queries(Query(CLOSE_RUN.get(each, {}), judged, 10) for each, judged in CLOSE_QRELS.items())
     values = slip.scores(queries, {"convention": "sklearn"})
     for got in (values.tolist(), f"{values.mean():.7f}"):
         found = ndcg.explain(**CLOSE, k=10, got=got, **KNOWN)
-        same = found.matches or found.combinations  # an option makes the same of these rankings
-        assert slip.name in [name for name, _ in found.slips] or same
-        if slip.name not in WITHOUT_EFFECT:
-            assert "sklearn" not in found.matches
-        if not same:
-            assert f": {slip.name}." in str(found)
-        if found.slips and not found.matches:
-            (first, name), got_mean = found.slips[0], float(got) if isinstance(got, str) else values.mean()
-            comma = "," if "but" in name else ""
-            assert found.between == ("sklearn", f"{name}{comma} with a slip")
-            assert {each.name: each[1:3] for each in found.choices}["slip"] == ("none", first)
-            assert found.got == pytest.approx(got_mean)
-            effects = sum(each.effect for each in found.choices)
-            assert effects == pytest.approx(found.got - found.scores["sklearn"], abs=1e-6)
+        named = f": {slip.name}." in str(found) and slip.name in [name for name, _ in found.slips]
+        assert named or found.matches or found.combinations  # an option makes the same of these rankings
+        assert "sklearn" not in found.matches or slip.name in WITHOUT_EFFECT
 
 
 def test_slips_on_a_convention_come_before_combinations_that_change_more(ndcg: evaluate.Metric) -> None:
@@ -401,11 +346,11 @@ def test_a_mean_above_1_may_be_a_dcg(ndcg: evaluate.Metric) -> None:
     assert ("DCG called nDCG", "sklearn") not in ndcg.explain(**SEARCHED, k=10, got=f"{dcg:.5f}%", **KNOWN).slips
 
 
-@pytest.mark.parametrize("weight", [None, [1.0, 2.0, 0.5]])
 def test_a_slip_shares_the_difference_from_scikit_learn_with_the_options_of_its_convention(
-    ndcg: evaluate.Metric, weight: list[float] | None
+    ndcg: evaluate.Metric,
 ) -> None:
     """The effects are the mean over all orders of changing the options and making the slip."""
+    weight = [1.0, 2.0, 0.5]
     inputs = {**CARD, "sample_weight": weight, "k": 3}
     slip = slip_named("DCG one rank too deep")
     queries = Queries(Query(dict(enumerate(s)), dict(enumerate(r)), 3) for s, r in zip(SCORES, RELEVANCE, strict=True))
@@ -443,40 +388,10 @@ def test_a_score_that_no_combination_gives_is_called_unknown(ndcg: evaluate.Metr
     assert f"None of {found.tried:,} combinations of options gives it." in str(found)
 
 
-@pytest.mark.parametrize(
-    ("got", "error"),
-    [
-        ([0.5], r"^got: 1 values for 60 queries; give the value of each query$"),
-        ({"q0": 0.5}, r"^got: query 'q1' is missing \(\d+ such queries\); give the value of each query"),
-        ("0.3@x", r"^got must be scores with their cutoffs, such as 0.31@5,0.283@10; got '0.3@x'$"),
-        ([0.5] * 59 + ["high"], r"^got must hold a number for each query; got 'high'$"),
-    ],
-)
-def test_reports_that_cannot_be_read_are_rejected(ndcg: evaluate.Metric, got: Any, error: str) -> None:
-    with pytest.raises(ValueError, match=error):
-        ndcg.explain(**SEARCHED, got=got)
-
-
 # The effect of each option
 
 
-def test_two_options_share_their_joint_effect(ndcg: evaluate.Metric) -> None:
-    def number(**options: Any) -> float:
-        return ndcg.compute(**CARD, **options)["nDCG"]
-
-    found = ndcg.explain(**CARD, between=["trec_eval", "ignite"], ties="first", missing="empty")
-    neither, both = number(ties="first"), number(ties="first", gain="exponential", zero_division=math.nan)
-    gain, empty = number(ties="first", gain="exponential"), number(ties="first", zero_division=math.nan)
-    assert found.between == ("trec_eval", "ignite")
-    assert [each[:3] for each in found.choices[:1]] == [("gain", "linear", "exponential")]
-    assert [each.name for each in found.choices] == ["gain", "score_dtype", "zero_division"]
-    by_gain, by_dtype, by_empty = (each.effect for each in found.choices)
-    assert by_dtype == 0  # no scores are close
-    assert by_gain == pytest.approx(((gain - neither) + (both - empty)) / 2)
-    assert by_empty == pytest.approx(((empty - neither) + (both - gain)) / 2)
-
-
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.permutations(sorted(set(CONVENTIONS) - {"rectools"})), st.integers(0, 2**32 - 1))
 def test_the_effect_of_an_option_is_the_mean_over_all_orders_of_changing_them(
     ndcg: evaluate.Metric, names: list[str], seed: int
@@ -531,19 +446,12 @@ def test_a_signature_holds_the_options_given_and_the_convention(ndcg: evaluate.M
 def test_it_is_shown_as_tables_and_in_words(ndcg: evaluate.Metric) -> None:
     found = ndcg.explain(**CARD, got=0.9829)
     text = str(found)
-    lines = text.splitlines()
-    assert lines[0].split() == ["convention", "nDCG", "difference", "from", "yours"]
-    assert [line.split() for line in (*lines[1:5], lines[27])] == [  # the nearest first
-        ["lightgbm", "0.9829", "+0.0000", "match"],
-        ["xgboost", "0.9829", "+0.0000", "match"],
-        ["allrank", "0.9829", "+0.0000", "match"],
-        ["sentence_transformers", "0.9874", "+0.0045"],
-        ["mteb", "0.5306", "-0.4523"],
-    ]
-    assert [line.split() for line in lines if line.startswith(("zero_division", "total"))] == [
-        ["zero_division", "0", "1", "+0.3333"],
-        ["total", "+0.3908"],
-    ]
+    lines = [line.split() for line in text.splitlines()]
+    assert lines[0] == ["convention", "nDCG", "difference", "from", "yours"]
+    assert lines[1] == ["lightgbm", "0.9829", "+0.0000", "match"]  # the nearest first
+    assert lines[4] == ["sentence_transformers", "0.9874", "+0.0045"]
+    assert ["zero_division", "0", "1", "+0.3333"] in lines
+    assert ["total", "+0.3908"] in lines
     assert "0.9829 is the nDCG of lightgbm, xgboost and allrank." in text
     assert "| lightgbm | 0.9829 |" in found.to_markdown()
     assert "<td>lightgbm</td><td>0.9829</td>" in found._repr_html_()
@@ -575,39 +483,31 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "problem"),
+    ("options", "problem"),
     [
-        (
-            {"got": "high"},
-            ValueError,
-            r"^got must be an nDCG, such as 0\.5921, or in percent, .* or a file .*; got 'high'",
-        ),
-        ({"got": math.nan}, ValueError, "^got must be an nDCG"),
-        ({"got": math.inf}, ValueError, "^got must be an nDCG"),
-        ({"got": 101}, ValueError, "^got must be an nDCG"),
-        ({"got": True}, ValueError, "^got must be an nDCG"),
-        ({"got": [0.5]}, ValueError, "^got: 1 values for 3 queries; give the value of each query$"),
-        ({"got": "0e400"}, ValueError, "^got must be an nDCG"),
-        ({"got": "1e2000000000"}, ValueError, "^got must be an nDCG"),
-        ({"between": ["sklearn", "rectools"]}, ValueError, "^between: rectools has no score: k must be given"),
-        ({"k": 10**15, "convention": "rectools"}, TypeError, "explain has no option convention"),
-        ({"between": "ranx"}, ValueError, "^between must be the names of two conventions; got 'ranx'"),
-        ({"between": ["ranx"]}, ValueError, "^between must be the names of two conventions"),
-        ({"between": ["ranx", "lightgmb"]}, ValueError, '^between must be one of .*did you mean "lightgbm"'),
-        ({"k": [1, 2]}, ValueError, "^k must be one cutoff"),
-        ({"convention": "ranx"}, TypeError, "explain has no option convention"),
-        ({"measures": "DCG"}, TypeError, "explain has no option measures"),
-        ({"tie": "first"}, TypeError, "explain has no option tie; did you mean ties"),
-        ({"gain": "linaer"}, ValueError, "^gain must be one of"),
-        ({"sample_weight": [1]}, ValueError, "^sample_weight must hold one weight for each of 3 queries"),
-        ({"references": [[1]]}, ValueError, "^predictions hold 3 queries"),
-        ({"predictions": [], "references": []}, ValueError, "hold no queries"),
-        ({"predictions": [[math.nan, 1]], "references": [[1, 2]]}, ValueError, "^predictions: query 0, position 0"),
+        ({"got": "high"}, r"^got must be an nDCG, such as 0\.5921, or in percent, .* or a file .*; got 'high'"),
+        ({"got": math.nan}, "^got must be an nDCG"),
+        ({"got": 101}, "^got must be an nDCG"),
+        ({"got": True}, "^got must be an nDCG"),
+        ({"got": "0e400"}, "^got must be an nDCG"),
+        ({"got": "1e2000000000"}, "^got must be an nDCG"),
+        ({"got": [0.5]}, "^got: 1 values for 3 queries; give the value of each query$"),
+        ({"got": {1: 0.5}}, r"^got: query 0 is missing \(2 such queries\); give the value of each query"),
+        ({"got": [0.5, 0.5, "high"]}, "^got must hold a number for each query; got 'high'$"),
+        ({"got": "0.3@x"}, "^got must be scores with their cutoffs, such as 0.31@5,0.283@10; got '0.3@x'$"),
+        ({"between": ["sklearn", "rectools"]}, "^between: rectools has no score: k must be given"),
+        ({"between": "ranx"}, "^between must be the names of two conventions; got 'ranx'"),
+        ({"between": ["ranx"]}, "^between must be the names of two conventions"),
+        ({"between": ["ranx", "lightgmb"]}, '^between must be one of .*did you mean "lightgbm"'),
+        ({"k": [1, 2]}, "^k must be one cutoff"),
+        ({"convention": "ranx"}, "explain has no option convention"),
+        ({"tie": "first"}, "explain has no option tie; did you mean ties"),
+        ({"gain": "linaer"}, "^gain must be one of"),
+        ({"sample_weight": [1]}, "^sample_weight must hold one weight for each of 3 queries"),
+        ({"predictions": [], "references": []}, "hold no queries"),
     ],
     ids=str,
 )
-def test_values_that_are_not_numbers_or_choices_are_rejected(
-    ndcg: evaluate.Metric, options: dict[str, Any], error: type[Exception], problem: str
-) -> None:
-    with pytest.raises(error, match=problem):
+def test_wrong_arguments_are_rejected_by_name(ndcg: evaluate.Metric, options: dict[str, Any], problem: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=problem):
         ndcg.explain(**{**CARD, **options})
