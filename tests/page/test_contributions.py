@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from page.contributions import STEPS, Ranking, steps
+from page.contributions import STEPS, Ranking, place_discounts, steps
 
 DOCUMENTS = st.lists(
     st.tuples(st.sampled_from([None, 0, 1, 2, 3]), st.sampled_from([None, 1.0, 2.0, 3.0])), min_size=1, max_size=8
@@ -31,6 +31,24 @@ def test_contributions_add_up_to_the_measures(
     assert table["contribution"].sum() == pytest.approx(dcg)
     assert table["ideal"].sum() == pytest.approx(ideal)
     assert table["loss"].sum() == pytest.approx(ideal - dcg, abs=1e-9)
+
+
+@given(relevance=st.lists(st.integers(0, 3), min_size=1, max_size=8), k=st.integers(1, 9), data=st.data())
+def test_gains_at_the_discounts_of_their_places_sum_up_to_the_score_of_any_order(
+    ndcg: evaluate.Metric, relevance: list[float | None], k: int, data: st.DataObject
+) -> None:
+    """As the browser sums them while a card is held."""
+    size, options = len(relevance) + 1, {"ties": "average", "k": [k]}
+    scores: list[float | None] = sorted(
+        data.draw(st.lists(st.floats(0, 9), min_size=size, max_size=size)), reverse=True
+    )
+    ranking = Ranking([f"d{at}" for at in range(size)], [3, *relevance], scores)
+    ranks = steps(ranking, options, k)
+    gains = dict(zip(ranks["document"], ranks["gain"], strict=True))
+    moved = ranking.reordered(data.draw(st.permutations(ranking.documents)), [])
+    discounts = place_discounts(ranks, options, k)
+    dcg = sum(gains[document] * discount for document, discount in zip(moved.documents, discounts, strict=True))
+    assert [dcg / ranks["ideal"].sum()] == pytest.approx([*ndcg.compute(**moved.inputs, k=k).values()])
 
 
 def test_tied_documents_show_all_ranks_that_they_share() -> None:
