@@ -60,12 +60,6 @@ def torch_with_gradient(rows: Rows) -> Any:
     return torch.tensor(rows, dtype=torch.float32, requires_grad=True) * 1
 
 
-def torch_transposed(rows: Rows) -> Any:
-    tensor = torch.tensor(rows, dtype=torch.float64).t().contiguous().t()
-    assert not tensor.is_contiguous()
-    return tensor
-
-
 def jax_array(dtype: str) -> Form:
     return lambda rows: jnp.array(rows, getattr(jnp, dtype))
 
@@ -78,21 +72,16 @@ def arrow_chunks(rows: Rows) -> pa.ChunkedArray:
     return pa.chunked_array([rows[:1], [], rows[1:3], rows[3:]], pa.list_(pa.float64()))
 
 
-def dataset_column(rows: Rows) -> Any:
-    return datasets.Dataset.from_dict({"other": list(range(len(rows))), "values": rows})["values"]
+def dataset(rows: list[Any]) -> datasets.Dataset:
+    return datasets.Dataset.from_dict({"other": list(range(len(rows))), "values": rows})
 
 
 def dataset_column_of_format(form: str) -> Form:
     def make(rows: Rows) -> Any:
-        pytest.importorskip(form if form in ("torch", "jax") else "datasets")
-        return datasets.Dataset.from_dict({"values": rows}).with_format(form)["values"]
+        pytest.importorskip(form)
+        return dataset(rows).with_format(form)["values"]
 
     return make
-
-
-def dataset_column_by_indices(rows: Rows) -> Any:
-    backwards = datasets.Dataset.from_dict({"values": [[99.0], *reversed(rows)]})
-    return backwards.select([*range(len(rows), 0, -1)])["values"]
 
 
 def polars_lists(rows: Rows) -> Any:
@@ -121,7 +110,7 @@ SQUARE_FORMS: dict[str, Form] = {
     "PyTorch bfloat16": torch_tensor("bfloat16"),
     "PyTorch float16": torch_tensor("float16"),
     "PyTorch with a gradient": torch_with_gradient,
-    "PyTorch transposed": torch_transposed,
+    "PyTorch transposed": lambda rows: torch_tensor("float64")(rows).t().contiguous().t(),
     "PyTorch strided": lambda rows: torch_tensor("bfloat16")(rows).repeat_interleave(2, dim=1)[:, ::2],
     "PyTorch rows": row_by_row(torch_tensor("float32")),
     "PyTorch bfloat16 rows": row_by_row(torch_tensor("bfloat16")),
@@ -135,7 +124,7 @@ SQUARE_FORMS: dict[str, Form] = {
         [rows[-1], *rows, rows[0]], pa.list_(pa.float64(), len(rows[0]))
     )[1:-1],
     "a torch-formatted datasets column": dataset_column_of_format("torch"),
-    "a NumPy-formatted datasets column": dataset_column_of_format("numpy"),
+    "a NumPy-formatted datasets column": lambda rows: dataset(rows).with_format("numpy")["values"],
     "a JAX-formatted datasets column": dataset_column_of_format("jax"),
     "Polars arrays": lambda rows: pl.Series("values", rows, pl.Array(pl.Float32, len(rows[0]))),
 }
@@ -155,11 +144,13 @@ RAGGED_FORMS: dict[str, Form] = {
     "Arrow large list views": lambda rows: pa.array(rows, pa.large_list_view(pa.float64())),
     "Arrow chunks": arrow_chunks,
     "an Arrow table": lambda rows: pa.table({"values": arrow_chunks(rows)}),
-    "a datasets column": dataset_column,
+    "a datasets column": lambda rows: dataset(rows)["values"],
     "a Polars-formatted datasets column": dataset_column_of_format("polars"),
-    "an Arrow-formatted datasets column": dataset_column_of_format("arrow"),
-    "a datasets column by indices": dataset_column_by_indices,
-    "a datasets column read": lambda rows: dataset_column(rows)[:],
+    "an Arrow-formatted datasets column": lambda rows: dataset(rows).with_format("arrow")["values"],
+    "a datasets column by indices": lambda rows: dataset([[99.0], *rows[::-1]]).select(range(len(rows), 0, -1))[
+        "values"
+    ],
+    "a datasets column read": lambda rows: dataset(rows)["values"][:],
     "Polars lists": polars_lists,
     "a Polars table": lambda rows: polars_lists(rows).to_frame(),
     "Polars chunks": lambda rows: polars_lists(rows[:1]).append(polars_lists(rows[1:])),
@@ -222,7 +213,7 @@ ANY_IDS: dict[str, FlatForm] = {
     "pandas index": lambda ids: pandas_series()(ids).set_axis(ids).index,
     "Polars": polars_series(),
     "a Polars table": lambda ids: polars_series()(ids).to_frame(),
-    "a datasets column": lambda ids: datasets.Dataset.from_dict({"ids": ids})["ids"],
+    "a datasets column": lambda ids: dataset(ids)["values"],
     "a DuckDB relation": duckdb_ids,
 }
 INTEGER_IDS: dict[str, FlatForm] = {
@@ -249,7 +240,7 @@ FLAT_FORMS: dict[str, FlatForm] = {
     "masked NumPy": lambda flat: np.ma.MaskedArray(filled([flat])[0], [value is None for value in flat]),
     "Arrow": lambda flat: pa.array(flat, pa.float64()),
     "Arrow chunks": lambda flat: pa.chunked_array([flat[:4], flat[4:]], pa.float32()),
-    "a datasets column": lambda flat: datasets.Dataset.from_dict({"values": flat})["values"],
+    "a datasets column": lambda flat: dataset(flat)["values"],
     "pandas nullable": pandas_series("Float64"),
     "pandas Arrow": lambda flat: pandas_series("double[pyarrow]")(flat),
     "Polars": lambda flat: polars_series("Float64")(flat),

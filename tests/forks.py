@@ -15,6 +15,7 @@ from multiprocessing import forkserver, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 # evaluate does without transformers, which take twice as long to import as all else.
 sys.modules["transformers"] = None  # type: ignore[assignment]
@@ -93,16 +94,10 @@ def in_a_fork(act: Callable[[], Any]) -> Any:
 
 def start_server(path: list[Path]) -> None:
     """Start the server that the processes are forked from, with folders to import from first."""
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, [*path, Path(__file__).parent]))
-    try:
+    found = os.pathsep.join(map(str, [*path, Path(__file__).parent]))
+    with patch.dict(os.environ, PYTHONPATH=found):
         CONTEXT.set_forkserver_preload([__name__])
         forkserver.ensure_running()
-    finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
 
 
 def _run(script: str, names: dict[str, Any], connection: Connection) -> None:

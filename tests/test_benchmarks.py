@@ -4,7 +4,6 @@ import itertools
 import re
 import shutil
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
@@ -17,27 +16,24 @@ SLOWER = f"{KERNEL}    __import__('time').sleep(.2)\n"
 ALWAYS = ("kernel", "kernel, 1 thread", "compute", "add_batch", "stock evaluate", "sklearn")
 
 
+@pytest.fixture(autouse=True)
+def _benchmarks_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+
 @pytest.mark.peers
 @pytest.mark.xdist_group("ranx")  # which other tests have compiled already
+@pytest.mark.filterwarnings("ignore")  # of other libraries
 def test_contenders_agree_and_missing_ones_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
     monkeypatch.setitem(sys.modules, "rax", None)  # importing it fails
     import measure
     import results as tables
     from contenders import contenders_of
     from shapes import ONE_QUERY, Shape
 
-    shapes = [
-        Shape(10, 10),
-        Shape(10, 10, tied=True),
-        Shape(100, None, dense=False, dtype="float32"),
-        Shape(None, 10, dense=False),
-        Shape(32, 10, lists=True),
-        *ONE_QUERY,
-    ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of other libraries
-        results = measure.run(measure.Plan(scores=3_000, rounds=2, seconds=0.001), shapes)
+    dense = [Shape(10, 10), Shape(10, 10, tied=True), Shape(32, 10, lists=True), *ONE_QUERY]
+    shapes = [*dense, Shape(100, None, dense=False, dtype="float32"), Shape(None, 10, dense=False)]
+    results = measure.run(measure.Plan(scores=3_000, rounds=2, seconds=0.001), shapes)
     assert set(results) == {(shape, name) for shape in shapes for name in contenders_of(shape)}
     text = tables.markdown(results, 0.0)
     begin, _, rest = text.partition("\n\n## Times faster\n\n")
@@ -48,18 +44,14 @@ def test_contenders_agree_and_missing_ones_are_named(monkeypatch: pytest.MonkeyP
     assert "| one query of five documents by `compute`, µs |" in costs
     assert "goal" not in text
     for (shape, name), run in results.items():
-        if name in ALWAYS:
-            assert not run.note, f"{name} on {shape}: {run.note}"
+        assert not (run.note and name in ALWAYS), f"{name} on {shape}: {run.note}"
         assert f"- {name}: {run.note}" in text if run.note else len(run.ns) == 2
     assert "- rax: not installed: " in text
     grown = measure._child({"contender": "kernel", "scores": 1_000})
     assert grown.get("ns", 0) > 0, grown
 
 
-def test_the_kernel_is_measured_next_to_the_kernel_of_another_checkout(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+def test_the_kernel_is_measured_next_to_the_kernel_of_another_checkout(tmp_path: Path) -> None:
     import bench
     from contenders import CONTENDERS
     from measure import Plan
@@ -79,14 +71,12 @@ def test_the_kernel_is_measured_next_to_the_kernel_of_another_checkout(
     assert max(ratios) < 0.1
 
 
+@pytest.mark.filterwarnings("ignore")  # of other libraries
 def test_forms_agree_on_queries_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
     monkeypatch.setitem(sys.modules, "ranx", None)  # compiles for a minute
     import forms
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of other libraries
-        results = forms.forms(scores=2_000, rounds=2)
+    results = forms.forms(scores=2_000, rounds=2)
     assert len(results) == 15
     assert {"Polars", "DuckDB", "ours, data="} <= {way for ways in results.values() for way in ways}
     for form, ways in results.items():
@@ -94,29 +84,26 @@ def test_forms_agree_on_queries_that_differ(monkeypatch: pytest.MonkeyPatch) -> 
         assert [way for way, each in ways.items() if str(each).startswith("differs")] == [], form
 
 
-@pytest.mark.parametrize("rounds", [1, 2])
 @pytest.mark.parametrize("value", [0.0, 0.63, 1.0])
-def test_a_comparison_of_values_that_are_all_alike_is_rejected(
-    monkeypatch: pytest.MonkeyPatch, value: float, rounds: int
-) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+def test_a_comparison_of_values_that_are_all_alike_is_rejected(value: float) -> None:
     import forms
 
-    alike = {"ours": lambda: lambda: [value] * 3, "theirs": lambda: lambda: [value] * 3}
-    with pytest.raises(ValueError, match=f"all 3 queries have nDCG {value:g}; mix the scores"):
-        forms._measured(alike, rounds)
+    alike = dict.fromkeys(("ours", "theirs"), lambda: lambda: [value] * 3)
+    for rounds in (1, 2):
+        with pytest.raises(ValueError, match=f"all 3 queries have nDCG {value:g}; mix the scores"):
+            forms._measured(alike, rounds)
 
 
-def test_a_way_that_differs_in_one_query_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+def test_a_way_that_differs_in_one_query_is_named() -> None:
     import forms
 
-    ways = {
-        "ours": lambda: lambda: [0.25, 0.5],
-        "in another order": lambda: lambda: [0.5, 0.25],
-        "of that mean": lambda: lambda: [0.375, 0.375],
-        "of a query less": lambda: lambda: [0.375],
+    found = {
+        "ours": [0.25, 0.5],
+        "in another order": [0.5, 0.25],
+        "of that mean": [0.375, 0.375],
+        "of a query less": [0.375],
     }
+    ways = {name: lambda values=values: lambda: values for name, values in found.items()}
     results = forms._measured(ways, rounds=2)
     assert results["of that mean"] == "differs: 0.375 for 0.25"
     assert results["of a query less"] == "differs: 1 queries for 2"
@@ -127,8 +114,7 @@ def test_a_way_that_differs_in_one_query_is_named(monkeypatch: pytest.MonkeyPatc
         forms._measured(ways, rounds=1)
 
 
-def test_simulations_count_the_intervals_that_hold_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+def test_simulations_count_the_intervals_that_hold_the_mean() -> None:
     import simulations
 
     for name, of_differences in itertools.product(["skewed: Beta(½, 2)", "weighted: exponential"], [False, True]):
@@ -138,25 +124,24 @@ def test_simulations_count_the_intervals_that_hold_the_mean(monkeypatch: pytest.
             assert 0.8 < held <= 1, (name, method)
             assert 0.1 < width < 0.8, (name, method)
         assert found["**ours**"][0] >= found["percentile"][0]
-    names = list(simulations.USUAL | simulations.HARD)
-    for name in names:
-        family = (simulations.USUAL | simulations.HARD)[name]
+    for name, family in (simulations.USUAL | simulations.HARD).items():
         rng = simulations.np.random.default_rng(0)
         for draw, mean in ((family.first, family.mean), (family.second, family.mean_of_second)):
             assert draw(rng, (1000, 100)).mean() == pytest.approx(mean, abs=0.005), name
 
 
-def test_simulations_of_the_gate_fail_hardly_any_equal_run_and_most_that_fall(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+ERROR = (0.05 * 0.95 / 400) ** 0.5  # the standard error of a share of 5% in 400 trials
+
+
+def test_simulations_of_the_gate_fail_hardly_any_equal_run_and_most_that_fall() -> None:
     import simulations
 
-    assert simulations.gate(400, max_drop=0, fall=0, spread=0.05, size=20) <= 0.05 + 2 * (0.05 * 0.95 / 400) ** 0.5
+    assert simulations.gate(400, max_drop=0, fall=0, spread=0.05, size=20) <= 0.05 + 2 * ERROR
     assert simulations.gate(60, max_drop=0.01, fall=0, spread=0.05, size=100) <= 0.05
     assert simulations.gate(60, max_drop=0.01, fall=0.02, spread=0.05, size=100) >= 0.8
 
 
 def test_simulations_make_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
     import simulations
 
     monkeypatch.setattr(simulations, "SIZES", (5, 10))
@@ -178,21 +163,19 @@ def test_simulations_make_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(simulations.table_of_samples(2)) == 2 + 5
 
 
-def test_corrected_intervals_and_welchs_hold_the_true_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+def test_corrected_intervals_and_welchs_hold_the_true_difference() -> None:
     import simulations
 
     held, found = simulations.of_samples(400, "many zeros: 60%", 30)
-    assert held >= 0.95 - 3 * (0.05 * 0.95 / 400) ** 0.5
-    assert found <= 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
+    assert held >= 0.95 - 3 * ERROR
+    assert found <= 0.05 + 3 * ERROR
     held, _, moved = simulations.corrected(20, "symmetric: Beta(3, 3)", 20)
     assert held >= 0.95
     assert moved < 0.05
 
 
 @pytest.mark.peers
-def test_processes_in_a_shell_print_one_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+def test_processes_in_a_shell_print_one_number() -> None:
     import shell
 
     assert set(shell.seconds(lines=4_000, rounds=1)) == set(shell.WAYS)
@@ -200,12 +183,11 @@ def test_processes_in_a_shell_print_one_number(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.peers
-def test_simulations_of_tests_find_little_that_is_not_there_and_much_that_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+def test_simulations_of_tests_find_little_that_is_not_there_and_much_that_is() -> None:
     import simulations
 
     for share in simulations.false_positives(400, "symmetric: Beta(3, 3)", 20):
-        assert share <= 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
+        assert share <= 0.05 + 3 * ERROR
     found = simulations.power_of_tests(40, 0.08, 20)
     assert len(found) == len(simulations.PEERS)
     assert min(found) > 0.7
@@ -215,7 +197,6 @@ def test_simulations_of_tests_find_little_that_is_not_there_and_much_that_is(mon
 def test_the_pictures_of_statistics_agree_with_page_and_tables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """If this fails, `python benchmarks/statistics_plots.py` draws them again."""
     pytest.importorskip("matplotlib")
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
     monkeypatch.chdir(BENCHMARKS.parent)
     import statistics_plots as plots
 
@@ -228,10 +209,8 @@ def test_the_pictures_of_statistics_agree_with_page_and_tables(monkeypatch: pyte
     assert all(pair.p_holm < 0.05 for pair in comparison.pairs)  # as the page says
     power = plots.figures_in("power")
     for gap, by_size in power.items():
-        for (
-            size,
-            found,
-        ) in by_size.items():  # for 200 trials: four standard errors, and an allowance for the few possible p-values
+        for size, found in by_size.items():
+            # for 200 trials: four standard errors, and an allowance for the few possible p-values
             assert found == pytest.approx(plots.planned(float(gap), int(size)), abs=0.145), (gap, size)
         assert by_size["20"] == plots.found_of(float(gap), 20, 200)
     for name, figure in (("coverage", plots.draw_coverage(held)), ("power", plots.draw_power(power))):

@@ -1,4 +1,7 @@
-"""The tab of search runs: files and pasted texts, compared, with their queries; and the tab of a batch."""
+"""The tab of search runs in a browser: files and pasted texts, compared, with their queries; and the tab of a batch.
+
+That the numbers are right is proven without a browser, in tests/page.
+"""
 
 import csv
 import io
@@ -9,40 +12,44 @@ from typing import Any
 
 import evaluate
 import pytest
-from conftest import ROOT
 
 from .conftest import EVIL, RUNS, Opener
-from .visits import BROWSER, cells, choose, expect, field, open_tab, scored, unfold, upload, wait_for, wait_for_address
+from .visits import BROWSER, cells, expect, field, open_tab, scored, unfold, upload, wait_for, wait_for_address
 
 pytestmark = [*BROWSER, pytest.mark.xdist_group("other tabs")]
-SAMPLES = ROOT / "page" / "samples"
 VIEW = "#runs-view"
 
 
 def rows(page: Any) -> dict[str, list[str]]:
     """The mean of each run, and its difference from the base with p, in the order of the page."""
-    script = (
-        "rows => rows.map(row => ['th', '.mean', '.difference'].map(each => row.querySelector(each).innerText.trim()))"
-    )
-    return {name: texts for name, *texts in page.eval_on_selector_all(".standings tbody tr", script)}
-
-
-def queries(page: Any) -> dict[str, float]:
-    """The number beside each query, in the order of the page."""
-    script = "all => all.map(each => [each.dataset.query, each.querySelector('.number').innerText.replace('−', '-')])"
-    return {name: float(text) for name, text in page.eval_on_selector_all("li[data-query]", script)}
+    script = "rows => rows.map(row => ['th', '.mean', '.difference'].map(each => row.querySelector(each).innerText))"
+    found = page.eval_on_selector_all(".standings tbody tr", script)
+    return {name.strip(): [mean, difference.split()[0]] for name, mean, difference in found}
 
 
 def headline(page: Any, text: str) -> None:
     expect(page.locator(f"{VIEW} h2")).to_have_text(text)
 
 
-def test_samples_are_shown_until_there_are_files_and_half_of_these_says_what_to_upload(
-    visit: Opener, files: Path
-) -> None:
+def test_samples_are_shown_and_go_into_a_ticket_until_there_are_files(visit: Opener, files: Path) -> None:
     page = visit("?k=5")
     open_tab(page, "Search runs")
+    expect(page.locator("body")).to_contain_text("A link to this tab keeps the options, not the files")
     wait_for(page, "These are two sample runs. Upload or paste yours above.", VIEW)
+    headline(page, "dense is better than bm25.")
+    unfold(page, "All numbers")
+    text = page.input_value("#runs-markdown textarea")
+    assert text.startswith("dense is better than bm25.")
+    assert re.search(r"^\| bm25 – dense \|", text, re.MULTILINE)
+    assert re.search(r"Signature: `nDCG@5\|gain:linear.*`$", text)
+    assert "\\begin{tabular}" in page.input_value("#runs-latex textarea")
+    names = [row[0] for row in cells(page, "#runs-numbers figure:first-child") if row]
+    assert names == ["a\xa0\xa0bm25", "b\xa0\xa0dense"]
+    for name, title in (("summary.csv", "Summary as CSV"), ("queries.csv", "Every query as CSV")):
+        with page.expect_download() as kept:
+            page.get_by_role("link", name=title).click()
+        assert kept.value.suggested_filename == name
+        assert "dense" in kept.value.path().read_text()
     unfold(page, "Paste instead")
     page.press("#take-texts", "Enter")
     wait_for(page, "These are two sample runs.", VIEW)
@@ -51,32 +58,38 @@ def test_samples_are_shown_until_there_are_files_and_half_of_these_says_what_to_
     expect(page.locator(".standings")).to_have_count(0)
 
 
-def test_runs_are_compared_when_their_files_are_there(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
+def test_runs_are_compared_when_their_files_are_there(
+    visit: Opener, ndcg: evaluate.Metric, files: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "groups.csv").write_text("query,language\nq1,de\nq2,fr\nq3,de\n")
     page = visit()
     scored(page, files / "qrels.txt", *(files / f"{name}.run" for name in RUNS))
     headline(page, "bm25 and dense cannot be told apart.")
-    paths = {name: files / f"{name}.run" for name in RUNS}
-    found = ndcg.compare(systems=paths, references=files / "qrels.txt", k=10, missing="empty")
-    (pair,) = found.pairs
+    given = {"systems": {name: files / f"{name}.run" for name in RUNS}, "references": files / "qrels.txt", "k": 10}
+    found = ndcg.compare(**given, missing="empty")
     means = {name: f"{each['nDCG@10'].value:.3f}" for name, each in found.scores.items()}
-    assert {name: mean for name, (mean, _) in rows(page).items()} == means
-    interval = f"95% interval {pair.low_holm:+.3f} to {pair.high_holm:+.3f}".replace("-", "−")
-    said = f"bm25 has nDCG@10 {means['bm25']}, dense {means['dense']}: {pair.difference:+.3f} "
-    said += f"({interval}, p = {pair.p:.2g}). "
-    wait_for(page, f"{said}Better on {pair.wins} queries, worse on {pair.losses}, equal on {pair.ties}.", ".evidence")
-    assert rows(page)["dense"][1].split() == [f"−{pair.difference:.3f}", "p", "=", f"{pair.p:.2g}"]
-    by_query = found.differences("bm25", "dense", n=None).to_pydict()
-    assert {q: d for q, d in queries(page).items() if d} == pytest.approx(
-        dict(zip(by_query["query"], by_query["difference"], strict=True)), abs=6e-4
-    )
+    assert rows(page) == {
+        "bm25": [means["bm25"], "best"],
+        "dense": [means["dense"], f"−{found.pairs[0].difference:.3f}"],
+    }
+    wait_for(page, f"bm25 has nDCG@10 {means['bm25']}, dense {means['dense']}: ", ".evidence")
+    unfold(page, "Paste instead")
+    upload(page, "#groups", tmp_path / "groups.csv")
+    unfold(page, "All numbers")
+    wait_for(page, "Comparison: slice", "#runs-numbers")
     expect(page.locator("li[data-query=q3] small")).to_have_text("missing")
     wait_for(page, "One query, q3, is missing from dense and counts as 0.", VIEW)
     page.get_by_role("button", name="Compare only the queries that all runs have").press("Enter")
     wait_for_address(page, "missing=skip")
-    skipping = ndcg.compare(systems=paths, references=files / "qrels.txt", k=10, missing="skip")
+    skipping = ndcg.compare(**given, missing="skip")
     wait_for(page, f"dense {skipping.scores['dense']['nDCG@10'].value:.3f}", ".evidence")
-    page.get_by_role("button", name="Open query q2").press("Enter")
-    wait_for(page, EVIL, "#beside")
+    for query, document in (("q1", "d2"), ("q2", EVIL)):
+        page.get_by_role("button", name=f"Open query {query}").press("Enter")
+        wait_for(page, f"Query {query}", "#beside .query")
+        for name in RUNS:
+            column = page.locator("#beside section").filter(has=page.locator(f"h3:has-text('{name}: nDCG@10')"))
+            expect(column).to_contain_text("÷ ideal")
+        expect(page.locator("#beside .document", has_text=document).first).to_be_visible()
     page.get_by_role("button", name="Open bm25 of query q2 in One ranking").click()
     wait_for(page, "Query q2 by bm25", "#ranking-title")
     page.wait_for_function("scrollY === 0")
@@ -84,37 +97,7 @@ def test_runs_are_compared_when_their_files_are_there(visit: Opener, ndcg: evalu
     assert page.locator("#picture img").count() == 0
 
 
-def test_sample_runs_are_shown_query_by_query(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit()
-    open_tab(page, "Search runs")
-    headline(page, "dense is better than bm25.")
-    qrels = ndcg.read_qrels(SAMPLES / "qrels.txt")
-    runs = {name: ndcg.read_run(SAMPLES / f"{name}.txt") for name in ("bm25", "dense")}
-    how = {"references": qrels, "k": 10, "use_aggregator": False}
-    dense, bm25 = (ndcg.compute(predictions=runs[name], **how)["nDCG@10"] for name in ("dense", "bm25"))
-    gains = {query: one - other for query, one, other in zip(qrels, dense, bm25, strict=True)}
-    page.locator(".by-query summary").press("Enter")
-    shown = queries(page)
-    assert shown == pytest.approx(gains, abs=6e-4)
-    assert list(shown.values()) == sorted(shown.values(), reverse=True)  # gains of the best first
-    first = max((query for query in qrels if query in runs["dense"]), key=lambda query: abs(gains[query]))
-    expect(page.locator("#beside .query")).to_contain_text(f"Query {first}")
-    for query in ("q17", "q05"):
-        page.get_by_role("button", name=f"Open query {query}").press("Enter")
-        wait_for(page, f"Query {query}", "#beside .query")
-        for name, run in runs.items():
-            of_query = {"predictions": {query: run.get(query, {})}, "references": {query: qrels[query]}, "k": 10}
-            sums = ndcg.compute(**of_query, measures=["nDCG", "DCG", "IDCG"])
-            column = page.locator("#beside section").filter(has=page.locator(f"h3:has-text('{name}: ')"))
-            expect(column.locator("h3")).to_have_text(f"{name}: nDCG@10 {sums['nDCG@10']:.4f}")
-            expect(column).to_contain_text(f"DCG {sums['DCG@10']:.4f} ÷ ideal {sums['IDCG@10']:.4f}")
-            ranked = sorted(run.get(query, {}), key=run.get(query, {}).get, reverse=True)
-            assert set(column.locator(".document").all_inner_texts()) == set(ranked[:10])
-
-
-def test_the_measure_the_base_and_the_run_that_is_compared_are_chosen_by_keys(
-    visit: Opener, ndcg: evaluate.Metric, tmp_path: Path
-) -> None:
+def test_the_measure_the_base_and_the_run_that_is_compared_are_chosen_by_keys(visit: Opener, tmp_path: Path) -> None:
     paths = {name: tmp_path / f"{name}.run" for name in ("bad", "good", "middle")}
     for name, rank in (("bad", 4), ("good", 1), ("middle", 2)):
         lists = ([*["x", "y", "z"][: rank - 1], "a"] for _ in range(12))
@@ -124,69 +107,17 @@ def test_the_measure_the_base_and_the_run_that_is_compared_are_chosen_by_keys(
     page = visit("?k=1,3")
     scored(page, tmp_path / "qrels.txt", *paths.values())
     headline(page, "good is best: better than each of the 2 others.")
-    found = ndcg.compare(systems=paths, references=tmp_path / "qrels.txt", k=[1, 3])
     assert list(rows(page)) == ["good", "bad", "middle"]  # both have 0 at 1
     page.get_by_label("Measure", exact=True).select_option("nDCG@3")
     wait_for(page, "good has nDCG@3 1.000, middle 0.631", ".evidence")
-    assert {name: float(mean) for name, (mean, _) in rows(page).items()} == pytest.approx(
-        {name: each["nDCG@3"].value for name, each in found.scores.items()}, abs=5e-4
-    )
+    assert [mean for mean, _ in rows(page).values()] == ["1.000", "0.631", "0.000"]
     page.get_by_role("button", name="bad", exact=True).press("Enter")
     wait_for(page, "good has nDCG@3 1.000, bad 0.000", ".evidence")
     page.get_by_label("Difference from", exact=True).select_option("middle")
     wait_for(page, "good has nDCG@3 1.000, middle 0.631", ".evidence")
-    assert [texts[1].split()[0] for texts in rows(page).values()] == ["+0.369", "–", "−0.631"]
+    assert [difference for _, difference in rows(page).values()] == ["+0.369", "–", "−0.631"]
     field(page, "Cutoffs").fill("2")
     wait_for(page, "nDCG@2", ".evidence")
-
-
-def test_trec_evals_score_is_one_press_away_if_ties_matter(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
-    page = visit()
-    scored(page, files / "qrels.txt", files / "bm25.run")
-    run = {"predictions": files / "bm25.run", "references": files / "qrels.txt", "k": 10}
-    here, there = (ndcg.compute(**run, convention=name)["nDCG@10"] for name in ("sklearn", "trec_eval"))
-    headline(page, f"bm25 has nDCG@10 {here:.3f}.")
-    wait_for(page, f"trec_eval, which orders by id, has nDCG@10 {there:.4f} instead of {here:.4f} for bm25.", VIEW)
-    page.get_by_role("button", name="Score as trec_eval does").press("Enter")
-    headline(page, f"bm25 has nDCG@10 {there:.3f}.")
-    expect(page.get_by_role("button", name="Score as trec_eval does")).to_have_count(0)
-    wait_for_address(page, "convention=trec_eval")
-    choose(page, "Tied documents", "average")
-    headline(page, f"bm25 has nDCG@10 {here:.3f}.")
-
-
-def test_a_comparison_goes_into_a_ticket(visit: Opener) -> None:
-    page = visit()
-    open_tab(page, "Search runs")
-    expect(page.locator("body")).to_contain_text("A link to this tab keeps the options, not the files")
-    headline(page, "dense is better than bm25.")
-    unfold(page, "All numbers")
-    text = page.input_value("#runs-markdown textarea")
-    assert text.startswith("dense is better than bm25.")
-    assert re.search(r"^\| bm25 – dense \|", text, re.MULTILINE)
-    assert re.search(r"Signature: `nDCG@10\|gain:linear.*`$", text)
-    assert "\\begin{tabular}" in page.input_value("#runs-latex textarea")
-    assert [row[0] for row in cells(page, "#runs-numbers figure:first-child") if row] == [
-        "a\xa0\xa0bm25",
-        "b\xa0\xa0dense",
-    ]
-    for name, title in (("summary.csv", "Summary as CSV"), ("queries.csv", "Every query as CSV")):
-        with page.expect_download() as kept:
-            page.get_by_role("link", name=title).click()
-        assert kept.value.suggested_filename == name
-        assert "dense" in kept.value.path().read_text()
-
-
-def test_groups_of_queries_are_compared(visit: Opener, files: Path, tmp_path: Path) -> None:
-    (tmp_path / "groups.csv").write_text("query,language\nq1,de\nq2,fr\nq3,de\n")
-    page = visit()
-    open_tab(page, "Search runs")
-    unfold(page, "Paste instead")
-    upload(page, "#groups", tmp_path / "groups.csv")
-    scored(page, files / "qrels.txt", *(files / f"{name}.run" for name in RUNS))
-    unfold(page, "All numbers")
-    wait_for(page, "Comparison: slice", "#runs-numbers")
-    assert ["de", "2"] in [row[:2] for row in cells(page, "#runs-numbers")]
 
 
 def test_files_in_each_others_place_are_swapped_by_a_press(visit: Opener, ndcg: evaluate.Metric, files: Path) -> None:
@@ -219,44 +150,6 @@ def test_pasted_texts_are_scored_as_files_are(visit: Opener, ndcg: evaluate.Metr
     wait_for(page, f"pasted run (2) has nDCG@10 {mean:.3f}", ".evidence")
 
 
-def test_one_query_is_shown_side_by_side(visit: Opener, ndcg: evaluate.Metric, tmp_path: Path) -> None:
-    (tmp_path / "qrels.txt").write_text("q 0 a 2\nq 0 b 1\n")
-    (tmp_path / "good.run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
-    (tmp_path / "bad.run").write_text("q Q0 b 1 2 t\nq Q0 a 2 1 t\n")
-    page = visit()
-    scored(page, tmp_path / "qrels.txt", tmp_path / "bad.run", tmp_path / "good.run")
-    headline(page, "One query cannot tell the 2 runs apart.")
-    wait_for(page, "Intervals and tests need more than one query.", ".evidence")
-    for name in ("good", "bad"):
-        given = {"predictions": tmp_path / f"{name}.run", "references": tmp_path / "qrels.txt"}
-        wait_for(page, f"{name}: nDCG@10 {ndcg.compute(**given, k=10)['nDCG@10']:.4f}", "#beside")
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"q1 Q0 d1 1 high tag\n", r"bad\.run: line 1: .*high"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", r"bad\.run: .*text"),
-    ],
-)
-def test_a_wrong_upload_is_one_sentence(visit: Opener, files: Path, tmp_path: Path, content: bytes, said: str) -> None:
-    (tmp_path / "bad.run").write_bytes(content)
-    page = visit()
-    scored(page, files / "qrels.txt", tmp_path / "bad.run")
-    expect(page.locator(f"{VIEW} [role=alert]")).to_have_text(re.compile(said))
-
-
-def test_a_negative_relevance_is_counted_as_0_by_a_press(visit: Opener, files: Path, tmp_path: Path) -> None:
-    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 -1\nq3 0 d1 -2\n")
-    page = visit()
-    scored(page, tmp_path / "qrels.txt", files / "bm25.run")
-    negative = "qrels.txt: line 2: query 'q1', document 'd2': the relevance -1 is negative (2 such judgments)."
-    expect(page.locator(f"{VIEW} [role=alert]")).to_contain_text(negative)
-    page.get_by_role("button", name="Count them as 0").press("Enter")
-    headline(page, "bm25 has nDCG@10 0.408.")  # 1 / 2, less what the tie with d2 costs, and 0 of q3
-    wait_for_address(page, "negative_relevance=clip")
-
-
 def test_twenty_runs_are_compared_on_a_phone(visit: Opener, files: Path, tmp_path: Path) -> None:
     lines = RUNS["bm25"].splitlines(keepends=True)
     paths = [tmp_path / f"a_run_with_a_long_name_{at:02}.run" for at in range(20)]
@@ -281,9 +174,6 @@ def test_a_batch_is_scored_with_every_policy(visit: Opener, ndcg: evaluate.Metri
     for policy, meant in (("1", 1.0), ("skipped", float("nan"))):
         expected = ndcg.compute(**ragged, k=10, zero_division=meant)["nDCG@10"]
         wait_for(page, f"{policy}: {expected:.4f}", "#batch-score")
-    page.get_by_label("Predictions", exact=False).first.fill("q1 Q0 d1 1 0.5 tag")
-    wait_for(page, "these are lines of a TREC file. Paste them in the tab Search runs.", "#batch-score")
-    page.get_by_label("Predictions", exact=False).first.fill(json.dumps(ragged["predictions"]))
     page.get_by_label("References", exact=False).first.fill("[[0, 1, 1], [1], [0]]")
     wait_for(page, "query 2: 2 predictions and 1 references", "#batch-score")
     flat = {"predictions": [0.9, 0.2, 0.4, 0.8], "references": [0, 1, 1, 0], "query_ids": ["a", "b", "a", "b"]}

@@ -7,7 +7,7 @@ import pytest
 from reference import NUMBERS
 
 from .conftest import RUNS, Opener
-from .visits import BROWSER, TEXTBOOK, expect, open_tab, score, upload, wait_for
+from .visits import BROWSER, TEXTBOOK, expect, open_tab, scored, wait_for
 
 pytestmark = [*BROWSER, pytest.mark.xdist_group("other tabs")]
 
@@ -20,15 +20,19 @@ def test_the_conventions_that_give_a_score_are_shown(visit: Opener, ndcg: evalua
     *others, last = ndcg.explain(**TEXTBOOK, k=10, got="0.9488").matches
     wait_for(page, f"0.9488 is the nDCG@10 of {', '.join(others)} and {last}.", "#explained")
     expect(page.locator("#explained td", has_text="match")).to_have_count(len(others) + 1)
+    page.locator("#own textarea").fill("0 1")
+    wait_for(page, "No convention gives 0.9488", "#explained")
+    page.locator("#got input, #got textarea").fill("0.6309")
+    wait_for(page, "0.6309 is the nDCG@10 of ", "#explained")
+    page.locator("#got input, #got textarea").fill("0.9488")
     page.get_by_label("The example of the metric card").check()
+    wait_for(page, f"{NUMBERS['trec_eval']}", "#explained")
     wait_for(page, "No convention gives 0.9488", "#explained")
     rows = [row.locator("td").all_inner_texts() for row in page.locator("#explained .sheet").first.locator("tr").all()]
     shown = {name: number for name, number, *_ in filter(None, rows)}
     libraries = ("trec_eval", "sklearn", "ranx", "rax", "lightgbm")
     assert {name: float(shown[name]) for name in libraries} == {name: NUMBERS[name] for name in libraries}
-    open_tab(page, "Search runs")
-    upload(page, "#qrels", files / "qrels.txt")
-    upload(page, "#runs", files / "bm25.run", files / "dense.run")
+    scored(page, files / "qrels.txt", files / "bm25.run", files / "dense.run")
     open_tab(page, "Explain a score")
     page.get_by_label("The search runs").check()
     for name in RUNS:
@@ -36,24 +40,6 @@ def test_the_conventions_that_give_a_score_are_shown(visit: Opener, ndcg: evalua
         numbers = ndcg.explain(**run, k=10).scores
         wait_for(page, f"{name}: No convention gives 0.9488", "#explained")
         wait_for(page, f"{numbers['trec_eval']:.4f}", "#explained")
-
-
-def test_true_scores_of_the_pages_example_and_of_a_pasted_ranking_are_known(
-    visit: Opener, ndcg: evaluate.Metric
-) -> None:
-    page = visit("?tab=explain")
-    got = page.locator("#got input, #got textarea")
-    got.fill(f"{score(ndcg, 4)}@4")
-    wait_for(page, f"The page's example: nDCG@4 {score(ndcg, 4)} is the nDCG@4 of sklearn", "#explained")
-    got.fill(score(ndcg, 4))
-    wait_for(page, f"sklearn, but k=4 gives {score(ndcg, 4)} (", "#explained")
-    got.fill("6.86")
-    wait_for(page, "sklearn with a slip gives 6.86: DCG called nDCG", "#explained")
-    own = page.locator("#own textarea")
-    own.fill("0 1")
-    got.fill(score(ndcg, predictions=[[2, 1]], references=[[0, 1]]))
-    wait_for(page, "0.6309 is the nDCG@10 of ", "#explained")
-    assert "The page's example" not in page.inner_text("#explained")
 
 
 def test_the_card_shows_its_formulas(visit: Opener) -> None:
