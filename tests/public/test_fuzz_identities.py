@@ -7,41 +7,45 @@ import math
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import evaluate
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import MetricFactory
 
-MINUTES = float(os.environ.get("FUZZ_MINUTES", 0))
+MINUTES = float(os.environ.get("FUZZ_MINUTES", "0"))
 EDGES = [0, *(sign * (1 << bits) for bits in (1, 31, 32, 53, 61, 62, 63, 64) for sign in (1, -1))]
 INTEGERS = sorted({edge + step for edge in EDGES for step in (-2, -1, 0, 1, 2)})
 TEXTS = [
     *map(str, INTEGERS),
     *("", "'", "a", "A", "é", "e\u0301", "x" * 500, "x" * 499 + "y", "-0", "00", "1.0", "\x00", " "),
 ]
+ID_TYPES = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
 SECOND = pytest.approx(1 / math.log2(3), rel=1e-12)  # the nDCG if the relevant document is second
-KINDS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
 
 
-def dressed(rng: random.Random, identity: Any) -> Any:
+def equal_to(rng: random.Random, identity: Any) -> Any:
     """An id as another object that is equal to it."""
     if isinstance(identity, str):
         return rng.choice([str, np.str_])(identity)
-    fitting = [kind for kind in KINDS if np.iinfo(kind).min <= identity <= np.iinfo(kind).max]
+    fitting = [kind for kind in ID_TYPES if np.iinfo(kind).min <= identity <= np.iinfo(kind).max]
     return rng.choice([int, *fitting])(identity)
 
 
-def as_mapping(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
+def as_mappings(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
     """A query for each id, with the relevant document second; ids of documents are as odd as ids of queries."""
-    documents = rng.sample(INTEGERS + TEXTS, 2)
-    run = {dressed(rng, each): {dressed(rng, documents[0]): 2.0, dressed(rng, documents[1]): 1.0} for each in ids}
-    qrels = {dressed(rng, each): {dressed(rng, documents[1]): 1, dressed(rng, documents[0]): 0} for each in ids}
-    return {"predictions": run, "references": qrels}
+    documents = rng.sample(INTEGERS + TEXTS, rng.choice([2, 30]))
+    run = {equal_to(rng, d): -float(place) for place, d in enumerate(documents)}
+    qrels = {equal_to(rng, d): place for place, d in enumerate(documents[:2])}
+    return {
+        "predictions": {equal_to(rng, each): run for each in ids},
+        "references": {equal_to(rng, each): qrels for each in ids},
+    }
 
 
 def typed(ids: list[Any]) -> Any:
@@ -51,67 +55,66 @@ def typed(ids: list[Any]) -> Any:
     return np.array(ids, np.int64 if max(ids) < 2**63 else np.uint64)
 
 
-FLAT: dict[str, Callable[[list[Any]], Any]] = {
-    "list": list,
-    "NumPy": typed,
-    "Arrow": lambda ids: pa.array(typed(ids)),
-    "Arrow's dictionary": lambda ids: pa.array(typed(ids)).dictionary_encode(),
-    "pandas": lambda ids: pd.Series(typed(ids)),
-    "pandas' categories": lambda ids: pd.Categorical(typed(ids)),
-}
+FLAT = (
+    list,
+    typed,
+    lambda ids: pa.array(typed(ids)),
+    lambda ids: pa.array(typed(ids)).dictionary_encode(),
+    lambda ids: pd.Series(typed(ids)),
+    lambda ids: pd.Categorical(typed(ids)),
+)
 
 
 def as_rows(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
     """The same as flat columns, of ids of one kind."""
     rows = [each for each in ids for _ in range(2)]
-    form = rng.choice(sorted(FLAT))
-    return {"predictions": [2.0, 1.0] * len(ids), "references": [0, 1] * len(ids), "query_ids": FLAT[form](rows)}
+    return {"predictions": [2.0, 1.0] * len(ids), "references": [0, 1] * len(ids), "query_ids": rng.choice(FLAT)(rows)}
 
 
 def batch_of(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
-    of_one_kind = len({isinstance(each, str) for each in ids}) == 1
     numbers = [each for each in ids if not isinstance(each, str)]
     small = all(-(2**63) <= each < 2**63 for each in numbers) or all(0 <= each < 2**64 for each in numbers)
-    return (as_rows if of_one_kind and small and rng.random() < 0.6 else as_mapping)(rng, ids)
+    fits = len(numbers) in (0, len(ids)) and small
+    return (as_rows if fits and rng.random() < 0.6 else as_mappings)(rng, ids)
 
 
-def rounds(fewest: int) -> Any:
-    end = time.monotonic() + MINUTES * 60 / 2
-    at = 0
-    while at < fewest or (MINUTES and time.monotonic() < end):
-        yield at
+def rounds(fewest: int) -> Iterator[tuple[int, random.Random]]:
+    end, at = time.monotonic() + MINUTES * 60 / 2, 0
+    while at < fewest or time.monotonic() < end:
+        yield at, random.Random(at)
         at += 1
 
 
-def test_a_query_is_known_by_its_id_in_every_format_and_batch(fresh_metric: MetricFactory) -> None:
+def test_a_query_and_its_documents_are_known_by_their_ids_in_every_format_and_batch(
+    ndcg: evaluate.Metric, fresh_metric: MetricFactory
+) -> None:
     metrics = [fresh_metric(), fresh_metric(keep_in_memory=True)]
-    refused = 0
-    for at in rounds(20):
-        rng = random.Random(at)
+    rejected = 0
+    for at, rng in rounds(20):
         metric = metrics[at % 2]
         known: dict[Any, None] = {}
         pool = rng.sample(INTEGERS + TEXTS, 40)
         for _ in range(12):
             ids = rng.sample(pool, rng.randint(1, 4))
             batch = batch_of(rng, ids)
+            assert ndcg.compute(**batch) == {"nDCG": SECOND}, at
             if again := [each for each in ids if each in known]:
                 with pytest.raises(ValueError, match="was added before") as error:
                     metric.add_batch(**batch)
-                refused += 1
-                if max(map(len, map(repr, again))) < 100:  # longer ones are shortened
-                    assert any(f"query {each!r} was" in str(error.value) for each in again), (at, again)
+                rejected += 1
+                shown = [f"query {each!r} was" for each in again if len(repr(each)) < 100]  # longer ones are shortened
+                assert len(shown) < len(again) or any(each in str(error.value) for each in shown), (at, again)
             else:
                 metric.add_batch(**batch)
                 known |= dict.fromkeys(ids)
             assert len(metric) == len(known), at
         assert metric.compute(use_aggregator=False) == {"nDCG": [SECOND] * len(known)}, at
-    assert refused > 20
+    assert rejected > 20
 
 
 def test_a_query_is_known_by_its_id_in_every_process(fresh_metric: MetricFactory) -> None:
-    outcomes = {True: 0, False: 0}
-    for at in rounds(8):
-        rng = random.Random(at)
+    outcomes = set()
+    for at, rng in rounds(8):
         how = {"num_process": 2, "timeout": 60, "experiment_id": f"round-{at}"}
         first, second = (fresh_metric(process_id=each, **how) for each in (0, 1))
         pool = rng.sample(INTEGERS + TEXTS, 30)
@@ -125,24 +128,13 @@ def test_a_query_is_known_by_its_id_in_every_process(fresh_metric: MetricFactory
             return metric.compute(use_aggregator=False)
 
         with ThreadPoolExecutor(1) as other:
-            handed_over = other.submit(score, second, batches[1])
+            of_second = other.submit(score, second, batches[1])
             if both:
                 with pytest.raises(ValueError, match=r"^query .* was added by process 0 and by process 1"):
                     score(first, batches[0])
             else:
                 expected = [SECOND] * (len(shares[0]) + len(shares[1]))
                 assert score(first, batches[0]) == {"nDCG": expected}, at
-            assert handed_over.result() is None
-        outcomes[bool(both)] += 1
-    assert all(outcomes.values())
-
-
-def test_a_document_is_known_by_its_id(fresh_metric: MetricFactory) -> None:
-    """One of many documents with ids of all kinds is relevant, at a rank known from its place."""
-    metric = fresh_metric()
-    for at in range(15):
-        rng = random.Random(at)
-        documents, rank = rng.sample(INTEGERS + TEXTS, 30), rng.randrange(30)
-        run = {"q": {dressed(rng, each): -float(place) for place, each in enumerate(documents)}}
-        metric.add_batch(predictions=run, references={"q": {dressed(rng, documents[rank]): 1}})
-        assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(rank + 2), rel=1e-12)}
+            assert of_second.result() is None
+        outcomes.add(bool(both))
+    assert outcomes == {True, False}
