@@ -13,18 +13,20 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import METRIC, MetricFactory, spark_session
+from every_form import Inputs
 
 import ndcg as package
 
 RUN = {"q1": {"doc7": 0.9, "doc8": 0.1}, "q2": {"doc7": 0.3}}
 QRELS = {"q1": {"7": 1, "8": 0}, "q2": {"7": 2}}
 MATCHED = {"q1": {"7": 0.9}, "q2": {"doc7": 0.3}}
-BOTH = "no document was both retrieved and judged; first retrieved: {}'doc7'; first judged: {}'7'; "
-BY_ID = BOTH.format("query 'q1', document ", "query 'q1', document ")
+BOTH = {"predictions": RUN, "references": QRELS}
+FIRST = "o document was both retrieved and judged; first retrieved: query {}; first judged: query {}; "
+BY_ID = FIRST.format("'q1', document 'doc7'", "'q1', document '7'")
 HINT = "check that both sides have the same ids"
 
 
-def joined(run: Any, qrels: Any) -> dict[str, Any]:
+def joined(run: Any, qrels: Any) -> Inputs:
     """The full outer join of both sides."""
     sides = [
         pd.DataFrame([(q, d, value) for q, of in side.items() for d, value in of.items()], columns=["q", "d", name])
@@ -34,40 +36,9 @@ def joined(run: Any, qrels: Any) -> dict[str, Any]:
     return {"data": frame, "predictions": "score", "references": "label", "query_ids": "q"}
 
 
-def as_file(folder: Path, name: str, side: Any) -> Path:
-    (folder / name).write_text(json.dumps(side))
-    return folder / name
-
-
-NONE = "no document was both retrieved and judged; first "
-BOTH_ROWS = f"{NONE}retrieved: query 'q1', row 2; first judged: query 'q1', row 0; "
-# two sides without a document in common, and how they are called
-FORMATS: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
-    "mappings": (lambda _: {"predictions": RUN, "references": QRELS}, BY_ID),
-    "files": (
-        lambda at: {"predictions": as_file(at, "run.json", RUN), "references": as_file(at, "q.json", QRELS)},
-        BY_ID,
-    ),
-    "a mapping and a file": (lambda at: {"predictions": RUN, "references": as_file(at, "q.json", QRELS)}, BY_ID),
-    "ranked ids by query": (lambda _: {"predictions": {"q1": ["doc7"]}, "references": {"q1": {"7"}}}, BY_ID),
-    "ranked ids": (
-        lambda _: {"predictions": [["doc7"]], "references": [["7"]]},
-        BOTH.format(*["query 0, document "] * 2),
-    ),
-    "joined columns": (
-        lambda _: {**joined(RUN, QRELS), "document_ids": "d"},
-        BOTH.format("query 'q1', row 2, document ", "query 'q1', row 0, document "),
-    ),
-    "joined columns without ids of documents": (lambda _: joined(RUN, QRELS), BOTH_ROWS),
-}
-ENTRY_POINTS: dict[str, Callable[..., Any]] = {
-    "compute": METRIC.compute,
-    "report": METRIC.report,
-    "the package's report": package.report,
-    "explain": METRIC.explain,
-    "a combination of metrics": lambda **inputs: evaluate.combine([METRIC]).compute(**inputs),
-    "judged_only": lambda **inputs: METRIC.compute(**inputs, judged_only=True),
-}
+def as_file(path: Path, side: Any) -> Path:
+    path.write_text(json.dumps(side))
+    return path
 
 
 def warned(call: Callable[..., Any], *args: Any, **inputs: Any) -> list[str]:
@@ -80,20 +51,45 @@ def warned(call: Callable[..., Any], *args: Any, **inputs: Any) -> list[str]:
     return [str(each.message) for each in found]
 
 
-@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
-@pytest.mark.parametrize("format_", FORMATS)
-def test_no_document_in_common_is_warned_of_once_in_the_line_of_the_call(
-    tmp_path: Path, format_: str, entry_point: str
+@pytest.mark.parametrize(
+    ("inputs", "retrieved", "judged"),
+    [
+        ({"predictions": {"q1": ["doc7"]}, "references": {"q1": {"7"}}}, "'q1', document 'doc7'", "'q1', document '7'"),
+        ({"predictions": [["doc7"]], "references": [["7"]]}, "0, document 'doc7'", "0, document '7'"),
+        ({**joined(RUN, QRELS), "document_ids": "d"}, "'q1', row 2, document 'doc7'", "'q1', row 0, document '7'"),
+        (joined(RUN, QRELS), "'q1', row 2", "'q1', row 0"),
+        (joined({"1.0": {"d": 0.5}}, {"1": {"d": 1}}), "'1.0', row 1", "'1', row 0"),
+    ],
+    ids=["ranked ids by query", "ranked ids", "columns", "columns without ids of documents", "other queries"],
+)
+def test_no_document_in_common_is_warned_of_with_the_first_of_both_sides(
+    ndcg: evaluate.Metric, inputs: Inputs, retrieved: str, judged: str
 ) -> None:
-    make, message = FORMATS[format_]
-    assert warned(ENTRY_POINTS[entry_point], **make(tmp_path)) == [f"predictions: {message}{HINT}"]
+    assert warned(ndcg.compute, **inputs) == [f"predictions: n{FIRST.format(retrieved, judged)}{HINT}"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(METRIC.compute, METRIC.report, METRIC.explain, package.compute, package.report),
+        lambda **inputs: evaluate.combine([METRIC]).compute(**inputs),
+        partial(METRIC.compute, judged_only=True),
+    ],
+)
+def test_no_document_in_common_is_warned_of_once_in_the_line_of_the_call(
+    tmp_path: Path, call: Callable[..., Any]
+) -> None:
+    files = {name: as_file(tmp_path / name, side) for name, side in BOTH.items()}
+    for inputs in (BOTH, files, {**files, "predictions": RUN}):
+        assert warned(call, **inputs) == [f"predictions: n{BY_ID}{HINT}"]
+    assert len(warned(call, **joined(RUN, QRELS))) == 1
 
 
 @pytest.mark.filterwarnings("ignore:.*first retrieved")
 def test_a_report_and_an_explanation_have_a_note_with_the_same_ids(ndcg: evaluate.Metric) -> None:
-    note = f"N{BY_ID[1:]}{HINT}."
-    assert ndcg.report(predictions=RUN, references=QRELS, judged_only=True).notes[0] == note
-    found = ndcg.explain(predictions=RUN, references=QRELS, got=0.0)
+    note = f"N{BY_ID}{HINT}."
+    assert ndcg.report(**BOTH, judged_only=True).notes[0] == note
+    found = ndcg.explain(**BOTH, got=0.0)
     assert found.notes == (note,)
     assert note in str(found)
     assert found.to_dict()["notes"] == [note]
@@ -104,10 +100,10 @@ def test_a_report_and_an_explanation_have_a_note_with_the_same_ids(ndcg: evaluat
 
 def test_a_comparison_names_the_systems_without_a_document_in_common(ndcg: evaluate.Metric) -> None:
     systems = {"good": MATCHED, "other": RUN, "third": RUN}
-    with pytest.warns(UserWarning, match=rf"^systems\['other'\], systems\['third'\]: {BY_ID}") as found:
+    with pytest.warns(UserWarning, match=rf"^systems\['other'\], systems\['third'\]: n{BY_ID}") as found:
         notes = ndcg.compare(systems=systems, references=QRELS).notes
     assert len(found) == 1
-    assert [note.partition(":")[0] for note in notes if BY_ID[1:] in note] == ["other", "third"]
+    assert [note.partition(":")[0] for note in notes if BY_ID in note] == ["other", "third"]
 
 
 def test_batches_are_warned_of_together(fresh_metric: MetricFactory) -> None:
@@ -139,48 +135,49 @@ def test_parts_of_long_inputs_are_warned_of_together(monkeypatch: pytest.MonkeyP
     ],
     ids=["in common", "excluded", "excluded columns", "each query on one side", "nothing retrieved", "by position"],
 )
-def test_other_rankings_are_not_warned_of(ndcg: evaluate.Metric, inputs: dict[str, Any]) -> None:
+def test_other_rankings_are_not_warned_of(ndcg: evaluate.Metric, inputs: Inputs) -> None:
     assert warned(ndcg.compute, **inputs) == []
 
 
-TO_INTEGERS = r"convert ids that are whole numbers to integers, before they become text"
+# --- Ids that were floats --------------------------------------------------------------------------------------------
+
+TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
 
 
-@pytest.mark.parametrize(("one", "other"), [("101.0", "101"), ("-7", "-7.00")])
+@pytest.mark.parametrize(("one", "other"), [("101.0", "101"), ("101", "101.0"), ("-7", "101.00")])
 def test_whole_numbers_that_were_floats_get_a_hint(ndcg: evaluate.Metric, one: str, other: str) -> None:
-    with pytest.warns(UserWarning, match=rf"{TO_INTEGERS}: '-?[0-9]+\.0+' was a float$"):
+    with pytest.warns(UserWarning, match=rf"{TO_INTEGERS}: '[0-9]+\.0+' was a float$"):
         ndcg.compute(predictions={"q": {one: 0.5}}, references={"q": {other: 1}})
-    with pytest.raises(ValueError, match=rf"^predictions: no query .*{TO_INTEGERS}: '-?[0-9]+\.0+' was a float$"):
+    with pytest.raises(ValueError, match=rf"^predictions: no query .*{TO_INTEGERS}: '[0-9]+\.0+' was a float$"):
         ndcg.compute(predictions={one: {"d": 0.5}}, references={other: {"d": 1}})
 
 
-def test_a_key_that_is_a_whole_number_as_a_float_gets_a_hint(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match=r"document 101.0 is neither text nor an integer, as ids must be; give 101$"):
-        ndcg.compute(predictions={"q": {101.0: 0.5}}, references={"q": {101.0: 1}})
-
-
 @pytest.mark.parametrize("column", [np.array, pd.Series, pa.array, partial(np.array, dtype=np.float16)])
-def test_a_column_of_whole_numbers_as_floats_gets_a_hint(ndcg: evaluate.Metric, column: Callable[[Any], Any]) -> None:
+def test_whole_numbers_that_are_floats_get_a_hint(ndcg: evaluate.Metric, column: Callable[[Any], Any]) -> None:
     flat = {"predictions": [0.5, 0.4], "references": [1, 0], "query_ids": [1, 1], "document_ids": [1, 2]}
     for name in ("query_ids", "document_ids"):
         with pytest.raises(ValueError, match=rf"^{name} must be integers or strings, .*; {TO_INTEGERS}$"):
             ndcg.compute(**{**flat, name: column([101.0, 7.0])})
         with pytest.raises(ValueError, match=rf"^{name} must be integers or strings, .*; give others as text$"):
             ndcg.compute(**{**flat, name: column([101.5, 7.0])})
+    with pytest.raises(ValueError, match=r"document 101.0 is neither text nor an integer, as ids must be; give 101$"):
+        ndcg.compute(predictions={"q": {101.0: 0.5}}, references={"q": {101.0: 1}})
 
 
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore")  # of PySpark
-@pytest.mark.parametrize(("run", "expected"), [(RUN, 1), (MATCHED, 0)])
-def test_spark_warns_if_no_row_has_both_values(ndcg: evaluate.Metric, run: Any, expected: int) -> None:
-    both = joined(run, QRELS)
-    frame = both["data"].astype(object)
-    rows = [tuple(row) for row in frame.where(frame.notna(), None)[["q", "score", "label"]].to_numpy()]
-    both["data"] = spark_session().createDataFrame(rows, "q string, score double, label double").repartition(3)
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        ndcg.compute(**both)
-    said = [str(each.message) for each in found if each.filename == __file__]
-    assert len(said) == expected
-    assert all(each.startswith("no row has both a prediction and a reference") for each in said)
+def test_spark_warns_if_no_row_has_both_values(ndcg: evaluate.Metric) -> None:
+    columns = {"predictions": "score", "references": "label", "query_ids": "q"}
+    for label, expected in ((None, 1), (0.0, 0)):
+        rows = [("q", 0.9, label), ("q", None, 1.0)]
+        frame = spark_session().createDataFrame(rows, "q string, score double, label double").repartition(3)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            ndcg.compute(data=frame, **columns)
+        said = [str(each.message) for each in found if each.filename == __file__]
+        assert len(said) == expected
+        assert all(each.startswith("no row has both a prediction and a reference") for each in said)
+    frame = spark_session().createDataFrame([(1.0, 0.5, 1)], "q double, score double, label int")
+    with pytest.raises(ValueError, match=r"got double; cast whole numbers to bigint$"):
+        ndcg.compute(data=frame, **columns)
