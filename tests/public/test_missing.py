@@ -12,53 +12,27 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import MetricFactory, spark_session
-from every_form import Inputs, written
+from every_form import EVERY_INPUT, RAGGED_RELEVANCES, RAGGED_SCORES, Inputs, by_ids, written
 
-RUN = {"q1": {"d1": 1.5, "d2": 0.2}, "q3": {"d1": 0.4, "d5": 0.1}}
-WHOLE = {**RUN, "q2": {"d3": 1.0}, "q1": {"d2": 1.0}}
-QRELS = {"q1": {"d2": 1}, "q2": {"d3": 2}, "q3": {"d5": 1, "d1": 3}}
-DOCUMENTS = {query: sorted({*RUN.get(query, {}), *WHOLE[query], *judged}) for query, judged in QRELS.items()}
-Run = dict[str, dict[str, float]]
-
-
-def lists(side: Run, missing: float | None = None) -> list[list[float | None]]:
-    return [[side.get(query, {}).get(each, missing) for each in documents] for query, documents in DOCUMENTS.items()]
-
-
-def rows(run: Run) -> Inputs:
-    """The full outer join of both sides."""
-    flat = {
-        name: pd.Series([each for row in lists(side) for each in row], dtype=float)
-        for name, side in (("predictions", run), ("references", QRELS))
-    }
-    ids = [(query, document) for query, documents in DOCUMENTS.items() for document in documents]
-    return {**flat, "query_ids": [query for query, _ in ids], "document_ids": [document for _, document in ids]}
-
-
-def with_none(run: Run) -> dict[str, dict[str, float | None]]:
-    return {query: dict(zip(DOCUMENTS[query], row, strict=True)) for query, row in zip(QRELS, lists(run), strict=True)}
-
-
-def run_file(folder: Path, run: Run) -> Path:
-    return written(folder / f"{len(run)}.run", run, "run")
-
-
-def qrels_file(folder: Path) -> Path:
-    return written(folder / "qrels", QRELS, "qrels")
-
-
-FORMS: dict[str, Callable[[Path, Run], Inputs]] = {
-    "mappings": lambda _, run: {"predictions": run, "references": QRELS},
-    "files": lambda folder, run: {"predictions": run_file(folder, run), "references": qrels_file(folder)},
-    "a mapping and a file": lambda folder, run: {"predictions": run, "references": qrels_file(folder)},
-    "rows": lambda _, run: rows(run),
-    "mappings with None": lambda _, run: {"predictions": with_none(run), "references": QRELS},
-    "a mapping with None and a file": lambda folder, run: {
-        "predictions": with_none(run),
-        "references": qrels_file(folder),
+QRELS = by_ids(RAGGED_RELEVANCES)
+RUN = {query: scores for query, scores in by_ids(RAGGED_SCORES).items() if scores}  # without q5
+WITH_NONE = {**RUN, "q5": {"d0": None, "d1": None}}
+MAPPINGS = {"predictions": RUN, "references": QRELS}
+MISSING = r"query (5|'q5'|'A') is missing \(1 such queries\); missing="
+FORMS: dict[str, Callable[[Path], Inputs]] = {
+    **{name: EVERY_INPUT[name] for name in ("by position: lists", "by position: Arrow lists", "flat: a list")},
+    **{name: EVERY_INPUT[name] for name in ("data: pandas", "file.txt and file.txt", "file.csv and file.csv")},
+    "lists with -inf": lambda _: {
+        "predictions": [[-math.inf if score is None else score for score in scores] for scores in RAGGED_SCORES],
+        "references": RAGGED_RELEVANCES,
     },
-    "lists": lambda _, run: {"predictions": lists(run), "references": lists(QRELS)},
-    "lists with -inf": lambda _, run: {"predictions": lists(run, -math.inf), "references": lists(QRELS)},
+    "mappings": lambda _: MAPPINGS,
+    "a mapping and a file": lambda folder: {**MAPPINGS, "references": written(folder / "qrels", QRELS, "qrels")},
+    "mappings with None": lambda _: {**MAPPINGS, "predictions": WITH_NONE},
+    "a mapping with None and a file": lambda folder: {
+        "predictions": WITH_NONE,
+        "references": written(folder / "qrels", QRELS, "qrels"),
+    },
 }
 
 
@@ -66,71 +40,64 @@ FORMS: dict[str, Callable[[Path, Run], Inputs]] = {
 def test_a_missing_query_counts_as_empty_is_skipped_or_is_rejected(
     ndcg: evaluate.Metric, tmp_path: Path, form: str
 ) -> None:
-    inputs = FORMS[form](tmp_path, RUN)
-    first, second, third = ndcg.compute(**inputs, use_aggregator=False)["nDCG"]
-    assert second == 0
-    assert ndcg.compute(**inputs) == ndcg.compute(**inputs, missing="empty") == {"nDCG": (first + third) / 3}
-    assert ndcg.compute(**inputs, missing="skip") == {"nDCG": (first + third) / 2}
-    weighted = ndcg.compute(**inputs, missing="skip", sample_weight=[1, 5, 3])
-    assert weighted == {"nDCG": pytest.approx((first + 3 * third) / 4)}
+    inputs = FORMS[form](tmp_path)
+    *others, missing = ndcg.compute(**inputs, use_aggregator=False)["nDCG"]
+    assert missing == 0
+    assert ndcg.compute(**inputs) == ndcg.compute(**inputs, missing="empty") == {"nDCG": pytest.approx(sum(others) / 6)}
+    assert ndcg.compute(**inputs, missing="skip") == {"nDCG": pytest.approx(np.mean(others))}
+    weighted = ndcg.compute(**inputs, missing="skip", sample_weight=[1, 2, 3, 4, 5, 6])
+    assert weighted == {"nDCG": pytest.approx(np.average(others, weights=[1, 2, 3, 4, 5]))}
     by_query = ndcg.compute(**inputs, missing="skip", use_aggregator=False, measures=["nDCG", "IDCG"])
-    assert by_query["nDCG"] == pytest.approx([first, math.nan, third], nan_ok=True)
-    assert math.isnan(by_query["IDCG"][1])
-    with pytest.raises(ValueError, match=r"^predictions: query ('q2'|1) is missing \(1 such queries\); missing="):
+    assert by_query["nDCG"] == pytest.approx([*others, math.nan], nan_ok=True)
+    assert math.isnan(by_query["IDCG"][5])
+    with pytest.raises(ValueError, match=f"^predictions: {MISSING}"):
         ndcg.compute(**inputs, missing="raise")
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_comparison_is_over_the_same_queries(ndcg: evaluate.Metric, tmp_path: Path, form: str) -> None:
-    systems = {name: FORMS[form](tmp_path, run)["predictions"] for name, run in (("bm25", RUN), ("dense", WHOLE))}
-    inputs = {**FORMS[form](tmp_path, RUN), "systems": systems}
-    del inputs["predictions"]
-    with pytest.raises(ValueError, match=r"^systems\['bm25'\]: no ranking for query ('q2'|1), which 'dense' has \(1 "):
+SYSTEMS = {"bm25": RUN, "dense": {**RUN, "q5": {"d1": 1.0}}}
+LISTS = {"bm25": RAGGED_SCORES, "dense": [*RAGGED_SCORES[:5], [None, 1.0]]}
+
+
+@pytest.mark.parametrize(("systems", "references"), [(SYSTEMS, QRELS), (LISTS, RAGGED_RELEVANCES)])
+def test_a_comparison_is_over_the_same_queries(ndcg: evaluate.Metric, systems: Any, references: Any) -> None:
+    inputs = {"systems": systems, "references": references}
+    with pytest.raises(ValueError, match=r"^systems\['bm25'\]: no ranking for query ('q5'|5), which 'dense' has \(1 "):
         ndcg.compare(**inputs)
-    with pytest.raises(ValueError, match=r"^systems\['bm25'\]: predictions: query ('q2'|1) is missing"):
+    with pytest.raises(ValueError, match=rf"^systems\['bm25'\]: predictions: {MISSING}"):
         ndcg.compare(**inputs, missing="raise")
     empty, skipped = ndcg.compare(**inputs, missing="empty"), ndcg.compare(**inputs, missing="skip")
-    assert (empty.pairs[0].losses, skipped.pairs[0].losses) == (2, 1)
-    assert any(note.startswith("bm25: 1 of 3 judged queries is missing from the run") for note in empty.notes)
-    both = {query: judged for query, judged in QRELS.items() if query != "q2"}
-    for name, run in (("bm25", RUN), ("dense", WHOLE)):
-        expected = ndcg.compute(predictions=run, references=both)["nDCG"]
-        assert skipped.scores[name]["nDCG"].value == pytest.approx(expected)
-    assert empty.scores["dense"]["nDCG"].value == ndcg.compute(predictions=WHOLE, references=QRELS)["nDCG"]
+    assert (empty.pairs[0].losses, empty.pairs[0].ties) == (1, 5)
+    assert (skipped.pairs[0].losses, skipped.pairs[0].ties) == (0, 5)
+    assert any(note.startswith("bm25: 1 of 6 judged queries is missing from the run") for note in empty.notes)
+    for name, run in systems.items():
+        expected = ndcg.compute(**{**MAPPINGS, "predictions": RUN}, missing="skip")["nDCG"]
+        assert skipped.scores[name]["nDCG"].value == expected
+        assert empty.scores[name]["nDCG"].value == ndcg.compute(predictions=run, references=references)["nDCG"]
 
 
 @pytest.mark.parametrize("convention", ["pytrec_eval", "beir", "mteb"])
 def test_a_convention_may_skip_missing_queries(ndcg: evaluate.Metric, convention: str) -> None:
-    inputs, trec_eval = {"predictions": RUN, "references": QRELS}, {"convention": "trec_eval"}
-    assert ndcg.compute(**inputs, convention=convention) == ndcg.compute(**inputs, **trec_eval, missing="skip")
-    assert ndcg.compute(**inputs, convention=convention, missing="empty") == ndcg.compute(**inputs, **trec_eval)
-    systems = {"systems": {"a": RUN, "b": WHOLE}, "references": QRELS}
-    assert ndcg.compare(**systems, convention=convention) == ndcg.compare(**systems, **trec_eval, missing="skip")
-
-
-def test_a_report_leaves_skipped_queries_out(ndcg: evaluate.Metric) -> None:
-    inputs = {"predictions": RUN, "references": QRELS, "missing": "skip"}
-    report = ndcg.report(**inputs)
-    assert report.scores["nDCG"].value == ndcg.compute(**inputs)["nDCG"]
-    assert report.queries["nDCG"].to_pylist()[1] is None
-    assert report.counts["queries"] == 3
+    trec_eval = {"convention": "trec_eval"}
+    assert ndcg.compute(**MAPPINGS, convention=convention) == ndcg.compute(**MAPPINGS, **trec_eval, missing="skip")
+    assert ndcg.compute(**MAPPINGS, convention=convention, missing="empty") == ndcg.compute(**MAPPINGS, **trec_eval)
+    inputs = {"systems": SYSTEMS, "references": QRELS}
+    assert ndcg.compare(**inputs, convention=convention) == ndcg.compare(**inputs, **trec_eval, missing="skip")
 
 
 def test_a_list_that_is_padding_throughout_is_skipped_too(ndcg: evaluate.Metric) -> None:
     lists = {"predictions": [[2, 1], [2, 1], []], "references": [[0, 1], [-100, -100], []]}
     arrays = {name: np.array(side[:2]) for name, side in lists.items()}
-    second, options = 1 / math.log2(3), {"ignore_index": -100, "missing": "skip", "use_aggregator": False}
-    for inputs, queries in ((lists, 3), (arrays, 2)):
-        values = ndcg.compute(**inputs, **options)["nDCG"]
-        assert values == pytest.approx([second, math.nan, math.nan][:queries], nan_ok=True)
-        assert ndcg.compute(**inputs, ignore_index=-100) == {"nDCG": pytest.approx(second / queries)}
+    second = 1 / math.log2(3)
+    for inputs, expected in ((lists, [second, math.nan, math.nan]), (arrays, [second, math.nan])):
+        values = ndcg.compute(**inputs, ignore_index=-100, missing="skip", use_aggregator=False)["nDCG"]
+        assert values == pytest.approx(expected, nan_ok=True)
 
 
 # --- Queries for which nothing was found -----------------------------------------------------------------------------
 
 # of q2 to q4 an empty list is retrieved: something is relevant, nothing is, nothing was judged; q5 is missing
 ANSWERS: dict[str, list[str]] = {"q1": ["d1"], "q2": [], "q3": [], "q4": []}
-JUDGED: Run = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 0}, "q4": {}, "q5": {"d5": 1}}
+JUDGED = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 0}, "q4": {}, "q5": {"d5": 1}}
 ANSWERED = {query: dict.fromkeys(documents, 1.0) for query, documents in ANSWERS.items()}
 
 
@@ -185,30 +152,25 @@ def test_a_query_is_not_missing_if_its_documents_are_left_out(ndcg: evaluate.Met
 
 def test_batches_have_no_missing_queries(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric(keep_in_memory=True)
-    metric.add_batch(predictions=RUN, references=QRELS)
+    metric.add_batch(**MAPPINGS)
     with pytest.raises(ValueError, match='missing="skip": batches and several processes do not record which queries'):
         metric.compute(missing="skip")
-    assert len(metric) == 3
+    assert len(metric) == 6
 
 
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore")
 def test_spark_finds_missing_queries_by_their_rows(ndcg: evaluate.Metric) -> None:
-    joined = [
-        (query, RUN.get(query, {}).get(document), QRELS[query].get(document))
-        for query in QRELS
-        for document in {*RUN.get(query, {}), *QRELS[query]}
-    ]
-    arrays = [*zip(QRELS, lists(RUN), lists(QRELS), strict=True)]
-    flat = spark_session().createDataFrame(joined, "q string, score double, label int")
-    nested = spark_session().createDataFrame(arrays, "q string, score array<double>, label array<int>")
+    queries = [*zip(QRELS, RAGGED_SCORES, RAGGED_RELEVANCES, strict=True)]
+    rows = [(query, *row) for query, *sides in queries for row in zip(*sides, strict=True)]
+    flat = spark_session().createDataFrame(rows, "q string, score double, label int")
+    nested = spark_session().createDataFrame(queries, "q string, score array<double>, label array<int>")
     columns = {"predictions": "score", "references": "label", "query_ids": "q"}
-    empty = {"gain": [0, 1, 0, 1], "zero_division": "perfect_if_empty"}  # nothing to find in q2
+    empty = {"gain": [0, 0, 0, 1, 1], "zero_division": "perfect_if_empty"}  # nothing to find in q5
     for frame, options in product((flat, nested), ({"missing": "skip"}, empty, {**empty, "missing": "skip"})):
-        expected = ndcg.compute(predictions=RUN, references=QRELS, **options)
+        expected = ndcg.compute(**MAPPINGS, **options)
         assert ndcg.compute(data=frame, **columns, **options) == pytest.approx(expected)
-    assert ndcg.compute(data=flat, **columns, **empty, use_aggregator=False).toPandas()["nDCG"].max() == 1
     for frame in (flat, nested):
-        with pytest.raises(ValueError, match="predictions: query 'q2' is missing"):
+        with pytest.raises(ValueError, match="predictions: query 'q5' is missing"):
             ndcg.compute(data=frame, **columns, missing="raise")
