@@ -21,21 +21,19 @@ from ndcg import Limits, compute
 from ndcg.files import reader
 from ndcg.files.content import VALUE
 
+NO_QRELS = ("file.txt", "tagged.txt")  # runs of TREC
+
 
 @pytest.mark.parametrize("packed", PACKED)
 @pytest.mark.parametrize(
-    ("form", "kind"),
-    [
-        *((form, "run") for form in FORMS),
-        *((form, "qrels") for form in FORMS if form not in ("file.txt", "tagged.txt")),
-    ],
+    ("form", "kind"), [*((each, "run") for each in FORMS), *((each, "qrels") for each in FORMS if each not in NO_QRELS)]
 )
 @pytest.mark.parametrize("chunk", [7, 1 << 20])
 def test_every_format_of_the_same_rankings_has_the_same_rows(
     write: Write, monkeypatch: pytest.MonkeyPatch, form: str, packed: str, kind: str, chunk: int
 ) -> None:
     monkeypatch.setattr("ndcg.files.content.CHUNK", chunk)
-    for name in {form + packed, "file.csv" + packed if form == "file.csv" else "unnamed"}:
+    for name in (form + packed, "unnamed"):
         columns = reader.read_columns(write(PACKED[packed](FORMS[form]), name), kind)
         assert (columns.query.tolist(), columns.query_ids.to_pylist()) == ([0, 0, 1], ["q1", "7"])
         assert columns.document.to_pylist() == ["d1", "d2", "d1"]
@@ -43,7 +41,7 @@ def test_every_format_of_the_same_rankings_has_the_same_rows(
         assert (columns.query.dtype, columns.value.dtype) == (np.int64, np.float64)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ["file.txt", "file.csv", "file.json", "file.jsonl", "file.parquet", "stream.arrow"])
 def test_every_format_may_be_a_pipe(tmp_path: Path, form: str) -> None:
     writer = piped(FORMS[form], tmp_path / form)
     assert reader.read_run(tmp_path / form) == AS_MAPPING
@@ -65,12 +63,6 @@ def test_integer_ids_of_tables_are_their_decimal_text(write: Write) -> None:
         "a.arrow": as_arrow(pa.ipc.new_file, pa.Table.from_pylist(numbered)),
     }.items():
         assert reader.read_run(write(content, name)) == expected
-
-
-def test_an_id_is_chosen_before_a_text_and_a_judgment_before_a_score(write: Write) -> None:
-    path = write("query,qid,document,item_id,score,label\nwhat?,q1,a text,d1,0.5,2\n", "a.csv")
-    assert reader.read_run(path) == {"q1": {"d1": 0.5}}
-    assert reader.read_qrels(path) == {"q1": {"d1": 2}}
 
 
 TABLE_NAMES = {"run": "query-id{0}corpus-id{0}score", "qrels": "qid{0}docid{0}relevance"}
@@ -105,11 +97,6 @@ def test_spaces_are_part_of_ids_that_nothing_but_their_type_delimits(write: Writ
     assert READERS[kind](write(parquet_of([row]), "a.parquet")) == {" q": {"d ": 1}}
 
 
-def test_ids_that_differ_in_spaces_around_them_are_one_in_a_table(write: Write) -> None:
-    path = write('qid,docid,score\nq,d,1\nq," d",2\n', "a.csv")
-    assert refused("run", path) == f"{path}: line 3: document 'd' of query 'q' is in line 2 already"
-
-
 @pytest.mark.parametrize(
     ("kind", "content", "names"),
     [
@@ -135,10 +122,12 @@ def test_columns_with_commas_and_spaces_but_without_a_header_are_not_a_trec_file
         ("userId,item-id,score", "q,d,2"),
         ("qid,pid,score", "q,d,2"),
         ("topic,query,docno,item,score", "a topic,q,d,an item,2"),
+        ("query,qid,document,item_id,score,label", "what?,q,a text,d,2,1"),  # ids before texts, scores before labels
     ],
 )
 def test_columns_have_the_names_that_people_use(write: Write, header: str, row: str) -> None:
     assert reader.read_run(write(f"{header}\n{row}\n", "a.csv")) == {"q": {"d": 2.0}}
+    assert reader.read_qrels(write("qid,docid,score,label\nq,d,2,1\n", "a.csv")) == {"q": {"d": 1}}
 
 
 @pytest.mark.parametrize(("head", "row"), [("", "q Q0 d 1 x t\n"), ("query,document,score\n", "q,d,x\n")])
@@ -156,41 +145,38 @@ PANDAS_ROWS = {
     "run": [(1, 10, 0.9), (1, 11, 0.5), (2, 10, 0.2), (2, 11, 0.8)],
     "qrels": [(1, 10, 0), (1, 11, 1), (2, 10, 1), (2, 11, 0)],
 }
-PANDAS_NAMES = {
-    "known": {"run": ["query_id", "doc_id", "score"], "qrels": ["query_id", "doc_id", "relevance"]},
-    "in other spellings": {"run": ["userId", "item-id", "prediction"], "qrels": ["userId", "item-id", "Rating"]},
-}
+KNOWN = {"run": ["query_id", "doc_id", "score"], "qrels": ["query_id", "doc_id", "relevance"]}
+SPELT = {"run": ["userId", "item-id", "prediction"], "qrels": ["userId", "item-id", "Rating"]}
 ORIENTS = ["columns", "index", "records", "split", "table"]
-SCORED = [1 / math.log2(3)] * 2
+SCORED = {"nDCG": pytest.approx([1 / math.log2(3)] * 2)}
 
 
-def tables(names: str) -> dict[str, Any]:
+def frames_of(names: dict[str, list[str]]) -> list[Any]:
     pd = pytest.importorskip("pandas")
-    return {kind: pd.DataFrame(rows, columns=PANDAS_NAMES[names][kind]) for kind, rows in PANDAS_ROWS.items()}
+    return [pd.DataFrame(rows, columns=names[kind]) for kind, rows in PANDAS_ROWS.items()]
 
 
-@pytest.mark.parametrize("names", PANDAS_NAMES)
+@pytest.mark.parametrize(("names", "indent"), [(KNOWN, None), (SPELT, 1)], ids=["known", "in other spellings"])
 @pytest.mark.parametrize("orient", ORIENTS)
-@pytest.mark.parametrize("indent", [None, 1])
 def test_json_of_pandas_is_read_as_the_table_that_it_is(
-    ndcg: Metric, write: Write, names: str, orient: str, indent: int | None
+    ndcg: Metric, write: Write, names: dict[str, list[str]], orient: str, indent: int | None
 ) -> None:
-    frames = tables(names)
-    run, qrels = (
-        write(frames[kind].to_json(orient=orient, indent=indent), f"{kind}.json") for kind in ("run", "qrels")
-    )
+    texts = [frame.to_json(orient=orient, indent=indent) for frame in frames_of(names)]
+    run, qrels = (write(text, f"{at}.json") for at, text in enumerate(texts))
     assert ndcg.read_run(run) == {"1": {"10": 0.9, "11": 0.5}, "2": {"10": 0.2, "11": 0.8}}
     assert ndcg.read_qrels(qrels) == {"1": {"10": 0, "11": 1}, "2": {"10": 1, "11": 0}}
-    assert ndcg.compute(predictions=run, references=qrels, use_aggregator=False) == {"nDCG": pytest.approx(SCORED)}
+    assert ndcg.compute(predictions=run, references=qrels, use_aggregator=False) == SCORED
+    in_memory = dict(zip(("predictions", "references"), map(json.loads, texts), strict=True))
+    assert ndcg.compute(**in_memory, use_aggregator=False) == SCORED
 
 
-@pytest.mark.parametrize("orient", [*ORIENTS, "dict", "list", "tight"])
-def test_a_table_in_memory_is_read_as_its_file(ndcg: Metric, orient: str) -> None:
-    run, qrels = (
-        json.loads(frame.to_json(orient=orient)) if orient in ORIENTS else frame.to_dict(orient)
-        for frame in tables("known").values()
-    )
-    assert ndcg.compute(predictions=run, references=qrels, use_aggregator=False) == {"nDCG": pytest.approx(SCORED)}
+@pytest.mark.parametrize("orient", ["dict", "list", "tight"])
+def test_a_table_in_memory_is_read_as_its_file(ndcg: Metric, orient: Any) -> None:
+    run, qrels = (frame.to_dict(orient) for frame in frames_of(KNOWN))
+    assert ndcg.compute(predictions=run, references=qrels, use_aggregator=False) == SCORED
+
+
+SPLIT = {"columns": ["qid", "docid", "score"]}
 
 
 @pytest.mark.parametrize(
@@ -202,14 +188,8 @@ def test_a_table_in_memory_is_read_as_its_file(ndcg: Metric, orient: str) -> Non
         ),
         ({"query": {"0": 1, "1": 1}, "doc_id": {"0": 2, "1": 2}, "score": {"0": 3, "1": 4}}, "record 1 .*in record 0"),
         ({"query": {"0": 1}, "doc_id": {"0": 2}, "score": {"0": None}}, "record 0 .*: document 2 of query 1 has no"),
-        (
-            {"columns": ["qid", "docid", "score"], "data": [[1, 2, 0.5], [1, 3]]},
-            "record 1 .*document 3 of query 1 has no",
-        ),
-        (
-            {"columns": ["qid", "docid", "score"], "data": [[1, 2, 0.5], 7]},
-            r"an id must be text or an integer; got \[1, 2, 0.5\]",
-        ),
+        ({**SPLIT, "data": [[1, 2, 0.5], [1, 3]]}, "record 1 .*document 3 of query 1 has no"),
+        ({**SPLIT, "data": [[1, 2, 0.5], 7]}, r"an id must be text or an integer; got \[1, 2, 0.5\]"),
         ([[1, 2, 0.5]], r"record 0 .*name the columns, as to_json\(orient='records'\) does"),
     ],
 )
