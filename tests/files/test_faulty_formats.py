@@ -33,154 +33,86 @@ def zipped(name: str, content: str) -> bytes:
     return archive.getvalue()
 
 
+TABLE_HEADER = "qid,docid,score\nq,d,1\n"
+ONE_LINE = '{"qid": "q", "docid": "d", "score": 1}\n'
+FRACTION = ONE_LINE.replace('"d"', "2.5")
+LATIN = (ONE_LINE + ONE_LINE.replace('"d"', '"é"')).encode("latin-1")
+NO_LINE_QUERY = '\n{"qid": null, "docid": "d", "score": 1}'
+MTEB = json.dumps({"en": {"test": AS_MAPPING, "dev": AS_MAPPING}, "de": {"test": AS_MAPPING}})
+TFRECORD = b"\x0a\0\0\0\0\0\0\0abcd\x01\x02"
+NINES = "9" * 5000
+ROW = {"query-id": "q", "corpus-id": "d", "score": 1.0}
 IS_ZIP = "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV"
 LONG_INTEGER = (
     "holds an integer of {} digits, {}…, more than 4,300; write ids as text, and numbers as float64 holds them"
 )
+OF_NINES = LONG_INTEGER.format("5,000", "999999999")
 NO_DOCUMENT = "no column holds the document; name it document_id, or as docs/inputs.md says; the file has "
-# each fault, after the format of its file: the contents, and the words of the error
-FAULTY_FILES: dict[str, tuple[str | bytes, str]] = {
-    "csv: no document": ("qid,text,score\nq,x,1\n", NO_DOCUMENT + "'qid', 'text', 'score'"),
-    "csv: no header": (
-        "q1,d1,0.5\n",
-        (
-            "has no header: the first line is 'q1', 'd1', '0.5'; name the columns there, such as "
-            "query_id,document_id,score, or rank in place of score if the lowest is best"
-        ),
-    ),
-    "tfrecord: of TensorFlow": (
-        b"\x0a\0\0\0\0\0\0\0abcd\x01\x02",
-        "is a TFRecord file; read it by TensorFlow, and give the arrays that it holds",
-    ),
-    "csv: two columns": ("qid,QID,docid,score\nq,q,d,1\n", "two columns are called qid; remove one"),
-    "csv: carriage returns only": (
-        "qid,docid,score\rq,d,1\rq,e,1\r",
-        "line 1: holds a carriage return; end lines in a line feed, with or without one before it",
-    ),
-    "csv: NUL": (b"qid,\0\1\2,score\n", "line 1: holds a NUL byte, which no text does; save the file in UTF-8"),
-    "csv: a ZIP archive": (zipped("run.csv", "qid,docid,score\nq,d,1\n"), IS_ZIP),
-    "xlsx: a workbook": (zipped("xl/workbook.xml", "<workbook/>"), IS_ZIP),
-    "txt: a ZIP archive": (zipped("run.txt", "q Q0 d 1 1 tag\n"), IS_ZIP),
-    "csv: columns": ("\nqid,docid,score\nq,d,1\nq,e\n", "line 4: 2 columns; the header has 3: qid docid score"),
-    "csv: no number": ("qid,docid,score\nq,d,1\nq,e,high\n", "line 3: the score 'high' is not a number"),
-    "csv: a decimal comma": (
-        "qid;docid;score\nq;d;1\nq;e;0,5\n",
-        "line 3: the score '0,5' has a decimal comma; write a point",
-    ),
-    "csv: a decimal comma in quotes": (
-        'qid,docid,score\nq,d,"-,5e3"\n',
-        "line 2: the score '-,5e3' has a decimal comma; write a point",
-    ),
-    "csv: semicolons without columns": ("qid;text;score\nq;x;1\n", NO_DOCUMENT + "'qid', 'text', 'score'"),
-    "csv: no value": ("qid,docid,score\nq,d,\n", "line 2: the score '' is not a number"),
-    "csv: infinite": ("qid,docid,score\nq,d,inf\n", "line 2: the score 'inf' is not finite"),
-    "csv: no id": ("qid,docid,score\nq,d,1\nq,,1\n", "line 3: has no document; give each row its id"),
-    "csv: spaces for an id": ("qid,docid,score\nq,d,1\nq,  ,1\n", "line 3: has no document; give each row its id"),
-    "csv: twice": ("qid,docid,score\nq,d,1\n\nq,d,1\n", "line 4: document 'd' of query 'q' is in line 2 already"),
-    "csv: goes on": (
-        'qid,docid,score\nq,d,1\nq,"e\nf",1\n',
-        "line 3: has a quoted cell that continues on the next line; put each row on a single line",
-    ),
-    "csv: Latin-1": (
-        b"qid,docid,score\nq,d\xe9,1\n",
-        "line 2: document 'd�' is not text in UTF-8; save the file in UTF-8",
-    ),
-    "csv: only a header": ("qid,docid,score\n", "holds no scores; give at least one query with a document"),
-    "json: cut": ('{"q":\n{"d": 1', "line 2, column 8: not JSON: Expecting ',' delimiter"),
-    "json: not all": (
-        '{"q": {"d": 1}, "r": 2}',
-        "line 1: query 'r': must be an object {document: score}, a list of ids or hits; got 2",
-    ),
-    "json: twice": ('{"q": {"d": 1, "d": 1}}', "line 1: 'd' appears twice in one object, {'d': 1}; give each id once"),
-    "json: no number": ('{"q": {"d": "1"}}', "line 1: the score '1' of document 'd' of query 'q' is not a number"),
-    "json: null": ('{"q": {"d": null}}', "line 1: document 'd' of query 'q' has no score; give it one, or remove it"),
-    "json: nan": ('{"q": {"d": NaN}}', "line 1: the score nan of document 'd' of query 'q' is not finite"),
-    "json: digits": (
-        '{"q": {"d": 9007199254740993}}',
-        "line 1: the score 9007199254740993 of document 'd' of query 'q' has more digits than float64 holds",
-    ),
-    "json: beyond": (
-        '{"q": {"d": 1' + "0" * 400 + "}}",
-        f"line 1: the score 1{'0' * 98}… of document 'd' of query 'q' has more digits than float64 holds",
-    ),
-    "json: surrogate": (
-        '{"q": {"\\ud800": 1}}',
-        "line 1: the document '�' is neither text nor an integer, as ids must be",
-    ),
-    "json: empty": ("{}", "holds no scores; give at least one query with a document"),
-    "json: a long integer": (
-        '{"q": {"d": 1,\n"e": ' + "9" * 5000 + "}}",
-        "line 2: " + LONG_INTEGER.format("5,000", "999999999"),
-    ),
-    "jsonl: a long integer": (
-        '{"q": {"d": 1}}\n{"q": {"e": ' + "9" * 5000 + "}}",
-        "line 2: " + LONG_INTEGER.format("5,000", "999999999"),
-    ),
-    "json: deep": ('{"q":' * 100_000, "nests objects too deep"),
-    "json: a number": ("[1]", "record 0 (from 0): 1 is neither a JSON object nor a list"),
-    "json: a record": (
-        '[{"qid": 1, "docid": 2, "score": 1},\n{"qid": 1, "docid": 2.5, "score": 1}]',
-        "record 1 (from 0): the document 2.5 is neither text nor an integer, as ids must be",
-    ),
-    "json: MTEB": (
-        json.dumps({"en": {"test": AS_MAPPING, "dev": AS_MAPPING}, "de": {"test": AS_MAPPING}}),
-        (
-            "line 1: holds 3 rankings: ['en']['test'], ['en']['dev'], ['de']['test']; read "
-            "it by json.load and give one, such as file['en']['test']"
-        ),
-    ),
-    "jsonl: cut": (
-        '{"qid": "q", "docid": "d", "score": 1}\n{"qid"',
-        "line 2: not JSON: Expecting ':' delimiter, at column 7",
-    ),
-    "jsonl: null": (
-        '{"qid": "q", "docid": "d", "score": 1}\n\n{"qid": null, "docid": "d", "score": 1}',
-        "line 3: has no query; give each row its id",
-    ),
-    "jsonl: twice": (
-        '{"qid": "q", "docid": "d", "score": 1}\n\n{"qid": "q", "docid": "d", "score": 1}',
-        "line 3: document 'd' of query 'q' is in line 1 already",
-    ),
-    "jsonl: twice in two": (
-        '{"q": {"d": 1}}\n{"q": {"e": 1, "d": 1}}',
-        "line 2: document 'd' of query 'q' is in line 1 already",
-    ),
-    "jsonl: Latin-1": (
-        b'{"qid": "q", "docid": "d", "score": 1}\n{"qid": "\xe9", "docid": "d", "score": 1}',
-        "line 2: is not text in UTF-8; save the file in UTF-8",
-    ),
-    "parquet: null": (
-        parquet_of([*RECORDS, {"query-id": "q", "corpus-id": None, "score": 1.0}]),
-        "row 3 (from 0): has no document; give each row its id",
-    ),
-    "parquet: no value": (
-        parquet_of([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": None}]),
-        "row 3 (from 0): document 'd' of query 'q' has no score; give it one, or remove it",
-    ),
-    "parquet: nan": (
-        parquet_of([*RECORDS, {"query-id": "q", "corpus-id": "d", "score": math.nan}]),
-        "row 3 (from 0): the score nan of document 'd' of query 'q' is not finite",
-    ),
-    "json: one query": (b'{"d1": 0.5, "d2": 2}', "holds one query without its id; give {query: {document: value}}"),
-    "parquet: twice": (
-        parquet_of([*RECORDS, RECORDS[0]]),
-        "row 3 (from 0): document 'd1' of query 'q1' is in row 0 (from 0) already",
-    ),
-    "parquet: floats": (
-        parquet_of([{"query-id": 1.5, "corpus-id": "d", "score": 1.0}]),
-        "the column 'query-id' holds double; ids are text or integers, so convert it",
-    ),
-    "parquet: text": (
-        parquet_of([{"query-id": "q", "corpus-id": "d", "score": "1"}]),
-        "the column 'score' holds string; it must hold numbers, so convert it",
-    ),
-    "parquet: columns": (
-        parquet_of([{"q": "q", "score": 1.0}]),
-        "no column holds the query or the document; name them query_id and document_id, or as docs/inputs.md says; "
-        "the file has 'q', 'score'",
-    ),
-    "parquet: no rows": (as_parquet(TABLE[:0]), "holds no scores; give at least one query with a document"),
-}
+NO_SCORES = "holds no scores; give at least one query with a document"
+NO_HEADER = "has no header: the first line is 'q1', 'd1', '0.5'; name the columns there, such as query_id,document_id"
+GOES_ON = "line 3: has a quoted cell that continues on the next line; put each row on a single line"
+NO_LIST = "line 1: query 'r': must be an object {document: score}, a list of ids or hits; got 2"
+NO_VALUE = "document 'd' of query 'q' has no score; give it one, or remove it"
+IS_NO_ID = "is neither text nor an integer, as ids must be"
+NO_COLUMNS = "no column holds the query or the document; name them query_id and document_id, or as docs/inputs.md says"
+IN_TWO = "document 'd' of query 'q' is in line {} already"
+DIGITS = "of document 'd' of query 'q' has more digits than float64 holds"
+# the ending of the file's name, its content, and the beginning of the error
+FAULTY_FILES: list[tuple[str, str | bytes, str]] = [
+    ("csv", "qid,text,score\nq,x,1\n", NO_DOCUMENT + "'qid', 'text', 'score'"),
+    ("csv", "qid;text;score\nq;x;1\n", NO_DOCUMENT + "'qid', 'text', 'score'"),
+    ("csv", "q1,d1,0.5\n", NO_HEADER),
+    ("tfrecord", TFRECORD, "is a TFRecord file; read it by TensorFlow, and give the arrays that it holds"),
+    ("csv", "qid,QID,docid,score\nq,q,d,1\n", "two columns are called qid; remove one"),
+    ("csv", "qid,docid,score\rq,d,1\rq,e,1\r", "line 1: holds a carriage return; end lines in a line feed, with or"),
+    ("csv", b"qid,\0\1\2,score\n", "line 1: holds a NUL byte, which no text does; save the file in UTF-8"),
+    ("csv", zipped("run.csv", TABLE_HEADER), IS_ZIP),
+    ("xlsx", zipped("xl/workbook.xml", "<workbook/>"), IS_ZIP),
+    ("txt", zipped("run.txt", "q Q0 d 1 1 tag\n"), IS_ZIP),
+    ("csv", f"\n{TABLE_HEADER}q,e\n", "line 4: 2 columns; the header has 3: qid docid score"),
+    ("csv", f"{TABLE_HEADER}q,e,high\n", "line 3: the score 'high' is not a number"),
+    ("csv", "qid;docid;score\nq;d;1\nq;e;0,5\n", "line 3: the score '0,5' has a decimal comma; write a point"),
+    ("csv", f'{TABLE_HEADER}q,e,"-,5e3"\n', "line 3: the score '-,5e3' has a decimal comma; write a point"),
+    ("csv", "qid,docid,score\nq,d,\n", "line 2: the score '' is not a number"),
+    ("csv", "qid,docid,score\nq,d,inf\n", "line 2: the score 'inf' is not finite"),
+    ("csv", f"{TABLE_HEADER}q,,1\n", "line 3: has no document; give each row its id"),
+    ("csv", f"{TABLE_HEADER}q,  ,1\n", "line 3: has no document; give each row its id"),
+    ("csv", f"{TABLE_HEADER}\nq,d,1\n", "line 4: " + IN_TWO.format(2)),
+    ("csv", f'{TABLE_HEADER}q," d",2\n', "line 3: " + IN_TWO.format(2)),
+    ("csv", f'{TABLE_HEADER}q,"e\nf",1\n', GOES_ON),
+    ("csv", b"qid,docid,score\nq,d\xe9,1\n", "line 2: document 'd�' is not text in UTF-8; save the file in UTF-8"),
+    ("csv", "qid,docid,score\n", NO_SCORES),
+    ("json", '{"q":\n{"d": 1', "line 2, column 8: not JSON: Expecting ',' delimiter"),
+    ("json", '{"q": {"d": 1}, "r": 2}', NO_LIST),
+    ("json", '{"q": {"d": 1, "d": 1}}', "line 1: 'd' appears twice in one object, {'d': 1}; give each id once"),
+    ("json", '{"q": {"d": "1"}}', "line 1: the score '1' of document 'd' of query 'q' is not a number"),
+    ("json", '{"q": {"d": null}}', f"line 1: {NO_VALUE}"),
+    ("json", '{"q": {"d": NaN}}', "line 1: the score nan of document 'd' of query 'q' is not finite"),
+    ("json", '{"q": {"d": 9007199254740993}}', f"line 1: the score 9007199254740993 {DIGITS}"),
+    ("json", f'{{"q": {{"d": 1{"0" * 400}}}}}', f"line 1: the score 1{'0' * 98}… {DIGITS}"),
+    ("json", '{"q": {"\\ud800": 1}}', f"line 1: the document '�' {IS_NO_ID}"),
+    ("json", "{}", NO_SCORES),
+    ("json", f'{{"q": {{"d": 1,\n"e": {NINES}}}}}', "line 2: " + OF_NINES),
+    ("jsonl", f'{{"q": {{"d": 1}}}}\n{{"q": {{"e": {NINES}}}}}', "line 2: " + OF_NINES),
+    ("json", '{"q":' * 100_000, "nests objects too deep"),
+    ("json", "[1]", "record 0 (from 0): 1 is neither a JSON object nor a list"),
+    ("json", f"[{ONE_LINE},{FRACTION}]", f"record 1 (from 0): the document 2.5 {IS_NO_ID}"),
+    ("json", MTEB, "line 1: holds 3 rankings: ['en']['test'], ['en']['dev'], ['de']['test']; read it by json.load and"),
+    ("json", '{"d1": 0.5, "d2": 2}', "holds one query without its id; give {query: {document: value}}"),
+    ("jsonl", ONE_LINE + '{"qid"', "line 2: not JSON: Expecting ':' delimiter, at column 7"),
+    ("jsonl", ONE_LINE + NO_LINE_QUERY, "line 3: has no query; give each row its id"),
+    ("jsonl", f"{ONE_LINE}\n{ONE_LINE}", "line 3: " + IN_TWO.format(1)),
+    ("jsonl", '{"q": {"d": 1}}\n{"q": {"e": 1, "d": 1}}', "line 2: " + IN_TWO.format(1)),
+    ("jsonl", LATIN, "line 2: is not text in UTF-8; save the file in UTF-8"),
+    ("parquet", parquet_of([*RECORDS, {**ROW, "corpus-id": None}]), "row 3 (from 0): has no document; give each"),
+    ("parquet", parquet_of([*RECORDS, {**ROW, "score": None}]), f"row 3 (from 0): {NO_VALUE}"),
+    ("parquet", parquet_of([ROW, {**ROW, "score": math.nan}]), "row 1 (from 0): the score nan of document 'd' of"),
+    ("parquet", parquet_of([ROW, ROW]), "row 1 (from 0): document 'd' of query 'q' is in row 0 (from 0) already"),
+    ("parquet", parquet_of([{**ROW, "query-id": 1.5}]), "the column 'query-id' holds double; ids are text or integers"),
+    ("parquet", parquet_of([{**ROW, "score": "1"}]), "the column 'score' holds string; it must hold numbers, so"),
+    ("parquet", parquet_of([{"q": "q", "score": 1.0}]), f"{NO_COLUMNS}; the file has 'q', 'score'"),
+    ("parquet", as_parquet(TABLE[:0]), NO_SCORES),
+]  # fmt: skip
 
 
 def test_json_is_parsed_with_a_byte_order_mark_and_with_values_that_are_not_finite() -> None:
@@ -208,12 +140,14 @@ def test_json_that_cannot_be_parsed_is_a_value_error(text: bytes, problem: str) 
         parse_json(text)
 
 
-@pytest.mark.parametrize("fault", FAULTY_FILES)
-def test_a_fault_in_any_format_is_named_with_its_file_and_place(filled: Metric, write: Write, fault: str) -> None:
-    content, problem = FAULTY_FILES[fault]
-    path = write(content, f"a.{fault.partition(':')[0]}")
-    assert refused("run", path) == f"{path}: {problem}"
-    assert refused_by_metric(filled, "run", path) == f"predictions: {path}: {problem}"
+@pytest.mark.parametrize(("ending", "content", "problem"), FAULTY_FILES, ids=lambda value: str(value)[:30])
+def test_a_fault_in_any_format_is_named_with_its_file_and_place(
+    filled: Metric, write: Write, ending: str, content: str | bytes, problem: str
+) -> None:
+    path = write(content, f"a.{ending}")
+    message = refused("run", path)
+    assert message.startswith(f"{path}: {problem}")
+    assert refused_by_metric(filled, "run", path) == f"predictions: {message}"
     assert_nothing_was_added(filled)
 
 
