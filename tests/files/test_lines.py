@@ -16,24 +16,18 @@ from file_helpers import write as write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ndcg import compute
 from ndcg.files import reader
 
 LAYOUTS: dict[str, Callable[[str], str]] = {
     "single spaces": lambda text: text,
     "tabs": lambda text: text.replace(" ", "\t"),
     "spaces and tabs": lambda text: text.replace(" ", " \t  \t "),
-    "leading spaces": lambda text: "".join("  " + each for each in text.splitlines(keepends=True)),
     "leading tabs": lambda text: "".join("\t" + each for each in text.splitlines(keepends=True)),
-    "trailing spaces": lambda text: text.replace("\n", "   \n"),
-    "trailing tabs": lambda text: text.replace("\n", "\t\n"),
     "CRLF after spaces": lambda text: text.replace("\n", "  \r\n"),
-    "CRLF and no final newline": lambda text: text.replace("\n", "\r\n").removesuffix("\r\n"),
     "CRLF and blank lines": lambda text: "\r\n" + text.replace("\n", "\r\n\r\n"),
     "no final newline": lambda text: text.removesuffix("\n"),
-    "no final newline but spaces": lambda text: text.removesuffix("\n") + "  ",
     "no final newline after leading spaces": lambda text: "  " + text.removesuffix("\n").replace("\n", "\n  "),
-    "lines of spaces": lambda text: " \n\n" + text.replace("\n", "\n  \t \n\n"),
-    "comments": lambda text: "# a comment\n" + text.replace("\n", "\n#another one of words\n"),
     "comments with tabs and CRLF": lambda text: "#\ta\r\n" + text.replace("\n", "\r\n#\tb c\r\n"),
     "indented comments": lambda text: "  # a comment\n" + text.replace("\n", "\n\t# another\n"),
     "empty comments": lambda text: "#\n" + text + "#\n#",
@@ -143,6 +137,11 @@ def test_a_file_larger_than_what_arrow_parses_at_a_time_is_read_whole(write: Wri
     path = write("".join(line(kind, q, d, value) + "\n" for q, each in documents.items() for d, value in each.items()))
     assert path.stat().st_size > 1 << 20
     assert READERS[kind](path) == documents
+
+
+def test_files_without_a_query_in_common_are_rejected(write: Write) -> None:
+    with pytest.raises(ValueError, match=r"^predictions: no query is in the references; ids are such as 'q1' .* 'p'"):
+        compute(predictions=write(RUN, "run"), references=write("p 0 d 1\n", "qrels"))
 
 
 def test_files_may_be_added_as_batches(fresh_metric: MetricFactory, write: Write) -> None:

@@ -79,7 +79,7 @@ def test_ids_are_numbered_in_the_order_of_their_first_rows(
         assert [distinct[code] for code in codes] == ids.to_pylist()
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     st.one_of(
         st.lists(each, min_size=1, max_size=6, unique=True)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ndcg.inputs import ids, reading
@@ -84,6 +84,7 @@ def test_numbers_of_every_type_and_byte_order_are_kept_as_they_are(dtype: Any) -
         assert to_arrow(rankings)[0].to_pylist() == values.tolist()
 
 
+@settings(max_examples=50)
 @given(
     st.lists(st.lists(st.tuples(*[st.none() | st.floats(allow_nan=False)] * 2), max_size=5), max_size=5),
     st.sampled_from(sorted(FORMS)),
