@@ -19,7 +19,6 @@ from file_helpers import write as write
 
 from ndcg import Limits, compute
 from ndcg.files import reader
-from ndcg.files.content import VALUE
 
 NO_QRELS = ("file.txt", "tagged.txt")  # runs of TREC
 
@@ -98,20 +97,19 @@ def test_spaces_are_part_of_ids_that_nothing_but_their_type_delimits(write: Writ
 
 
 @pytest.mark.parametrize(
-    ("kind", "content", "names"),
+    ("kind", "content", "value"),
     [
-        ("qrels", "q1, d1, 1\n", "'q1', 'd1', '1'"),
-        ("qrels", "q1, 0, d1, 1\n", "'q1', '0', 'd1', '1'"),
-        ("run", "q1, Q0, d1, 1, 2.5, tag\n", "'q1', 'Q0', 'd1', '1', '2.5', 'tag'"),
+        ("qrels", "q1, d1, 1\n", "relevance"),
+        ("qrels", "q1, 0, d1, 1\n", "relevance"),
+        ("run", "q1, Q0, d1, 1, 2.5, tag\n", "score, or rank in place of score if the lowest is best"),
     ],
 )
-def test_columns_with_commas_and_spaces_but_without_a_header_are_not_a_trec_file(
-    write: Write, kind: str, content: str, names: str
+def test_lines_with_commas_but_without_a_header_are_not_a_trec_file(
+    write: Write, kind: str, content: str, value: str
 ) -> None:
-    path = write(content)
-    problem = f"has no header: the first line is {names}; name the columns there, such as query_id,document_id"
-    rank = ", or rank in place of score if the lowest is best" * (kind == "run")
-    assert refused(kind, path) == f"{path}: {problem},{VALUE[kind]}{rank}"
+    path, names = write(content), ", ".join(map(repr, content.strip().split(", ")))
+    problem = f"has no header: the first line is {names}; name the columns there, such as query_id,document_id,{value}"
+    assert refused(kind, path) == f"{path}: {problem}"
 
 
 @pytest.mark.parametrize(
@@ -130,15 +128,14 @@ def test_columns_have_the_names_that_people_use(write: Write, header: str, row: 
     assert reader.read_qrels(write("qid,docid,score,label\nq,d,2,1\n", "a.csv")) == {"q": {"d": 1}}
 
 
-@pytest.mark.parametrize(("head", "row"), [("", "q Q0 d 1 x t\n"), ("query,document,score\n", "q,d,x\n")])
+@pytest.mark.parametrize("content", ["q Q0 d 1 x t\n", "query,document,score\nq,d,x\n"], ids=["TREC", "CSV"])
 def test_lines_are_counted_over_chunks_of_empty_lines(
-    write: Write, monkeypatch: pytest.MonkeyPatch, head: str, row: str
+    write: Write, monkeypatch: pytest.MonkeyPatch, content: str
 ) -> None:
     monkeypatch.setattr("ndcg.files.content.CHUNK", 1 << 12)
     empty = 2 * (1 << 12) + 7
-    path = write("\n" * empty + head + row, "file")
-    at = empty + head.count("\n") + 1
-    assert f"line {at}: the score 'x' is not a number" in refused("run", path)
+    path = write("\n" * empty + content, "file")
+    assert f"line {empty + content.count(chr(10))}: the score 'x' is not a number" in refused("run", path)
 
 
 PANDAS_ROWS = {

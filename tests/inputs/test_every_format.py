@@ -8,6 +8,7 @@ import warnings
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import make_dataclass
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -153,12 +154,7 @@ def test_every_format_of_json_scores_as_in_memory(name: str, as_text: Callable[[
 
 @pytest.mark.parametrize("name", ["Polars, lazy", "DuckDB", "a structured array", "dicts", "responses"])
 def test_every_entry_point_reads_them(name: str) -> None:
-    def run() -> Any:
-        return EVERY[name](RUN, "score")
-
-    def qrels() -> Any:
-        return EVERY[name](QRELS, "relevance")
-
+    run, qrels = (partial(EVERY[name], *side) for side in ((RUN, "score"), (QRELS, "relevance")))
     (value,) = EXPECTED.values()
     assert report(predictions=run(), references=qrels(), k=10).scores["nDCG@10"].value == value
     assert compare(systems={"a": run(), "b": run()}, references=qrels(), k=10).scores["a"]["nDCG@10"].value == value

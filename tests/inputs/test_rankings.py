@@ -29,25 +29,25 @@ def test_integers_that_float64_cannot_hold_are_rejected_for_storage() -> None:
         to_arrow(read(fine, [[2**53 + 1, 0]]))
 
 
-@pytest.mark.parametrize("as_array", [False, True])
-def test_retrieved_judged_and_relevant_documents_are_counted(as_array: bool) -> None:
-    score = [[0.5, None, 0.25], [None, None, None], [-math.inf, 0.0, 1.0]]
-    relevance = [[None, 1, 0], [2, 1, None], [1, -1, 0.5]]
-    if as_array:
-        score, relevance = (
-            np.ma.masked_array(np.where(missing := np.equal(side, None), 0, side).astype(float), missing)
-            for side in (np.array(score, object), np.array(relevance, object))
-        )
-    counts = read(score, relevance).counts()
-    assert {name: each.tolist() for name, each in counts.items()} == {
+COUNTED: tuple[list[Any], list[Any]] = (
+    [[0.5, None, 0.25], [None, None, None], [-math.inf, 0.0, 1.0]],
+    [[None, 1, 0], [2, 1, None], [1, -1, 0.5]],
+)
+
+
+def masked(rows: list[Any]) -> Any:
+    missing = np.equal(np.array(rows, object), None)
+    return np.ma.masked_array(np.where(missing, 0, rows).astype(float), missing)
+
+
+@pytest.mark.parametrize("sides", [COUNTED, tuple(map(masked, COUNTED))], ids=["lists", "masked arrays"])
+def test_retrieved_judged_and_relevant_documents_are_counted(sides: Any) -> None:
+    assert {name: each.tolist() for name, each in read(*sides).counts().items()} == {
         "retrieved": [2, 0, 2],
         "judged": [2, 2, 3],
         "relevant": [1, 2, 2],
         "retrieved and judged": [1, 0, 2],
     }
-
-
-def test_queries_without_documents_count_none() -> None:
     counts = read([[], [1], []], [[], [1], []]).counts()
     assert [each.tolist() for each in counts.values()] == [[0, 1, 0]] * 4
 
@@ -61,11 +61,7 @@ def test_scores_are_rounded_once_to_32_bit_floats(dtype: Any) -> None:
     assert rounded.score.dtype == np.float32
     assert rounded.score.tolist() == values.astype(np.float32).ravel().tolist()
     assert rounded.relevance.dtype == dtype  # relevances are not rounded
-
-
-def test_arrays_of_32_bit_floats_are_used_where_they_lie() -> None:
-    values = np.ones((2, 2), np.float32)
-    assert np.shares_memory(read(values, values, score_dtype="float32").score, values)
+    assert np.shares_memory(rounded.score, values) == (dtype == np.float32)
 
 
 @pytest.mark.parametrize("beyond", [3.5e38, -3.5e38, 1e300])

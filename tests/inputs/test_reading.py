@@ -235,13 +235,6 @@ def test_an_error_in_a_later_part_names_the_query_counted_over_all_parts(
         list(parts(Inputs(rows, wrong)))
 
 
-def test_other_forms_are_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "PART", 1)
-    rows = [np.array([0.5, 1.0]), np.array([]), np.array([2.0])]
-    (part,) = parts(Inputs(rows, rows))
-    assert documents(part) == paired(rows, rows)
-
-
 # --- Refused ---------------------------------------------------------------------------------------------------------
 
 FINE = [[1.0, 2.0], [3.0]]
