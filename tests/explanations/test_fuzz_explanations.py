@@ -17,7 +17,7 @@ from ndcg.measure.arguments import OPTIONS
 from ndcg.scores.compute import compute
 
 MINUTES = float(os.environ.get("FUZZ_MINUTES", "0"))
-CASES = 60  # at least
+CASES = 30  # at least
 SEARCHED: dict[str, tuple[Any, ...]] = {
     **{name: tuple(OPTIONS[name].words) for name in ("gain", "discount", "ideal", "score_dtype", "ties")},
     "zero_division": (0.0, 1.0, math.nan, "perfect_if_empty"),

@@ -63,12 +63,12 @@ def test_options_by_which_scores_cannot_be_read_are_said_not_to_be_tried(ndcg: e
     assert list(found.without_score) == ["score_dtype=float32"]
     assert "Combinations with score_dtype=float32 have no score." in str(found)
     assert '1e+39 is too large for score_dtype="float32"' in str(found)
+    assert {"xgboost", "rax"} <= found.errors.keys()
     rows = {"predictions": [1, 1, 0], "references": [0, 1, 2], "query_ids": [1, 1, 1]}
     assert list(ndcg.explain(**rows, got=0.123456).without_score) == ["ties=docid"]
 
 
-@pytest.mark.parametrize("digits", [1, 2, 4])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("digits", "seed"), [(1, 0), (2, 1), (4, 2)])
 def test_matches_by_chance_are_as_many_as_match_other_scores(digits: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     centers, spread = rng.uniform(0.2, 0.8, 40), rng.uniform(0.02, 0.1)
@@ -81,11 +81,10 @@ def test_matches_by_chance_are_as_many_as_match_other_scores(digits: int, seed: 
     assert np.mean(predicted) == pytest.approx(np.mean(counted), rel=0.15)
 
 
-@pytest.mark.parametrize("digits", [1, 2])
-def test_the_predicted_matches_are_as_many_as_are_found(ndcg: evaluate.Metric, digits: int) -> None:
+def test_the_predicted_matches_are_as_many_as_are_found(ndcg: evaluate.Metric) -> None:
     rng = np.random.default_rng(0)
     inputs = {"predictions": rng.integers(0, 9, (20, 12)).tolist(), "references": rng.integers(0, 4, (20, 12)).tolist()}
-    reported = [f"{got:.{digits}f}" for got in rng.uniform(0.4, 0.8, 12)]
+    reported = [f"{got:.1f}" for got in rng.uniform(0.4, 0.8, 12)]
     found = [ndcg.explain(**inputs, got=got, gain="linear", missing="empty") for got in reported]
     found = [each for each in found if each.combinations]
     matches = sum(len(each.combinations) for each in found)
