@@ -1,8 +1,8 @@
-"""Functions of nDCG as the world writes them, each with what `check` should find.
+"""Functions of nDCG as the world writes them, and what `check` should find.
 
-Each verdict is written as `verdict` in test_check.py writes it: the status, the form, the first definition, and whether
-the order of ties is fixed. `THREADS` are written from the words of public reports, not from the table of slips. `KINDS`
-are minimal functions of what public code does. `MUTANTS` are right functions with one change that no library makes.
+`SLIPS` are written from the words of public reports, not from the table of slips. `KINDS` are minimal functions of what
+public code does, each with the verdict as `verdict` in test_check.py writes it: the status, the form, the first
+definition, and whether the order of ties is fixed. `MUTANTS` are right functions with one change that no library makes.
 """
 
 import math
@@ -114,131 +114,63 @@ def query_of(ranking: str, k: int | None = 3) -> Query:
     return Query(run, qrels, k)
 
 
-# --- By the words of public reports: mappings, with the thread and the slip ---
+# --- Slips, as the threads describe them, of mappings ---
 
 CUT: Function = lambda run, qrels, k: grades(run, qrels)[:k]  # noqa: E731
-THREADS: dict[str, tuple[Function, str]] = {
-    "the ideal sorts the labels that are in the top k: karlhigley/ranking-metrics-torch#1": (
-        of_ideal(lambda run, qrels, k: best(grades(run, qrels)[:k])),
-        "ideal from the top k retrieved",
+SLIPS: dict[str, Function] = {
+    "ideal from the top k retrieved": of_ideal(lambda run, qrels, k: best(grades(run, qrels)[:k])),
+    "ideal from all that was retrieved": of_ideal(lambda run, qrels, k: best(grades(run, qrels))[:k]),
+    "ideal not cut at k": of_ideal(lambda run, qrels, k: best(qrels.values())),
+    "ideal of k relevant documents": of_ideal(lambda run, qrels, k: [max(qrels.values())] * k),
+    "equal weights at ranks 1 and 2": of_discount(lambda rank: 1 / max(1, log2(rank))),
+    "ideal cut at the length of the result list": of_ideal(
+        lambda run, qrels, k: best(qrels.values())[: min(k, len(run))]
     ),
-    "the ideal is over the candidate list only: NTMC-Community/MatchZoo#598": (
-        of_ideal(lambda run, qrels, k: best(grades(run, qrels))[:k]),
-        "ideal from all that was retrieved",
+    "unjudged documents removed": of_mappings(
+        lambda run, qrels, k: [qrels[each] for each in by_score(run) if each in qrels][:k]
     ),
-    "IDCG over all test ratings of the user: lenskit/lenskit#869": (
-        of_ideal(lambda run, qrels, k: best(qrels.values())),
-        "ideal not cut at k",
+    "documents in the order of the input": of_order(lambda run: run),
+    "ties in the model's favor": of_mappings(
+        lambda run, qrels, k: [-grade for _, grade in sorted((-run[each], -qrels.get(each, 0)) for each in run)][:k]
     ),
-    "divided by the discounts of k documents of the top grade: ireval/cwl#20": (
-        of_ideal(lambda run, qrels, k: [max(qrels.values())] * k),
-        "ideal of k relevant documents",
+    "discount from the place in the truth": of_mappings(
+        lambda run, qrels, k: [
+            qrels[each] * (each in by_score(run)[:k]) for each in [each for each in qrels if qrels[each]][:k]
+        ]
     ),
-    "log2 of the rank from the second on: lenskit/lkpy#417": (
-        of_discount(lambda rank: 1 / max(1, log2(rank))),
-        "equal weights at ranks 1 and 2",
+    "DCG with binary gain, ideal with graded gain": of_mappings(
+        lambda run, qrels, k: [min(grade, 1) for grade in CUT(run, qrels, k)]
     ),
-    "the ideal has min(k, number of retrieved) documents: mlflow/mlflow#24541": (
-        of_ideal(lambda run, qrels, k: best(qrels.values())[: min(k, len(run))]),
-        "ideal cut at the length of the result list",
+    "ideal with binary gain, DCG with graded gain": of_ideal(
+        lambda run, qrels, k: best(min(grade, 1) for grade in qrels.values())[:k]
     ),
-    "relevance is whether a document is in the set of relevant ones: apache/spark#36843": (
-        of_gain(lambda grade: float(grade > 0)),
-        "",
+    "ideal in the order of the run": of_ideal(CUT),
+    "ideal in the order of the qrels": of_ideal(lambda run, qrels, k: [*qrels.values()][:k]),
+    "judgments counted twice in the ideal": of_ideal(lambda run, qrels, k: best([*qrels.values()] * 2)[:k]),
+    "DCG one rank too deep": of_mappings(lambda run, qrels, k: [0, *CUT(run, qrels, k)]),
+    "no discount": of_discount(lambda rank: 1),
+    "DCG not cut at k": of_mappings(lambda run, qrels, k: grades(run, qrels)),
+    "nothing cut at k": lambda run, qrels, k: usual(run, qrels, None),
+    "0 if lists are shorter than k": lambda run, qrels, k: usual(run, qrels, k) * (max(len(run), len(qrels)) >= k),
+    "0 until k documents are judged": lambda run, qrels, k: usual(run, qrels, k) * (len(qrels) >= k),
+    "unretrieved documents with the score 0": lambda run, qrels, k: usual(
+        {**run, **{each: 0.0 for each in qrels if each not in run}}, qrels, k
     ),
-    "documents without a rating are ignored: alphagov/search-api#2195": (
-        of_mappings(lambda run, qrels, k: [qrels[each] for each in by_score(run) if each in qrels][:k]),
-        "unjudged documents removed",
+    "no relevant documents scored 1": lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else 1.0,
+    "unretrieved documents ranked last": of_mappings(
+        lambda run, qrels, k: [*grades(run, qrels), *(qrels[each] for each in qrels if each not in run)][:k]
     ),
-    "iterates the keys of a map without sorting them: spiceai/spiceai#12191": (
-        of_order(lambda run: run),
-        "documents in the order of the input",
+    "ascending order": of_order(lambda run: sorted(run, key=lambda each: run[each])),
+    "cutoff one rank too deep": lambda run, qrels, k: usual(run, qrels, k + 1),
+    "DCG called nDCG": lambda run, qrels, k: dcg(CUT(run, qrels, k)),
+    "gain r^2": of_gain(lambda grade: grade**2),
+    "ties by ascending document id": of_order(lambda run: sorted(run, key=lambda each: (-run[each], each))),
+    "documents with the score 0 not retrieved": lambda run, qrels, k: usual(
+        {each: score for each, score in run.items() if score}, qrels, k
     ),
-    "documents with equal scores are ordered by relevance: elixir-nx/scholar#360": (
-        of_mappings(
-            lambda run, qrels, k: [-grade for _, grade in sorted((-run[each], -qrels.get(each, 0)) for each in run)][:k]
-        ),
-        "ties in the model's favor",
-    ),
-    "the discount of a hit is that of its place in the true items: THUDM/ComiRec#6": (
-        of_mappings(
-            lambda run, qrels, k: [
-                qrels[each] * (each in by_score(run)[:k]) for each in [each for each in qrels if qrels[each]][:k]
-            ]
-        ),
-        "discount from the place in the truth",
-    ),
-    "gains of 0 and 1 over an ideal of grades: RapidFireAI/rapidfireai#261": (
-        of_mappings(lambda run, qrels, k: [min(grade, 1) for grade in CUT(run, qrels, k)]),
-        "DCG with binary gain, ideal with graded gain",
-    ),
-    "the ideal has 1 for each relevant document: SeaseLtd/rated-ranking-evaluator#71": (
-        of_ideal(lambda run, qrels, k: best(min(grade, 1) for grade in qrels.values())[:k]),
-        "ideal with binary gain, DCG with graded gain",
-    ),
-    "the ideal is in the order of the run: maciejkula/rustlearn#52": (of_ideal(CUT), "ideal in the order of the run"),
-    "the labels are not sorted for the ideal: xuehaiping/CSCE670_NCF#20": (
-        of_ideal(lambda run, qrels, k: [*qrels.values()][:k]),
-        "ideal in the order of the qrels",
-    ),
-    "duplicate rows of the qrels take a rank of the ideal: joaopalotti/trectools#52": (
-        of_ideal(lambda run, qrels, k: best([*qrels.values()] * 2)[:k]),
-        "judgments counted twice in the ideal",
-    ),
-    "2 is added to ranks from 1: yihong-chen/neural-collaborative-filtering#2": (
-        of_mappings(lambda run, qrels, k: [0, *CUT(run, qrels, k)]),
-        "DCG one rank too deep",
-    ),
-    "each hit has the first one's discount: RUCAIBox/RecBole#120": (of_discount(lambda rank: 1), "no discount"),
-    "positions are looked up before the list is cut: lenskit/lkpy#309": (
-        of_mappings(lambda run, qrels, k: grades(run, qrels)),
-        "DCG not cut at k",
-    ),
-    "top_k made no difference: Lightning-AI/torchmetrics#1952": (
-        lambda run, qrels, k: usual(run, qrels, None),
-        "nothing cut at k",
-    ),
-    "lists shorter than k score 0: jongwook/spark-ranking-metrics#2": (
-        lambda run, qrels, k: usual(run, qrels, k) * (max(len(run), len(qrels)) >= k),
-        "0 if lists are shorter than k",
-    ),
-    "0 until k documents are rated: o19s/quepid#234": (
-        lambda run, qrels, k: usual(run, qrels, k) * (len(qrels) >= k),
-        "0 until k documents are judged",
-    ),
-    "judged documents that were not retrieved get the score 0: mlflow/mlflow#24553": (
-        lambda run, qrels, k: usual({**run, **{each: 0.0 for each in qrels if each not in run}}, qrels, k),
-        "unretrieved documents with the score 0",
-    ),
-    "a query with no relevant documents is perfect: allegro/allRank#25": (
-        lambda run, qrels, k: usual(run, qrels, k) if any(qrels.values()) else 1.0,
-        "no relevant documents scored 1",
-    ),
-    # of no thread
-    "unretrieved last": (
-        of_mappings(
-            lambda run, qrels, k: [*grades(run, qrels), *(qrels[each] for each in qrels if each not in run)][:k]
-        ),
-        "unretrieved documents ranked last",
-    ),
-    "lowest first": (of_order(lambda run: sorted(run, key=lambda each: run[each])), "ascending order"),
-    "k + 1": (lambda run, qrels, k: usual(run, qrels, k + 1), "cutoff one rank too deep"),
-    "DCG": (lambda run, qrels, k: dcg(CUT(run, qrels, k)), "DCG called nDCG"),
-    "r^2": (of_gain(lambda grade: grade**2), "gain r^2"),
-    "by ascending id": (
-        of_order(lambda run: sorted(run, key=lambda each: (-run[each], each))),
-        "ties by ascending document id",
-    ),
-    "a score of 0 is false": (
-        lambda run, qrels, k: usual({each: score for each, score in run.items() if score}, qrels, k),
-        "documents with the score 0 not retrieved",
-    ),
-    "2^r of all": (
-        of_mappings(
-            lambda run, qrels, k: [2**grade for grade in CUT(run, qrels, k)],
-            lambda run, qrels, k: [2**grade for grade in best(qrels.values())[:k]],
-        ),
-        "gain 2^r, also of unjudged documents",
+    "gain 2^r, also of unjudged documents": of_mappings(
+        lambda run, qrels, k: [2**grade for grade in CUT(run, qrels, k)],
+        lambda run, qrels, k: [2**grade for grade in best(qrels.values())[:k]],
     ),
 }
 
@@ -257,11 +189,6 @@ def as_one_array(gains: Sequence[float], k: int) -> float:
 def in_place_of_k(scores: Sequence[float], relevance: Sequence[float], log_base: int = 2, k: int = 10) -> float:
     gains = ordered(scores, relevance)
     return over(*(dcg(each[:k], lambda rank: math.log(log_base, rank + 1)) for each in (gains, best(gains))))
-
-
-def with_a_flag(scores: Sequence[float], relevance: Sequence[float], exponential: bool = False) -> float:
-    gains = [2**grade - 1 if exponential else grade for grade in ordered(scores, relevance)]
-    return ratio(gains, best(gains))
 
 
 def shuffled(scores: Any, k: int) -> Any:
