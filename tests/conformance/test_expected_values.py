@@ -1,4 +1,4 @@
-"""Values that libraries expect in their own tests: those of Elasticsearch and TensorFlow Ranking, which are not run."""
+"""Values that Elasticsearch and TensorFlow Ranking, which the tests do not run, expect in their own tests."""
 
 import math
 from typing import Any
@@ -9,11 +9,6 @@ from evaluate import Metric
 
 def discount(rank: int) -> float:
     return 1 / math.log2(rank + 1)
-
-
-def ideal(relevant: int) -> float:
-    """The DCG of that many relevant documents at the first ranks."""
-    return sum(map(discount, range(1, relevant + 1)))
 
 
 @pytest.mark.parametrize(
@@ -35,34 +30,24 @@ def test_elasticsearch(ndcg: Metric, retrieved: str, judged: dict[int, int], exp
 # the lists of TensorFlow Ranking's test of topn, and the ideal DCG of the first
 TOP = {"predictions": [[3, 2, 1]] * 3, "references": [[1, 0, 2], [0, 1, 0], [0, 0, 1]]}
 TOP_IDEAL = 3 + discount(2)
+FOUR = {"predictions": [[4, 3, 2, 1]], "references": [[0, 3, 1, 0]]}
 
 
 @pytest.mark.parametrize(
     ("case", "expected"),
     [
-        ({"predictions": [[3, 2, 1]], "references": [[0, 1, 0]]}, [discount(2)]),
         ({"predictions": [[3, 2, 1]], "references": [[0, 0, 0]]}, [0.0]),
-        (
-            {"predictions": [[4, 3, 2, 1]], "references": [[0, 3, 1, 0]], "gain": "linear"},
-            [(3 * discount(2) + discount(3)) / (3 + discount(2))],
-        ),
-        (
-            {"predictions": [[4, 3, 2, 1]], "references": [[0, 3, 1, 0]], "discount": lambda rank: 1 / (rank + 10)},
-            [(7 / 12 + 1 / 13) / (7 / 11 + 1 / 12)],
-        ),
+        ({**FOUR, "gain": "linear"}, [(3 * discount(2) + discount(3)) / (3 + discount(2))]),
+        ({**FOUR, "discount": lambda rank: 1 / (rank + 10)}, [(7 / 12 + 1 / 13) / (7 / 11 + 1 / 12)]),
         (
             {"predictions": [[1, 4, 3, 2]], "references": [[2, -1, 1, 0]], "ignore_index": -1},
             [(3 * discount(3) + 1) / (3 + discount(2))],
-        ),
-        (
-            {"predictions": [[3, 2, 1], [3, 1, 2]], "references": [[0, 1, 0], [1, 1, 0]]},
-            [discount(2), (1 + discount(3)) / ideal(2)],
         ),
         ({**TOP, "k": 1}, [1 / 3, 0.0, 0.0]),
         ({**TOP, "k": 2}, [1 / TOP_IDEAL, discount(2), 0.0]),
         ({**TOP, "k": 6}, [(1 + 3 * discount(3)) / TOP_IDEAL, discount(2), discount(3)]),
     ],
-    ids=["one", "nothing relevant", "gain", "discount", "padding", "several", "top 1", "top 2", "top 6"],
+    ids=["nothing relevant", "gain", "discount", "padding", "top 1", "top 2", "top 6"],
 )
 def test_tensorflow_ranking(ndcg: Metric, case: dict[str, Any], expected: list[float]) -> None:
     """Its tensorflow_ranking/python/metrics_impl_test.py, NDCGMetricTest."""
