@@ -1,12 +1,11 @@
-"""The conformance kit: its vectors against the metric and against the slow reference, its runners, and its page."""
+"""The conformance kit: its vectors against the metric, its runners, and its page."""
 
-import functools
 import importlib
-import importlib.util
 import json
 import math
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -20,11 +19,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
-import numpy as np
 import pytest
 from conftest import MISSING, ROOT
 from evaluate import Metric
-from reference import slow_scores
 
 from ndcg.explanations.slip_terms import Slip
 from ndcg.explanations.slips import SLIPS
@@ -80,29 +77,17 @@ def test_the_folder_makes_its_vectors_again(tmp_path: Path, conventions: list[st
     assert (KIT / "vectors.json").stat().st_size < 2_000_000
 
 
-def test_every_family_has_cases_enough() -> None:
+def test_every_family_has_cases_enough_which_state_every_preset_once() -> None:
     families = Counter(case["family"] for case in CASES)
-    assert len(CASES) == 510
+    assert (len(CASES), min(families.values()) >= 15) == (510, True)
     assert list(families) == list(VECTORS["families"])
-    assert min(families.values()) >= 15
-    assert len({case["name"] for case in CASES}) == len(CASES)
-
-
-def test_almost_every_case_is_small_and_its_order_is_that_of_its_run() -> None:
-    lengths = []
-    for case in CASES:
-        assert case["order"] == {query: list(documents) for query, documents in case["run"].items()}
-        lengths.append(max(len(documents) for side in ("run", "qrels") for documents in case[side].values()))
-    assert Counter(length for length in lengths if length > 12) == {20: 5, 120: 3}
-
-
-def test_a_case_states_every_preset_once_and_the_plain_options() -> None:
     presets = {name for name, each in SETTINGS.items() if "library" in each}
     assert presets == set(CONVENTIONS)
     for case in CASES:
-        stated = [name for each in case["expected"] for name in each["under"]]
-        assert len(stated) == len(set(stated))
-        assert presets | {"plain"} <= set(stated)
+        stated = Counter(name for each in case["expected"] for name in each["under"])
+        assert presets | {"plain"} <= stated.keys()
+        assert max(stated.values()) == 1
+        assert case["order"] == {query: list(documents) for query, documents in case["run"].items()}
 
 
 def test_every_option_and_value_is_explained() -> None:
@@ -152,67 +137,15 @@ def test_the_metric_gives_every_mean_and_rejects_the_invalid_cases(ndcg: Metric,
             assert list(ndcg.compute(**how).values()) == [value(each["mean nDCG"])]
 
 
-DISCOUNTS = {
-    "log": lambda rank, base: 1 / math.log(rank + 1, base),
-    "reciprocal": lambda rank, base: 1 / rank,
-    "jarvelin": lambda rank, base: 1 / max(1, math.log(rank, base)),
-}
-GAINS = {"linear": lambda r: r, "exponential": lambda r: 2**r - 1, "binary": lambda r: int(r > 0)}
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_the_slow_reference_gives_every_value(setting: str) -> None:
-    options = SETTINGS[setting]["options"]
-
-    def gain(relevance: float) -> float:
-        return GAINS[options["gain"]](max(relevance, 0) if options["negative"] == "clip" else relevance)
-
-    held = {"given": float, "float32": np.float32}[options["score_dtype"]]
-    for case in CASES:
-        each = expected(case, setting)
-        for query, found in ((each or {}).get("queries") or {}).items():
-            run, judged = case["run"].get(query, {}), case["qrels"][query]
-            run = {document: float(held(score)) for document, score in run.items()}
-            if found is None:
-                assert options["missing"] == "skip"
-                assert query not in case["run"] or not (run or judged)
-                continue
-            documents = [*run, *(judged.keys() - run.keys())]
-            documents.sort(reverse=options["ties"] == "docid", key=str if options["ties"] == "docid" else lambda _: "")
-            slow = slow_scores(
-                [judged.get(document) for document in documents],
-                [run.get(document) for document in documents],
-                case["k"],
-                gain,
-                options["log_base"],
-                options["ties"].replace("docid", "first"),
-                EMPTY.get(options["nothing_relevant"], options["nothing_relevant"]),
-                functools.partial(DISCOUNTS[options["discount"]], base=options["log_base"]),
-                options["ideal"],
-            )
-            for measure in MEASURES:
-                assert slow[measure] == value(found[measure]), (case["name"], measure)
-
-
-def test_a_score_too_large_for_32_bits_is_rejected_by_the_reference_and_the_metric(
-    ndcg: Metric, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec = importlib.util.spec_from_file_location("reference_of_the_kit", KIT / "reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    reference = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(reference)
-    scores, qrels = {"q1": {"d1": 1e39, "d2": 1.0}}, {"q1": {"d1": 1.0}}
-    for setting in ("trec_eval", "sklearn"):
-        how = {"predictions": scores, "references": qrels, **of_compute(setting)}
-        if SETTINGS[setting]["options"]["score_dtype"] == "given":
-            assert reference.score(scores, qrels, None, SETTINGS[setting]["options"])["mean nDCG"] == 1.0
-            assert list(ndcg.compute(**how).values()) == [1.0]
-            continue
-        with pytest.raises(reference.RefusedError, match="too large for 32-bit floats"):
-            reference.score(scores, qrels, None, SETTINGS[setting]["options"])
-        with pytest.raises(ValueError, match=r"1e\+39 is too large for score_dtype=\"float32\""):
-            ndcg.compute(**how)
+def test_a_score_too_large_for_32_bits_is_rejected_by_the_reference_and_the_metric(ndcg: Metric) -> None:
+    reference = SimpleNamespace(**runpy.run_path(str(KIT / "reference.py")))
+    run, qrels = {"q1": {"d1": 1e39, "d2": 1.0}}, {"q1": {"d1": 1.0}}
+    assert reference.score(run, qrels, None, SETTINGS["sklearn"]["options"])["mean nDCG"] == 1.0
+    assert ndcg.compute(predictions=run, references=qrels, **of_compute("sklearn")) == {"nDCG": 1.0}
+    with pytest.raises(reference.RefusedError, match="too large for 32-bit floats"):
+        reference.score(run, qrels, None, SETTINGS["trec_eval"]["options"])
+    with pytest.raises(ValueError, match=r"1e\+39 is too large for score_dtype=\"float32\""):
+        ndcg.compute(predictions=run, references=qrels, **of_compute("trec_eval"))
 
 
 def test_a_mean_is_rounded_once() -> None:
@@ -271,18 +204,8 @@ def test_the_metric_agrees_with_every_preset_on_every_case(copied: Path) -> None
     assert found.items() <= OF_PAGE.items()
 
 
-PEERS = [
-    "pytrec_eval",
-    "ir_measures",
-    "ranx",
-    "sklearn",
-    "torchmetrics",
-    "rax",
-    "ignite",
-    "lightgbm",
-    "xgboost",
-    "catboost",
-]
+PEERS = ["pytrec_eval", "ir_measures", "ranx", "sklearn", "torchmetrics", "rax", "ignite"]
+PEERS += ["lightgbm", "xgboost", "catboost"]
 RUNNERS = sorted((KIT / "runners").glob("*_runner.py"))
 
 
@@ -307,20 +230,11 @@ def test_the_page_has_all_runners() -> None:
     assert len(OF_PAGE) == 1 + len(RUNNERS)
 
 
-def test_a_runner_is_short_and_imports_nothing_from_the_repository() -> None:
-    for path in RUNNERS:
-        source = path.read_text(encoding="utf-8")
-        assert len(source.splitlines()) <= 60
-        imported = set(re.findall(r"^(?:from|import) (\w+)", source, re.MULTILINE))
-        assert len(imported - sys.stdlib_module_names - {"lists"}) <= 3
-        assert not {path.stem for path in ROOT.glob("*.py")} & (imported - {"ndcg"})
-
-
 NONE = "def score(case, preset):\n    return {query: 0.0 for query in case['qrels']}\n"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["lib", "lib-cpu", None])
+@pytest.mark.parametrize("name", ["lib-cpu", None])
 def test_a_library_has_the_name_under_which_it_is_installed(copied: Path, tmp_path: Path, name: str | None) -> None:
     kit = shutil.copytree(copied / "conformance", tmp_path / "kit")
     (kit / "runners" / "own_runner.py").write_text('MODULE, PRESETS, TOLERANCE = "lib", ("sklearn",), 1e-9\n' + NONE)
