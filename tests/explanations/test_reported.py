@@ -1,11 +1,9 @@
 """How reported scores are read: their digits, and the values of queries in files, pipes and mappings."""
 
 import gzip
-import json
 import math
 import os
 import re
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -80,86 +78,49 @@ def test_values_of_queries_match_to_the_digits_of_the_one_with_most(values: list
 # Files
 
 
-VALUES = {"nDCG": {"a": 0.9, "b": 0.25}, "nDCG@5": {"a": 0.6309, "b": 1.0}, "nDCG@10": {"a": 0.75, "b": None}}
 RUN, QRELS = {"a": {"x": 1.0, "y": 2.0}, "b": {"y": 1.0}}, {"a": {"x": 1}, "b": {"x": 0}}
+QUERIES = '{"queries": {"query": ["a", "b"], "nDCG": [0.9, 0.25], "nDCG@10": [0.75, null]}, "signature": "nDCG|v:1"}'
+OF_ONE_MEASURE = {
+    "trec_eval": "map    \ta\t0.1\nndcg_cut_10\ta\t0.75\nndcg_cut_10\tall\t0.5\nrunid\tall\tbm25\n",
+    "ir_measures": "a\tnDCG@10\t0.75\nb\tnDCG@10\tNone\nall\tnDCG@10\t1",
+    "pytrec_eval": '{"a": {"map": 0.1, "nDCG@10": 0.75},\n "b": {"map": 0.1, "nDCG@10": null}}',
+}
+WITHOUT_NAMES = {"lines": "a 0.75\nb None\n", "table": "query_id;value\na ; 0.75\nb ; None\n"}
+OF_SEVERAL_MEASURES = {
+    "trec_eval": "ndcg\ta\t0.9\nndcg\tb\t0.25\nndcg\tall\t0.5\nndcg_cut_10\ta\t0.75\nndcg_cut_10\tall\t0.5\n",
+    "table": 'query_id,measure,value\n"a",nDCG,0.9\n"b",nDCG,0.25\n"a",nDCG@10,0.75\n"b",nDCG@10,None\n',
+    "score -q": "run\tquery\tnDCG\tnDCG@10\nbm25\ta\t0.9\t0.75\nbm25\tb\t0.25\t\nbm25\tall\t0.5\t0.5",
+    "score -q as JSON lines": '{"run": "bm25", "query": "a", "nDCG": 0.9, "nDCG@10": 0.75}\n'
+    '{"run": "bm25", "query": "b", "nDCG": 0.25, "nDCG@10": null}\n{"run": "bm25", "query": "all", "nDCG": 0.5}',
+    "score -q as JSON": QUERIES,
+    "score -q of a run as JSON": f'{{"bm25": {QUERIES}}}',
+}
 
 
-def trec_eval(measure: str) -> str:
-    name = "ndcg" + measure.removeprefix("nDCG").replace("@", "_cut_")
-    lines = [f"{name}\t{query}\t{value}" for query, value in VALUES[measure].items() if value is not None]
-    return "\n".join(["map                   \ta\t0.1", *lines, f"{name}\tall\t0.5", "runid\tall\tbm25\n"])
-
-
-def ir_measures(measure: str) -> str:
-    return "".join(f"{query}\t{measure}\t{value}\n" for query, value in VALUES[measure].items()) + f"all\t{measure}\t1"
-
-
-def lines(measure: str) -> str:
-    return "".join(f"{query} {value}\n" for query, value in VALUES[measure].items())
-
-
-def table_of_one(measure: str) -> str:
-    return "query_id;value\n" + "".join(f"{query} ; {value}\n" for query, value in VALUES[measure].items())
-
-
-def table_of_measures(measure: str) -> str:
-    return "query_id,measure,value\n" + "".join(
-        f'"{query}",{each},{value}\n' for each in VALUES for query, value in VALUES[each].items()
-    )
-
-
-def records(*measures: str) -> list[dict[str, Any]]:
-    rows = [{"query": query, **{each: VALUES[each][query] for each in measures}} for query in "ab"]
-    return [{"run": "bm25", **row} for row in [*rows, {"query": "all", **dict.fromkeys(measures, 0.5)}]]
-
-
-def score_tsv(measure: str) -> str:
-    rows = records(*VALUES)
-    cells = [list(rows[0]), *(["" if each is None else str(each) for each in row.values()] for row in rows)]
-    return "\n".join(map("\t".join, cells))
-
-
-def score_jsonl(measure: str) -> str:
-    return "\n".join(map(json.dumps, records(*VALUES)))
-
-
-def score_json(measure: str) -> str:
-    columns = {name: [row[name] for row in records(*VALUES)[:2]] for name in ("query", *VALUES)}
-    return json.dumps({"signature": "nDCG|v:1", "queries": columns}, indent=1)
-
-
-def score_json_by_run(measure: str) -> str:
-    return json.dumps({"bm25": json.loads(score_json(measure))})
-
-
-def pytrec_eval(measure: str) -> str:
-    return json.dumps({query: {"map": 0.1, measure: value} for query, value in VALUES[measure].items()}, indent=1)
-
-
-WRITERS = [trec_eval, ir_measures, lines, table_of_one, pytrec_eval, table_of_measures]
-WRITERS += [score_tsv, score_jsonl, score_json, score_json_by_run, lambda _: "\n".join(map(trec_eval, VALUES))]
-
-
-@pytest.mark.parametrize("measure", VALUES)
-@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize(
+    ("content", "k", "expected"),
+    [
+        *((each, 10, {"a": 0.75, "b": None}) for each in (*OF_ONE_MEASURE.values(), *WITHOUT_NAMES.values())),
+        *((each, 10, {"a": 0.75, "b": None}) for each in OF_SEVERAL_MEASURES.values()),
+        *((each, None, {"a": 0.9, "b": 0.25}) for each in OF_SEVERAL_MEASURES.values()),
+    ],
+)
 def test_a_file_of_a_program_is_read_at_the_cutoff_that_is_given(
-    tmp_path: Path, write: Callable[[str], str], measure: str
+    tmp_path: Path, content: str, k: int | None, expected: dict[str, float | None]
 ) -> None:
-    k = int(measure.partition("@")[2] or 0) or None
     path = tmp_path / "values"
-    path.write_text(write(measure))
+    path.write_text(content)
     reported = Reported.read(path, k)
     values = {query: None if value is None else float(value) for query, value in reported.values.items()}
-    assert ({"b": None, **values}, reported.k) == (VALUES[measure], k)
-    text = Reported.read(path.read_text() + "\n", k)
+    assert ({"b": None, **values}, reported.k) == (expected, k)
+    text = Reported.read(content + "\n", k)
     assert (text.values, text.k) == (reported.values, k)
 
 
-@pytest.mark.parametrize("write", [trec_eval, ir_measures, pytrec_eval])
-def test_the_only_ndcg_of_a_file_needs_no_cutoff(ndcg: evaluate.Metric, tmp_path: Path, write: Any) -> None:
-    (tmp_path / "values").write_text(write("nDCG@5"))
-    assert Reported.read(tmp_path / "values", None).k == 5
-    assert ndcg.explain(predictions=RUN, references=QRELS, got=tmp_path / "values").measure == "nDCG@5"
+@pytest.mark.parametrize("content", OF_ONE_MEASURE.values(), ids=OF_ONE_MEASURE)
+def test_the_only_ndcg_of_a_file_needs_no_cutoff(ndcg: evaluate.Metric, tmp_path: Path, content: str) -> None:
+    (tmp_path / "values").write_text(content)
+    assert ndcg.explain(predictions=RUN, references=QRELS, got=tmp_path / "values").measure == "nDCG@10"
 
 
 def test_mappings_of_programs_are_read_like_their_files(ndcg: evaluate.Metric) -> None:
@@ -173,9 +134,9 @@ def test_mappings_of_programs_are_read_like_their_files(ndcg: evaluate.Metric) -
 @pytest.mark.parametrize(
     ("content", "k", "problem"),
     [
-        (trec_eval("nDCG@5") + trec_eval("nDCG@10"), None, "holds nDCG@5 and nDCG@10, not nDCG; choose k=5"),
-        (trec_eval("nDCG@5"), 10, "holds nDCG@5, not nDCG@10; choose k=5"),
-        (trec_eval("nDCG"), 10, "holds nDCG, not nDCG@10; choose k=None"),
+        ("ndcg_cut_5 a 1\nndcg_cut_10 a 1\n", None, "holds nDCG@5 and nDCG@10, not nDCG; choose k=5"),
+        ("ndcg_cut_5 a 1\n", 10, "holds nDCG@5, not nDCG@10; choose k=5"),
+        ("ndcg a 1\n", 10, "holds nDCG, not nDCG@10; choose k=None"),
         ("map a 0.5\nP_10 a 0.1\n", 10, "holds map and P_10, not nDCG@10"),
         ("", 10, "holds no value, not nDCG@10"),
         ("a 0.5\na 0.6", 10, "query 'a' has two values, '0.5' and '0.6'"),
@@ -197,8 +158,8 @@ def test_a_file_without_the_value_of_each_query_says_what_it_holds(
 
 
 def test_files_of_values_may_be_compressed_or_pipes(tmp_path: Path) -> None:
-    content = lines("nDCG").encode()
-    expected = Reported.read(lines("nDCG"), None)
+    content = WITHOUT_NAMES["lines"].encode()
+    expected = Reported.read(WITHOUT_NAMES["lines"], None)
     (tmp_path / "a.gz").write_bytes(gzip.compress(content))
     (tmp_path / "a@10.txt").write_bytes(pa.compress(content, "zstd", asbytes=True))
     for name in ("a.gz", "a@10.txt"):
