@@ -14,7 +14,7 @@ import pytest
 from conftest import NOTHING_IN_COMMON
 
 from page import results
-from page.choices import CONVENTIONS, DOCUMENTS, LINKED, bar_of, options_of
+from page.choices import DOCUMENTS, LINKED, bar_of, options_of
 from page.contributions import Ranking
 from page.events import MendableError
 from page.metric import ndcg
@@ -121,16 +121,9 @@ def test_distances_are_ranked_lowest_first_by_one_press(tmp_path: Path) -> None:
     assert mended.scores["l2"]["nDCG@10"].value == 1
 
 
-@pytest.mark.parametrize("convention", ["trec_eval", "ranx"])
-def test_an_offer_of_a_convention_makes_its_choices(convention: str) -> None:
-    after = after_offer(("convention", convention), "qrels", ["run"])
-    assert ndcg.signature(**options_of(*after["bar"])) == ndcg.signature(k=10, convention=convention)
-    assert after["convention"] in CONVENTIONS
-    assert (after["qrels"], after["runs"]) == ("qrels", ["run"])
-
-
 def test_an_offer_of_an_option_keeps_the_others() -> None:
     after = after_offer(("missing", "skip"), "qrels", ["run"])
+    assert (after["qrels"], after["runs"]) == ("qrels", ["run"])
     assert after["bar"] == [value if name != "missing" else "skip" for name, value in zip(LINKED, BAR, strict=True)]
 
 
@@ -224,7 +217,10 @@ def test_trec_evals_score_is_told_and_offered_if_ties_matter(tmp_path: Path) -> 
     here, there = (ndcg.compute(**given, convention=each)["nDCG"] for each in ("sklearn", "trec_eval"))
     said = f"trec_eval, which orders by id, has nDCG@10 {there:.4f} instead of {here:.4f} for run."
     assert said in shown(qrels, [run]).view
-    assert "by id" not in shown(qrels, [run], bar=after_offer(("convention", "trec_eval"), qrels, [run])["bar"]).view
+    after = after_offer(("convention", "trec_eval"), qrels, [run])
+    assert after["convention"] == "trec_eval"
+    assert ndcg.signature(**options_of(*after["bar"])) == ndcg.signature(k=10, convention="trec_eval")
+    assert "by id" not in shown(qrels, [run], bar=after["bar"]).view
 
 
 def test_one_query_is_shown_without_intervals(tmp_path: Path) -> None:
