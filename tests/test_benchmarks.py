@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,34 +85,22 @@ def test_forms_agree_on_queries_that_differ(monkeypatch: pytest.MonkeyPatch) -> 
         assert [way for way, each in ways.items() if str(each).startswith("differs")] == [], form
 
 
-@pytest.mark.parametrize("value", [0.0, 0.63, 1.0])
-def test_a_comparison_of_values_that_are_all_alike_is_rejected(value: float) -> None:
+def test_a_comparison_is_rejected_if_values_differ_or_are_all_alike() -> None:
     import forms
 
-    alike = dict.fromkeys(("ours", "theirs"), lambda: lambda: [value] * 3)
-    for rounds in (1, 2):
+    def ways(**values: list[float]) -> dict[str, Any]:
+        return {name: lambda each=each: lambda: each for name, each in values.items()}
+
+    found = ways(ours=[0.25, 0.5], in_another_order=[0.5, 0.25], of_that_mean=[0.375, 0.375])
+    results = forms._measured(found | ways(of_a_query_less=[0.375]), rounds=2)
+    assert results["of_that_mean"] == "differs: 0.375 for 0.25"
+    assert results["of_a_query_less"] == "differs: 1 queries for 2"
+    assert min(results["ours"], results["in_another_order"]) >= 0
+    with pytest.raises(ValueError, match=r"of_that_mean differs: 0\.375 for 0\.25"):
+        forms._measured(found, rounds=1)
+    for value, rounds in itertools.product([0.0, 0.63, 1.0], [1, 2]):
         with pytest.raises(ValueError, match=f"all 3 queries have nDCG {value:g}; mix the scores"):
-            forms._measured(alike, rounds)
-
-
-def test_a_way_that_differs_in_one_query_is_named() -> None:
-    import forms
-
-    found = {
-        "ours": [0.25, 0.5],
-        "in another order": [0.5, 0.25],
-        "of that mean": [0.375, 0.375],
-        "of a query less": [0.375],
-    }
-    ways = {name: lambda values=values: lambda: values for name, values in found.items()}
-    results = forms._measured(ways, rounds=2)
-    assert results["of that mean"] == "differs: 0.375 for 0.25"
-    assert results["of a query less"] == "differs: 1 queries for 2"
-    assert results["ours"] >= 0
-    assert results["in another order"] >= 0
-    del ways["of a query less"]
-    with pytest.raises(ValueError, match=r"of that mean differs: 0\.375 for 0\.25"):
-        forms._measured(ways, rounds=1)
+            forms._measured(ways(ours=[value] * 3, theirs=[value] * 3), rounds)
 
 
 def test_simulations_count_the_intervals_that_hold_the_mean() -> None:
@@ -130,15 +119,23 @@ def test_simulations_count_the_intervals_that_hold_the_mean() -> None:
             assert draw(rng, (1000, 100)).mean() == pytest.approx(mean, abs=0.005), name
 
 
-ERROR = (0.05 * 0.95 / 400) ** 0.5  # the standard error of a share of 5% in 400 trials
+def most(trials: int, errors: int) -> float:
+    """The share that is found by chance, at 5%, within a number of standard errors."""
+    return 0.05 + errors * (0.05 * 0.95 / trials) ** 0.5
 
 
-def test_simulations_of_the_gate_fail_hardly_any_equal_run_and_most_that_fall() -> None:
+def test_simulations_of_the_gate_and_of_samples_hold_what_they_promise() -> None:
     import simulations
 
-    assert simulations.gate(400, max_drop=0, fall=0, spread=0.05, size=20) <= 0.05 + 2 * ERROR
+    assert simulations.gate(400, max_drop=0, fall=0, spread=0.05, size=20) <= most(400, 2)
     assert simulations.gate(60, max_drop=0.01, fall=0, spread=0.05, size=100) <= 0.05
     assert simulations.gate(60, max_drop=0.01, fall=0.02, spread=0.05, size=100) >= 0.8
+    held, found = simulations.of_samples(400, "many zeros: 60%", 30)
+    assert held >= 1 - most(400, 3)
+    assert found <= most(400, 3)
+    held, _, moved = simulations.corrected(20, "symmetric: Beta(3, 3)", 20)
+    assert held >= 0.95
+    assert moved < 0.05
 
 
 def test_simulations_make_tables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,26 +149,12 @@ def test_simulations_make_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert line == "|---|---|---|---|"
     assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [name for name in names for _ in range(5)]
     monkeypatch.setattr(simulations, "GATE_SIZES", (5,))
-    header, line, *rows = simulations.table_of_gates(4)
-    assert header == "| tolerated fall | true fall | spread | 5 queries |"
-    assert len(rows) == 10
-    header, line, *rows = simulations.table_of_agreement(20)
-    assert header == "| values | 10 queries |"
-    assert len(rows) == 6
-    assert len(simulations.table_of_corrected(2)) == 2 + 5
     monkeypatch.setattr(simulations, "SIZES_OF_SAMPLES", (10,))
-    assert len(simulations.table_of_samples(2)) == 2 + 5
-
-
-def test_corrected_intervals_and_welchs_hold_the_true_difference() -> None:
-    import simulations
-
-    held, found = simulations.of_samples(400, "many zeros: 60%", 30)
-    assert held >= 0.95 - 3 * ERROR
-    assert found <= 0.05 + 3 * ERROR
-    held, _, moved = simulations.corrected(20, "symmetric: Beta(3, 3)", 20)
-    assert held >= 0.95
-    assert moved < 0.05
+    gates, agreement = simulations.table_of_gates(4), simulations.table_of_agreement(20)
+    assert gates[0] == "| tolerated fall | true fall | spread | 5 queries |"
+    assert agreement[0] == "| values | 10 queries |"
+    tables = (gates, agreement, simulations.table_of_corrected(2), simulations.table_of_samples(2))
+    assert [len(table) - 2 for table in tables] == [10, 6, 5, 5]
 
 
 @pytest.mark.peers
@@ -187,7 +170,7 @@ def test_simulations_of_tests_find_little_that_is_not_there_and_much_that_is() -
     import simulations
 
     for share in simulations.false_positives(400, "symmetric: Beta(3, 3)", 20):
-        assert share <= 0.05 + 3 * ERROR
+        assert share <= most(400, 3)
     found = simulations.power_of_tests(40, 0.08, 20)
     assert len(found) == len(simulations.PEERS)
     assert min(found) > 0.7
