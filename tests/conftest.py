@@ -23,12 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(tempfile.mkdtemp(prefix="ndcg-tests-"))
 for name in [name for name in os.environ if name.startswith(("HF_", "HUGGINGFACE_", "GRADIO_"))]:
     del os.environ[name]
+os.environ |= {f"HF_{name.upper()}_CACHE": str(CACHE / name) for name in ("datasets", "evaluate", "hub", "metrics")}
 os.environ |= {
     "HF_HOME": str(CACHE),
-    "HF_DATASETS_CACHE": str(CACHE / "datasets"),
-    "HF_EVALUATE_CACHE": str(CACHE / "evaluate"),
-    "HF_HUB_CACHE": str(CACHE / "hub"),
-    "HF_METRICS_CACHE": str(CACHE / "metrics"),
     "HF_MODULES_CACHE": str(CACHE / "modules"),
     "HF_HUB_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -182,9 +179,9 @@ def spark_session() -> Any:
         (bare / f"{name}.py").write_text("raise ImportError('executors have NumPy and pyarrow')\n")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").config("spark.driver.host", "127.0.0.1")
-    for name in ("ui.enabled", "ui.showConsoleProgress", "sql.adaptive.enabled", "sql.codegen.wholeStage"):
-        builder = builder.config(f"spark.{name}", "false")  # these take long on small data
+    slow = ("ui.enabled", "ui.showConsoleProgress", "sql.adaptive.enabled", "sql.codegen.wholeStage")  # on small data
     for name, value in {
+        **dict.fromkeys(slow, "false"),
         "executorEnv.PYTHONPATH": bare,
         "sql.shuffle.partitions": 3,
         "sql.execution.arrow.maxRecordsPerBatch": 100,
@@ -214,8 +211,7 @@ def fresh_metric(request: pytest.FixtureRequest, tmp_path: Path) -> MetricFactor
 
     def load(**kwargs: Any) -> evaluate.EvaluationModule:
         how = {"cache_dir": str(tmp_path / "cache"), **kwargs}
-        return (
-            NDCG(**how) if of_package else type(METRIC)(hash=METRIC._hash, **how)
-        )  # evaluate.load reads the file again
+        # evaluate.load would read the file again
+        return NDCG(**how) if of_package else type(METRIC)(hash=METRIC._hash, **how)
 
     return load
