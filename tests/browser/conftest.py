@@ -15,14 +15,8 @@ import pytest
 from conftest import ROOT, lean_environment
 
 CHROMIUM = shutil.which("chromium")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+ARGUMENTS = ["--no-sandbox"]
+ARGUMENTS += [f"--disable-{each}" for each in ("gpu", "quic", "background-networking", "component-update", "sync")]
 PATIENCE = 120_000  # milliseconds
 PLAIN = "?rel=3,2,3,0,1,2"  # the same relevance, of documents d1 to d6
 EVIL = "<img/src=x/onerror=alert(1)>"
