@@ -234,12 +234,11 @@ def test_a_card_is_dragged_under_the_pointer_while_sums_are_those_of_its_rank(
 NOTE_MOVES = """() => {
   window.moved = [];
   const animate = Element.prototype.animate;
-  Element.prototype.animate = function (frames, ...how) {
+  Element.prototype.animate = function (...how) {
     if (this.matches(".order > li")) window.moved.push(this.dataset.document);
-    return animate.call(this, frames, ...how);
+    return animate.apply(this, how);
   };
-}
-"""
+}"""
 
 
 @pytest.mark.parametrize(("motion", "moved"), [("no-preference", {"d1", "d2"}), ("reduce", set())])
@@ -287,24 +286,21 @@ def test_keys_move_a_card_out_of_the_ranking_and_back(visit: Opener, ndcg: evalu
     wait_for(page, score(ndcg, references=[[2, 3, 0, 1, 2, 3]]))
 
 
-def test_each_dot_sets_its_own_relevance_and_once_more_one_less(visit: Opener, ndcg: evaluate.Metric) -> None:
+def test_relevance_and_cutoff_are_changed_by_dots_and_by_dragging_values(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit(PLAIN)
+    page.hover("#picture .formula [data-term=discount]")
+    expect(page.locator("#picture .sum .lit")).to_have_count(6)
+    card(page, "d3").locator(".card").hover()
+    expect(page.locator("#picture .ideal .lit")).to_have_text("d3")
     grade = card(page, "d4").locator(".grade")
-    for dot, relevance in ((3, 3), (1, 1), (2, 2), (2, 1), (1, 0)):
+    for dot, relevance in ((3, 3), (1, 1), (2, 2), (2, 1), (1, 0)):  # once more is one less
         grade.locator("i").nth(dot - 1).click()
         expect(grade).to_have_attribute("aria-label", f"d4: relevance {relevance} of 3; press for more")
         wait_for(page, score(ndcg, references=[[3, 2, 3, relevance, 1, 2]]))
     for relevance in (1, 2, 3, 0):
         grade.press("Enter")
         expect(grade).to_have_attribute("aria-label", f"d4: relevance {relevance} of 3; press for more")
-
-
-def test_values_of_the_sentence_are_dragged_and_parts_light_each_other_up(visit: Opener, ndcg: evaluate.Metric) -> None:
-    page = visit(PLAIN)
-    page.hover("#picture .formula [data-term=discount]")
-    expect(page.locator("#picture .sum .lit")).to_have_count(6)
-    card(page, "d3").locator(".card").hover()
-    expect(page.locator("#picture .ideal .lit")).to_have_text("d3")
+    wait_for(page, score(ndcg))
     gain = card(page, "d4").locator(".sum [data-scrub]")
     scrub(page, gain, 24)
     wait_for(page, score(ndcg, references=[[3, 2, 3, 2, 1, 2]]))  # while it is held
