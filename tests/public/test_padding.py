@@ -77,20 +77,6 @@ def test_padding_is_left_out_of_flat_rankings_mappings_files_and_systems(
 # --- In the type of the references -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("dtype", "ignore_index"),
-    [
-        *((np.int8, -1), (np.uint8, 255), (np.float32, -1.0), (float, 0.5), (np.float16, 1000.1)),
-        *((np.float32, np.float64(1e30)), (np.float16, np.float32(-99.9)), (np.float64, np.float32(-99.9))),
-    ],
-)
-def test_padding_is_compared_in_the_type_of_an_array(
-    fresh_metric: MetricFactory, dtype: Any, ignore_index: float
-) -> None:
-    metric, references = fresh_metric(), np.array(padded(RELEVANCES, ignore_index)).astype(dtype)
-    check(metric, of_lists(metric, SCORES, RELEVANCES), ignore_index, padded(SCORES, 3.0), references)
-
-
 def by_turns(first: Any, second: Any) -> Form:
     """The rows in either of two formats."""
     return lambda rows: [(second if at % 2 else first)(row) for at, row in enumerate(rows)]
@@ -111,7 +97,7 @@ def int8_or_float64(row: list[Any]) -> Any:
 FORMS_OF_TYPES = {
     "float16": lambda rows: np.array(rows).astype(np.float16),
     "float32": lambda rows: np.array(rows, np.float32),
-    "float64": np.array,
+    "int64 or float64": np.array,
     "PyTorch bfloat16": bfloat16_tensor,
     "ml_dtypes bfloat16": bfloat16_array,
     "PyTorch bfloat16 in rows": lambda rows: list(bfloat16_tensor(rows)),
@@ -142,7 +128,7 @@ FORMS_OF_TYPES = {
 def test_padding_is_compared_in_the_type_of_each_row_and_number(fresh_metric: MetricFactory, format_: str) -> None:
     """As many queries end in padding and in a document not judged, which no format may take for one."""
     metric, kept = fresh_metric(), [[0, 1], [0, 2], [], [0, 1, 2]]
-    for ignore_index in (1e30, 1e9, -99.9, -100):
+    for ignore_index in (1e30, 1e9, -99.9, np.float32(-99.9), -100):
         rows = [[1, 2, ignore_index], [0, ignore_index, 3], [ignore_index] * 3, [4, 0, 1]]
         references = FORMS_OF_TYPES[format_](rows)
         unjudged = [3] if len(references[0]) == 4 else []
