@@ -13,7 +13,6 @@ from typing import Any
 
 import evaluate
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import MetricFactory
@@ -55,20 +54,14 @@ def typed(ids: list[Any]) -> Any:
     return np.array(ids, np.int64 if max(ids) < 2**63 else np.uint64)
 
 
-FLAT = (
-    list,
-    typed,
-    lambda ids: pa.array(typed(ids)),
-    lambda ids: pa.array(typed(ids)).dictionary_encode(),
-    lambda ids: pd.Series(typed(ids)),
-    lambda ids: pd.Categorical(typed(ids)),
-)
+def as_dictionary(ids: list[Any]) -> Any:
+    return pa.array(typed(ids)).dictionary_encode()
 
 
 def as_rows(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
     """The same as flat columns, of ids of one kind."""
-    rows = [each for each in ids for _ in range(2)]
-    return {"predictions": [2.0, 1.0] * len(ids), "references": [0, 1] * len(ids), "query_ids": rng.choice(FLAT)(rows)}
+    make, rows = rng.choice([list, typed, as_dictionary]), [each for each in ids for _ in range(2)]
+    return {"predictions": [2.0, 1.0] * len(ids), "references": [0, 1] * len(ids), "query_ids": make(rows)}
 
 
 def batch_of(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
