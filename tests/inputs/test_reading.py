@@ -23,24 +23,20 @@ from ndcg.inputs.reading import Inputs, parts, read
 Documents = list[list[tuple[Any, Any]]]
 
 
-def documents(read_rankings: Rankings) -> Documents:
+def documents(rankings: Rankings) -> Documents:
     """The contents of the arrays: the score and relevance of each document by query, None if missing."""
-    relevance, score, offsets, judged, retrieved, *_ = read_rankings
+    relevance, score, offsets, judged, retrieved, *_ = rankings
     assert relevance.shape == score.shape
-    assert judged is None or (judged.dtype == bool and judged.shape == score.shape)
-    assert retrieved is None or (retrieved.dtype == bool and retrieved.shape == score.shape)
+    sides = []
+    for values, present in ((score, retrieved), (relevance, judged)):
+        assert present is None or (present.dtype, present.shape) == (bool, values.shape)
+        sides.append(np.where(True if present is None else present, values.astype(object), None).ravel().tolist())
     if offsets is None:
         offsets = np.arange(len(score) + 1) * score.shape[1]
     assert offsets.dtype == np.int64
     assert (offsets[0], offsets[-1]) == (0, score.size)
-    assert read_rankings.queries == len(offsets) - 1
-    flat = [
-        (
-            s if retrieved is None or retrieved.ravel()[index] else None,
-            r if judged is None or judged.ravel()[index] else None,
-        )
-        for index, (s, r) in enumerate(zip(score.ravel().tolist(), relevance.ravel().tolist(), strict=True))
-    ]
+    assert rankings.queries == len(offsets) - 1
+    flat = list(zip(*sides, strict=True))
     return [flat[start:stop] for start, stop in itertools.pairwise(offsets)]
 
 
@@ -108,37 +104,31 @@ def test_integers_that_float64_would_round_are_kept(big: int) -> None:
     assert [score for score, _ in documents(read([beyond], [[0] * 4]))[0]] == beyond
 
 
+LARGE = [2**53 + 1, 2**53]
+ROUNDED: list[list[Any]] = [
+    [2**64 + 1, 2**64],
+    [2**63 + 1, 2**63, -1],
+    [10**400, 1],
+    [-(10**400), 1],
+    [2**64 + 1, np.True_],
+    [Fraction(10**20 + 1, 10**20), 1],
+    [np.longdouble(1) + np.finfo(np.longdouble).eps, 1],
+]
+
+
 @pytest.mark.parametrize(
     "scores",
     [
-        [[2**53 + 1, 2**53], [0.5, 0.25]],
-        [np.array([2**53 + 1, 2**53]), np.array([0.5, 0.25])],
-        [[2**53 + 1, 2**53, 0.5], [1, 0, 2]],
+        [LARGE, [0.5, 0.25]],
+        [np.array(LARGE), np.array([0.5, 0.25])],
+        [[*LARGE, 0.5], [1, 0, 2]],
         [np.array([2**63 + 1, 2**63], np.uint64), np.array([-1, -2])],
+        *(rows for row in ROUNDED for rows in ([row], [row, [1.0]], np.array([row], object))),
     ],
 )
-def test_big_integers_next_to_other_numbers_are_not_rounded_into_a_tie(scores: Any) -> None:
-    relevances = [[0] * len(row) for row in scores]
-    with pytest.raises(ValueError, match=r"^predictions: query 0, position 0: \d+ would be rounded; give"):
-        read(scores, relevances)
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        [2**64 + 1, 2**64],
-        [2**63 + 1, 2**63, -1],
-        [10**400, 1],
-        [-(10**400), 1],
-        [2**64 + 1, np.True_],
-        [Fraction(10**20 + 1, 10**20), 1],
-        [np.longdouble(1) + np.finfo(np.longdouble).eps, 1],
-    ],
-)
-def test_numbers_that_64_bits_do_not_hold_are_rejected(row: list[Any]) -> None:
-    for rows in ([row], [row, [1.0]], np.array([row], object)):
-        with pytest.raises(ValueError, match=r"^predictions: query 0, position 0: .* would be rounded; give"):
-            read(rows, [[0] * len(each) for each in rows])
+def test_numbers_that_64_bits_do_not_hold_are_not_rounded_into_a_tie(scores: Any) -> None:
+    with pytest.raises(ValueError, match=r"^predictions: query 0, position 0: .* would be rounded; give"):
+        read(scores, [[0] * len(row) for row in scores])
 
 
 def test_a_mask_counts_in_any_company() -> None:
@@ -239,55 +229,38 @@ def test_an_error_in_a_later_part_names_the_query_counted_over_all_parts(
 
 FINE = [[1.0, 2.0], [3.0]]
 LONG = np.ones((1, 2), np.longdouble)  # float64 on some machines
-LONG_DOUBLES = [(LONG, f"must hold real numbers.*{LONG.dtype}")] * (LONG.itemsize > 8)
+NO_ROWS: list[Any] = [{9, 1, 100}, frozenset([1]), {1: 2}, memoryview(b"12"), b"12", "12", range(2), None]
+# values of one side, and a pattern of what the error says after the name of the argument
+REFUSED: list[tuple[Any, str]] = [
+    ([[1.0, 2.0], ["3"]], ": query 1, position 0: '3' is not a number; give a number or None"),
+    ([[1.0, b"2"], [3.0]], ": query 0, position 1: b'2' is not a number"),
+    ([[1.0, 2.0], [[3.0]]], r": query 1, position 0: \[3.0\] is not a number"),
+    ([[None, 2.0], [object]], ": query 1, position 0: <class 'object'> is not a number"),
+    ([[1.0, 2.0], 3.0], ": query 1: is the number 3.0, not a list"),
+    ([1, [3.0]], ": query 0: is the number 1, not a list"),
+    *(([[1.0], row], f": query 1: must be a list of documents; got {type(row).__name__}") for row in NO_ROWS),
+    ([np.ones(2), np.ones((1, 1))], ": query 1: must be a 1-D array of documents; got 2-D"),
+    ([np.ones(2), np.array(1.0)], ": query 1: must be a 1-D array of documents; got 0-D"),
+    ([np.ones(2), np.array(["3"])], ": query 1.* must hold real numbers.*<U1"),
+    (pa.array([[1.0, 2.0], None]), ": query 1 is None"),
+    (np.ones(2), r" must be 2-D.*1-D of shape \(2,\).*wrap it in a list.*give query_ids"),
+    (np.ones((1, 2, 3)), r" must be 2-D.*3-D of shape \(1, 2, 3\)"),
+    (np.array(1.0), r" must be 2-D.*0-D of shape \(\)"),
+    (np.array([[1j, 2]]), " must hold real numbers.*complex128"),
+    *[(LONG, f" must hold real numbers.*{LONG.dtype}")] * (LONG.itemsize > 8),
+    (pa.array([1.0, 2.0]), " must be a column of lists, one per query; got double"),
+    (pa.array([["a", "b"]]), " must hold numbers; got text"),
+    (pa.array([[[1.0]]]), " must hold numbers; got list"),
+    ("12", " must hold one list of documents per query.*got str"),
+    (None, " are missing; give predictions and references together"),
+    (array.array("d", [1.0]), " must hold one list of documents per query.*got array"),
+]
 
 
 @pytest.mark.parametrize("argument", ["predictions", "references"])
-@pytest.mark.parametrize(
-    ("rows", "place"),
-    [
-        ([[1.0, 2.0], ["3"]], "query 1, position 0: '3' is not a number; give a number or None"),
-        ([[1.0, b"2"], [3.0]], "query 0, position 1: b'2' is not a number"),
-        ([[1.0, 2.0], [[3.0]]], r"query 1, position 0: \[3.0\] is not a number"),
-        ([[None, 2.0], [object]], "query 1, position 0: <class 'object'> is not a number"),
-        ([[1.0, 2.0], 3.0], r"query 1: is the number 3.0, not a list"),
-        ([1, [3.0]], "query 0: is the number 1, not a list"),
-        *(
-            ([[1.0], row], f"query 1: must be a list of documents; got {type(row).__name__}")
-            for row in ({9, 1, 100}, frozenset([1]), {1: 2}, memoryview(b"12"), b"12", "12", range(2), None)
-        ),
-        ([np.ones(2), np.ones((1, 1))], "query 1: must be a 1-D array of documents; got 2-D"),
-        ([np.ones(2), np.array(1.0)], "query 1: must be a 1-D array of documents; got 0-D"),
-        ([np.ones(2), np.array(["3"])], "query 1.* must hold real numbers.*<U1"),
-        (pa.array([[1.0, 2.0], None]), "query 1 is None"),
-    ],
-)
-def test_a_row_that_is_not_a_ranking_is_rejected_at_its_place(argument: str, rows: Any, place: str) -> None:
-    with pytest.raises(ValueError, match=rf"^{argument}: {place}"):
-        read(**{"predictions": FINE, "references": FINE, argument: rows})
-
-
-@pytest.mark.parametrize("argument", ["predictions", "references"])
-@pytest.mark.parametrize(
-    ("values", "problem"),
-    [
-        (np.ones(2), r"must be 2-D.*1-D of shape \(2,\).*wrap it in a list.*give query_ids"),
-        (np.ones((1, 2, 3)), r"must be 2-D.*3-D of shape \(1, 2, 3\)"),
-        (np.array(1.0), r"must be 2-D.*0-D of shape \(\)"),
-        (np.array([[1j, 2]]), "must hold real numbers.*complex128"),
-        *LONG_DOUBLES,
-        (pa.array([1.0, 2.0]), "must be a column of lists, one per query; got double"),
-        (pa.array([["a", "b"]]), "must hold numbers; got text"),
-        (pa.array([[[1.0]]]), "must hold numbers; got list"),
-        ("12", "must hold one list of documents per query.*got str"),
-        (None, "are missing; give predictions and references together"),
-        (array.array("d", [1.0]), "must hold one list of documents per query.*got array"),
-    ],
-)
-def test_an_argument_that_is_not_a_collection_of_rankings_is_rejected_by_name(
-    argument: str, values: Any, problem: str
-) -> None:
-    with pytest.raises(ValueError, match=rf"^{argument} {problem}"):
+@pytest.mark.parametrize(("values", "problem"), REFUSED)
+def test_what_is_not_rankings_is_rejected_with_its_place(argument: str, values: Any, problem: str) -> None:
+    with pytest.raises(ValueError, match=f"^{argument}{problem}"):
         read(**{"predictions": FINE, "references": FINE, argument: values})
 
 
@@ -327,11 +300,8 @@ RATED = [(1, 11, 5), (1, 12, 1), (2, 11, 2)]
         (PREDICTED, RATED, "(1, 11, 1.2) and (1, 11, 5)"),
         (list(map(list, PREDICTED)), list(map(list, RATED)), "(1, 11, 1.2) and (1, 11, 5)"),
         (np.array(PREDICTED), np.array(RATED), "(1, 11, 1.2) and (1, 11, 5)"),
-        (
-            [(7, 10, 4), (9, 2, 4)],
-            [(7, 10, 4), (9, 2, 1)],
-            "(7, 10, 4) and (7, 10, 4)",
-        ),  # whole estimates, one item each
+        # whole estimates, one item each
+        ([(7, 10, 4), (9, 2, 4)], [(7, 10, 4), (9, 2, 1)], "(7, 10, 4) and (7, 10, 4)"),
         ([(at // 3, at % 3, 0.5) for at in range(6)], [(at // 3, at % 3, 1) for at in range(6)], "(0, 0, 0.5) "),
     ],
 )
