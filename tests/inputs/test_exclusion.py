@@ -122,38 +122,6 @@ def test_a_query_is_skipped_if_it_is_missing_from_the_predictions_or_all_of_it_i
         assert ndcg.compute(**inputs, exclude=EXCLUDE, use_aggregator=False)["nDCG"] == [values[0], 0, 0]
 
 
-# without "a" of q1, each query has three documents, so that scikit-learn can score them
-EVEN_RUN = {"q1": {"a": 4, "b": 3, "c": 2, "d": 1}, "q2": {"b": 1, "c": 2, "a": 3}, "q3": {"c": 3, "b": 2, "a": 1}}
-EVEN_QRELS = {"q1": {"a": 0, "b": 1, "c": 3, "d": 2}, "q2": {"b": 1, "c": 0, "a": 0}, "q3": {"c": 0, "b": 1, "a": 2}}
-EVEN = {"predictions": EVEN_RUN, "references": EVEN_QRELS}
-EVEN_ROWS = rows(EVEN_RUN, EVEN_QRELS)
-RANKED = [sorted(documents, key=documents.__getitem__, reverse=True) for documents in EVEN_RUN.values()]
-
-
-@pytest.mark.parametrize(
-    ("sides", "exclude", "uneven"),
-    [
-        (EVEN, {"q1": ["a"], "of no query": ["c"]}, {"q1": ["a"], "q2": ["c"]}),
-        ({"data": EVEN_ROWS[::-1], **NAMED}, {"q1": ["a"], "of no query": ["c"]}, {"q1": ["a"], "q2": ["c"]}),
-        ({"data": EVEN_ROWS, **NAMED}, pairs({"q1": ["a"]}), pairs({"q1": ["a"], "q2": ["c"]})),
-        ({"predictions": RANKED, "references": list(EVEN_QRELS.values())}, [["a"], [], []], [["a"], ["c"], []]),
-    ],
-    ids=["mappings", "rows in another order", "frames", "ranked ids"],
-)
-def test_scikit_learn_gets_rankings_without_the_excluded_documents(
-    ndcg: Metric, sides: dict[str, Any], exclude: Any, uneven: Any
-) -> None:
-    expected = pytest.approx(
-        ndcg_score([[1, 3, 2], [1, 0, 0], [0, 1, 2]], [[3, 2, 1], [1, 2, 3], [3, 2, 1]]), rel=1e-12
-    )
-    ndcg.add_batch(**sides, exclude=exclude)
-    assert ndcg.compute(engine="sklearn") == {"nDCG": expected}
-    assert ndcg.compute(**sides, exclude=exclude, engine="sklearn") == {"nDCG": expected}
-    needs = 'engine="sklearn": scikit-learn needs lists of the same length, not empty; query'
-    with pytest.raises(ValueError, match=f"^{needs}"):
-        ndcg.compute(**sides, exclude=uneven, engine="sklearn")
-
-
 ROW_IDS = {"query_ids": ["q"] * 3, "document_ids": ["a", "b", "c"]}
 
 
@@ -172,10 +140,35 @@ def test_scikit_learn_gets_no_document_that_only_one_side_knows(
     ndcg: Metric, inputs: dict[str, Any], of_query: str | None
 ) -> None:
     without_c, without_b = ({of_query: [each]} if of_query else [[each]] for each in "cb")
-    found = ndcg.compute(**inputs, exclude=without_c, engine="sklearn")
-    assert found == {"nDCG": ndcg_score([[1, 0]], [[3, 1]])}
+    expected = {"nDCG": ndcg_score([[1, 0]], [[3, 1]])}
+    assert ndcg.compute(**inputs, exclude=without_c, engine="sklearn") == expected
+    ndcg.add_batch(**inputs, exclude=without_c)
+    assert ndcg.compute(engine="sklearn") == expected
     with pytest.raises(ValueError, match=r'engine="sklearn" does not support None, -inf or masked values; leave'):
         ndcg.compute(**inputs, exclude=without_b, engine="sklearn")
+
+
+THREE = {"q1": {"a": 4, "b": 3, "c": 2}, "q2": {"a": 1, "b": 2, "c": 3}}
+THREE_ROWS = rows(THREE, THREE)
+
+
+@pytest.mark.parametrize(
+    ("sides", "given_"),
+    [
+        ({"predictions": THREE, "references": THREE}, dict),
+        ({"data": THREE_ROWS[::-1], **NAMED}, dict),
+        ({"data": THREE_ROWS, **NAMED}, pairs),
+        ({"predictions": [list("abc"), list("cba")], "references": list(THREE.values())}, lambda of: list(of.values())),
+    ],
+    ids=["mappings", "rows in another order", "frames", "ranked ids"],
+)
+def test_scikit_learn_needs_as_many_documents_of_each_query(ndcg: Metric, sides: Any, given_: Any) -> None:
+    found = ndcg.compute(**sides, exclude=given_({"q1": ["c"], "q2": ["b"]}), engine="sklearn", k=1)
+    assert found == {"nDCG@1": 1.0}
+    with pytest.raises(
+        ValueError, match=r'^engine="sklearn": scikit-learn needs lists of the same length, not empty; q'
+    ):
+        ndcg.compute(**sides, exclude=given_({"q1": ["c"], "q2": []}), engine="sklearn")
 
 
 SMALL = {"predictions": {"q": {"a": 0.9, "b": 0.5}}, "references": {"q": {"b": 1}}}

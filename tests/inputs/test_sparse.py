@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import MetricFactory
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 import ndcg as package
 from ndcg.inputs import reading
@@ -103,16 +102,6 @@ def test_no_more_than_a_part_of_a_sparse_side_is_dense_at_a_time(monkeypatch: py
     assert found == (values(SCORES, labels), values(scores, LABELS), values(scores, labels))
 
 
-class Model(ClassifierMixin, BaseEstimator):
-    """A model that predicts its features."""
-
-    def __init__(self) -> None:
-        self.classes_ = [0, 1]
-
-    def decision_function(self, features: Any) -> Any:
-        return features
-
-
 def of_batches(fresh_metric: MetricFactory, predictions: Any, references: Any) -> Any:
     metric = fresh_metric()
     metric.add_batch(predictions=predictions[:20], references=references[:20])
@@ -143,11 +132,6 @@ def test_every_entry_point_reads_sparse_matrices(fresh_metric: MetricFactory, na
     entry = ENTRY_POINTS[name]
     assert str(entry(fresh_metric, *sparse())) == str(entry(fresh_metric, *lists()))
     assert str(entry(fresh_metric, SCORES, sparse()[1])) == str(entry(fresh_metric, SCORES, LABELS))
-
-
-def test_a_scorer_takes_sparse_labels() -> None:
-    scorer = package.scorer(k=3)
-    assert scorer(Model(), SCORES, sparse()[1]) == scorer(Model(), SCORES, LABELS)
 
 
 def test_documents_of_sparse_rows_are_named_by_their_columns() -> None:
