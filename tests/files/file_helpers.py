@@ -80,16 +80,14 @@ def refused_by_metric(metric: Metric, kind: str, path: Path) -> str:
     sides = {"predictions": path.with_name("good.run"), "references": path.with_name("good.qrels")}
     for side, text in zip(sides.values(), (RUN, QRELS), strict=True):
         side.write_text(text)
-    sides[ARGUMENTS[kind]] = path
-    messages = set()
-    for form in (path, str(path)):
-        for method in (metric.compute, metric.add_batch):
-            with pytest.raises(ValueError, match=rf"^{ARGUMENTS[kind]}: ") as caught:
-                method(**{**sides, ARGUMENTS[kind]: form})
-            messages.add(str(caught.value))
-    assert len(messages) == 1
-    assert "\n" not in messages.copy().pop()
-    return messages.pop()
+    messages = []
+    for method, form in ((metric.compute, path), (metric.add_batch, str(path))):
+        with pytest.raises(ValueError, match=rf"^{ARGUMENTS[kind]}: ") as caught:
+            method(**{**sides, ARGUMENTS[kind]: form})
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+    assert "\n" not in messages[0]
+    return messages[0]
 
 
 @pytest.fixture
