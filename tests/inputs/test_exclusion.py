@@ -58,7 +58,7 @@ MAPPINGS = {"predictions": RUN, "references": QRELS}
 ROWS = {"data": rows(RUN, QRELS), **NAMED}
 SIDES = {"mappings": MAPPINGS, "rows": ROWS, "columns": {of: rows(RUN, QRELS)[name] for of, name in NAMED.items()}}
 LISTS = {query: list(documents) for query, documents in EXCLUDE.items()}
-GIVEN: dict[str, Callable[[Path], Any]] = {
+SOURCES: dict[str, Callable[[Path], Any]] = {
     "lists, sets and tuples": lambda _: EXCLUDE,
     "NumPy": lambda _: {query: np.array(documents) for query, documents in LISTS.items()},
     "pandas": lambda _: {query: pd.Series(documents) for query, documents in LISTS.items()},
@@ -72,12 +72,12 @@ GIVEN: dict[str, Callable[[Path], Any]] = {
 }
 
 
-@pytest.mark.parametrize("given_", GIVEN)
+@pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("sides", SIDES)
 def test_documents_to_exclude_are_read_from_memory_and_files(
-    ndcg: Metric, tmp_path: Path, sides: str, given_: str
+    ndcg: Metric, tmp_path: Path, sides: str, source: str
 ) -> None:
-    found = ndcg.compute(**SIDES[sides], exclude=GIVEN[given_](tmp_path), k=2, use_aggregator=False)
+    found = ndcg.compute(**SIDES[sides], exclude=SOURCES[source](tmp_path), k=2, use_aggregator=False)
     assert found == {"nDCG@2": EXPECTED}
 
 
@@ -153,7 +153,7 @@ THREE_ROWS = rows(THREE, THREE)
 
 
 @pytest.mark.parametrize(
-    ("sides", "given_"),
+    ("sides", "made"),
     [
         ({"predictions": THREE, "references": THREE}, dict),
         ({"data": THREE_ROWS[::-1], **NAMED}, dict),
@@ -162,13 +162,13 @@ THREE_ROWS = rows(THREE, THREE)
     ],
     ids=["mappings", "rows in another order", "frames", "ranked ids"],
 )
-def test_scikit_learn_needs_as_many_documents_of_each_query(ndcg: Metric, sides: Any, given_: Any) -> None:
-    found = ndcg.compute(**sides, exclude=given_({"q1": ["c"], "q2": ["b"]}), engine="sklearn", k=1)
+def test_scikit_learn_needs_as_many_documents_of_each_query(ndcg: Metric, sides: Any, made: Any) -> None:
+    found = ndcg.compute(**sides, exclude=made({"q1": ["c"], "q2": ["b"]}), engine="sklearn", k=1)
     assert found == {"nDCG@1": 1.0}
     with pytest.raises(
         ValueError, match=r'^engine="sklearn": scikit-learn needs lists of the same length, not empty; q'
     ):
-        ndcg.compute(**sides, exclude=given_({"q1": ["c"], "q2": []}), engine="sklearn")
+        ndcg.compute(**sides, exclude=made({"q1": ["c"], "q2": []}), engine="sklearn")
 
 
 SMALL = {"predictions": {"q": {"a": 0.9, "b": 0.5}}, "references": {"q": {"b": 1}}}

@@ -160,8 +160,8 @@ def same_memory(one: np.ndarray, other: np.ndarray) -> bool:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int64, np.int8, bool])
 def test_2d_arrays_are_used_where_they_lie(dtype: Any) -> None:
     score, relevance = np.ma.MaskedArray(np.ones((2, 3), dtype), [[0, 1, 0], [0, 0, 0]]), np.ones((2, 3), dtype)
-    for given_ in (score, score.data):
-        actual = read(given_, relevance)
+    for held in (score, score.data):
+        actual = read(held, relevance)
         assert same_memory(actual.score, score.data)
         assert same_memory(actual.relevance, relevance)
         assert actual.score.dtype == dtype
