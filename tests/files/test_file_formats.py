@@ -120,12 +120,16 @@ def test_lines_with_commas_but_without_a_header_are_not_a_trec_file(
         ("userId,item-id,score", "q,d,2"),
         ("qid,pid,score", "q,d,2"),
         ("topic,query,docno,item,score", "a topic,q,d,an item,2"),
-        ("query,qid,document,item_id,score,label", "what?,q,a text,d,2,1"),  # ids before texts, scores before labels
     ],
 )
 def test_columns_have_the_names_that_people_use(write: Write, header: str, row: str) -> None:
     assert reader.read_run(write(f"{header}\n{row}\n", "a.csv")) == {"q": {"d": 2.0}}
-    assert reader.read_qrels(write("qid,docid,score,label\nq,d,2,1\n", "a.csv")) == {"q": {"d": 1}}
+
+
+def test_an_id_is_chosen_before_a_text_and_a_judgment_before_a_score(write: Write) -> None:
+    path = write("query,qid,document,item_id,score,label\nwhat?,q1,a text,d1,0.5,2\n", "a.csv")
+    assert reader.read_run(path) == {"q1": {"d1": 0.5}}
+    assert reader.read_qrels(path) == {"q1": {"d1": 2}}
 
 
 @pytest.mark.parametrize("content", ["q Q0 d 1 x t\n", "query,document,score\nq,d,x\n"], ids=["TREC", "CSV"])
@@ -179,10 +183,7 @@ SPLIT = {"columns": ["qid", "docid", "score"]}
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (
-            {"userId": {"0": 1}, "movie": {"0": 2}, "score": {"0": 3}},
-            "no column holds the document; name it document_id",
-        ),
+        ({"userId": {"0": 1}, "movie": {"0": 2}, "score": {"0": 3}}, "no column holds the document; name it document"),
         ({"query": {"0": 1, "1": 1}, "doc_id": {"0": 2, "1": 2}, "score": {"0": 3, "1": 4}}, "record 1 .*in record 0"),
         ({"query": {"0": 1}, "doc_id": {"0": 2}, "score": {"0": None}}, "record 0 .*: document 2 of query 1 has no"),
         ({**SPLIT, "data": [[1, 2, 0.5], [1, 3]]}, "record 1 .*document 3 of query 1 has no"),
