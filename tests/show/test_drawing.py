@@ -210,9 +210,9 @@ def test_the_difference_of_each_query_is_drawn_and_the_extremes_have_names(
         table = found.differences(name, "bm25", n=None)
         ordered = sorted(table.to_pylist(), key=lambda row: -row["difference"])
         assert f"nDCG@10 of {name}\nminus that of bm25" == axes.get_xlabel()
-        assert sorted(bar.get_width() for bar in axes.patches) == sorted(ordered[at]["difference"] for at in shown)
+        assert [bar.get_width() for bar in axes.patches] == [ordered[at]["difference"] for at in shown]
         named = [each for each in labels(axes) if each != "50 more"]
-        assert {ordered[at]["query"] for at in shown} == set(named)
+        assert named == [ordered[at]["query"] for at in shown]
         assert ("50 more" in labels(axes)) is (queries == 60)
         assert axes.get_title().startswith(f"higher on {sum(each['difference'] > 0 for each in ordered)}, ")
 

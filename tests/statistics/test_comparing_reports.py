@@ -120,6 +120,7 @@ def test_the_text_says_that_samples_are_independent(ndcg: Metric) -> None:
         assert "independent samples" in text
         assert "Welch's t-test" in text.replace("&#x27;", "'")
         assert "paired" not in text
+    assert "Welch's t for differences" in str(found)
     assert [row[0] for row in found.tables()[1]] == ["pair", "a – b"]
     found.plot().draw_without_rendering()
     for wrong in (lambda: found.differences("a", "b"), lambda: found.plot(queries=True)):
@@ -176,4 +177,6 @@ def test_notes_say_where_the_judgments_or_slices_of_reports_differ(ndcg: Metric)
     assert not found.slices
     assert "b: 1 query has other judgments than in a." in found.notes
     assert "Slices are not compared, since the reports have different ones." in found.notes
+    unpaired = ndcg.compare_reports({"a": first, "b": first}, paired=False)
+    assert "Slices are not compared, since the queries are not paired." in unpaired.notes
     assert sum(each.startswith("a: 1 of 3 judged queries is missing from the run") for each in found.notes) == 1

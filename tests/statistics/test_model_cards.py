@@ -10,7 +10,7 @@ import evaluate
 import pytest
 import yaml
 from evaluate import Metric
-from huggingface_hub import ModelCard, ModelCardData, metadata_load, metadata_save, parse_eval_result_entries
+from huggingface_hub import ModelCard, ModelCardData, parse_eval_result_entries
 from huggingface_hub.repocard_data import model_index_to_eval_results
 
 # The third query is the only one in German, so that its slice has no interval.
@@ -34,9 +34,6 @@ def parts(report: Any) -> list[tuple[str, int, Any]]:
         for shown, value in {"de": "de", "en": "en", "(none)": None}.items()
         for name in NAMES
     ]
-
-
-# --- The model card --------------------------------------------------------------------------------------------------
 
 
 def test_a_model_index_has_every_score_with_its_interval_and_the_signature(report: Any) -> None:
@@ -75,11 +72,6 @@ def test_a_model_index_comes_back_from_a_model_card(report: Any, tmp_path: Path)
     ModelCard(f"---\n{data.to_yaml()}\n---\n# My ranker\n").save(tmp_path / "README.md")
     again = ModelCard.load(tmp_path / "README.md").data
     assert (again.eval_results, again.to_dict()["model-index"]) == (results, index)
-    metadata_save(tmp_path / "other.md", {"model-index": index})
-    assert metadata_load(tmp_path / "other.md") == {"model-index": index}
-
-
-# --- .eval_results ---------------------------------------------------------------------------------------------------
 
 
 def test_an_entry_of_eval_results_has_the_score_and_notes_on_its_queries(report: Any) -> None:
@@ -118,11 +110,10 @@ def test_a_measure_is_needed_where_there_are_several(report: Any, ndcg: Metric) 
     assert entry["value"] == ndcg.compute(**RANKINGS, k=3)["nDCG@3"]
 
 
-@pytest.mark.parametrize("argument", ["model_name", "dataset", "task_type"])
-@pytest.mark.parametrize("given", ["", "  ", None, 3])
-def test_a_model_index_names_its_model_and_its_dataset(report: Any, argument: str, given: Any) -> None:
+@pytest.mark.parametrize(("argument", "value"), [("model_name", "  "), ("dataset", None), ("task_type", 3)])
+def test_a_model_index_names_its_model_and_its_dataset(report: Any, argument: str, value: Any) -> None:
     with pytest.raises(ValueError, match=f"^{argument} must be a name; got "):
-        report.to_model_index(**{**CARD, argument: given})
+        report.to_model_index(**{**CARD, argument: value})
 
 
 def test_a_missing_huggingface_hub_is_named(report: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,9 +122,6 @@ def test_a_missing_huggingface_hub_is_named(report: Any, monkeypatch: pytest.Mon
         report.to_model_index(**CARD)
     with pytest.raises(ImportError, match=r'to_eval_results .* 1\.16 or newer: pip install "huggingface_hub>=1\.16"'):
         report.to_eval_results(dataset="user/queries", task_id="test", measure="nDCG@1")
-
-
-# --- evaluate.save, and trackers -------------------------------------------------------------------------------------
 
 
 def test_a_flat_report_has_a_number_for_every_score_and_interval(report: Any) -> None:
@@ -157,8 +145,6 @@ def test_slices_with_names_that_look_like_others_hide_nothing_or_are_rejected(nd
 
 def test_a_report_saved_by_evaluate_is_read_back(ndcg: Metric, report: Any, tmp_path: Path) -> None:
     whole = evaluate.save(tmp_path / "report.json", **report.to_dict(), model="my-ranker")
-    saved = json.loads(whole.read_text("utf-8"))
-    assert saved["model"] == "my-ranker"
-    assert ndcg.Report.from_dict(saved) == report
-    flat = evaluate.save(tmp_path / "scores.json", **report.flat(), signature=report.signature)
-    assert json.loads(flat.read_text("utf-8")).items() >= {**report.flat(), "signature": report.signature}.items()
+    assert ndcg.Report.from_dict(json.loads(whole.read_text("utf-8"))) == report
+    flat = evaluate.save(tmp_path / "scores.json", **report.flat())
+    assert json.loads(flat.read_text("utf-8")).items() >= report.flat().items()

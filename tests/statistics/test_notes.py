@@ -85,6 +85,9 @@ def test_queries_whose_documents_are_all_relevant_are_counted_and_noted(
     assert not any(alike in note for note in ndcg.report(**fewer).notes)
 
 
+OVER_ALL = {"baseline": "0", "measures": ["nDCG", "DCG"], "corrected_over": "all"}
+
+
 def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str, Any]:
     """Systems that differ from each other, all in the same few queries."""
     ranked = [np.arange(9.0)] * all_queries
@@ -103,6 +106,7 @@ def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str
         (7, 3, {}, None),
         (6, 3, {"alternative": "greater"}, None),
         (5, 3, {"baseline": "0"}, ("2 of 2", 5, "p corrected for 2 is at least 0.1250", 7, ", or fewer pairs")),
+        (6, 3, OVER_ALL, ("4 of 4", 6, "p corrected for 4 is at least 0.1250", 8, ", or fewer pairs")),
         (0, 3, {}, None),
     ],
     ids=str,
@@ -111,10 +115,8 @@ def test_a_correction_that_cannot_reach_the_level_is_noted(
     ndcg: Metric, queries: int, systems: int, options: dict[str, Any], figures: tuple[Any, ...] | None
 ) -> None:
     comparison = ndcg.compare(**differing(queries, systems), **options)
-    note = (
-        "{} pairs cannot be significant: with {} queries that differ, {}. A significant result needs {} queries that "
-    )
-    note += "differ{}."
+    note = "{} pairs cannot be significant: with {} queries that differ, {}. "
+    note += "A significant result needs {} queries that differ{}."
     assert {pair.wins + pair.losses for pair in comparison.pairs} == {queries}
     assert comparison.notes == (() if figures is None else (note.format(*figures),))
 
@@ -185,8 +187,7 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
 def test_queries_with_few_retrieved_documents_are_noted(ndcg: Metric) -> None:
     qrels = {f"q{at}": {"d1": 1, "d2": 0, "d3": 2} for at in range(40)}
     run = {query: {"d1": 3.0, "d2": 2.0, "d3": 1.0} for query in qrels} | {"q0": {"d1": 1.0}, "q1": {"d1": 1.0}}
-    found = ndcg.report(predictions=run, references=qrels, k=[1, 2, 3])
-    few = [note for note in found.notes if "fewer than" in note]
-    assert few == ["2 queries have fewer than 3 retrieved documents."]  # of the largest cutoff
     judged_alone = {query: {"d1": 1} for query in qrels}  # of which the run has all, so that it is complete
-    assert not any("fewer than" in note for note in ndcg.report(predictions=run, references=judged_alone, k=3).notes)
+    for references, notes in ((qrels, ["2 queries have fewer than 3 retrieved documents."]), (judged_alone, [])):
+        found = ndcg.report(predictions=run, references=references, k=[1, 2, 3])
+        assert [note for note in found.notes if "fewer than" in note] == notes  # of the largest cutoff

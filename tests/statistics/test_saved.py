@@ -112,7 +112,7 @@ ENTRIES: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.mark.parametrize("change", ["abc", 10**400, {}, True], ids=["text", "a huge number", "a dict", "a boolean"])
+@pytest.mark.parametrize("change", ["abc", 10**400, True], ids=["text", "a huge number", "a boolean"])
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_entries_of_another_type_or_range_are_rejected(shown: tuple[Any, Any], entry: str, change: Any) -> None:
     original = shown[entry.startswith("comparison")]
