@@ -13,10 +13,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import ndcg_score
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")  # of the oldest LightGBM and XGBoost
 
@@ -30,13 +29,15 @@ class Rows(NamedTuple):
     lengths: np.ndarray
 
 
-def make_rows(queries: int = 60, seed: int = 0, labels: int = 4, shortest: int = 1) -> Rows:
-    """Queries of up to 19 documents, one after the other; some have nothing relevant."""
-    rng = np.random.default_rng(seed)
-    lengths = rng.integers(shortest, 20, queries)
+def make_rows(labels: int = 4, shortest: int = 1, all_relevant: bool = False) -> Rows:
+    """60 queries of up to 19 documents, one after the other; some have nothing relevant."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(shortest, 20, 60)
     x = rng.normal(size=(lengths.sum(), 5))
-    noisy = x[:, 0] + x[:, 1] ** 2 + rng.normal(size=len(x)) - 1
-    return Rows(x, np.clip(noisy.round(), 0, labels).astype(int), np.repeat(np.arange(queries), lengths), lengths)
+    y = np.clip((x[:, 0] + x[:, 1] ** 2 + rng.normal(size=len(x)) - 1).round(), 0, labels).astype(int)
+    if all_relevant:
+        y[np.cumsum(lengths) - 1] = 2
+    return Rows(x, y, np.repeat(np.arange(len(lengths)), lengths), lengths)
 
 
 @pytest.fixture
@@ -62,10 +63,9 @@ def mean_of_queries(model: Any, method: str, rows: Rows, part: np.ndarray, k: in
     [
         (Ridge(), "predict", 4),
         (make_pipeline(StandardScaler(), LogisticRegression()), "decision_function", 1),
-        (LinearSVC(), "decision_function", 1),
         (RandomForestClassifier(5, random_state=0), "predict_proba", 1),
     ],
-    ids=["regressor", "pipeline", "classifier-of-decisions", "classifier-of-probabilities"],
+    ids=["regressor", "pipeline", "classifier of probabilities"],
 )
 def test_each_fold_has_the_mean_over_its_queries(ndcg: Metric, model: Any, method: str, labels: int) -> None:
     rows = make_rows(labels=labels, shortest=2)
@@ -78,14 +78,12 @@ def test_each_fold_has_the_mean_over_its_queries(ndcg: Metric, model: Any, metho
     params = {"groups": rows.queries}
     found = cross_validate(model, rows.x, rows.y, scoring=scorer, cv=GroupKFold(3), params=params, error_score="raise")
     assert found["test_score"].tolist() == pytest.approx(expected, rel=1e-12)
-    again = cross_val_score(model, rows.x, rows.y, scoring=scorer, cv=folds, params=params)
-    assert again.tolist() == found["test_score"].tolist()
 
 
 @pytest.mark.usefixtures("_routing")
 @pytest.mark.parametrize(
     "options",
-    [{"k": 5}, {"k": 10, "convention": "lightgbm"}, {"measures": "DCG@3", "gain": [0, 1, 3, 7, 15]}],
+    [{"k": 10, "convention": "lightgbm"}, {"measures": "DCG@3", "gain": [0, 1, 3, 7, 15]}],
     ids=str,
 )
 def test_rows_of_a_query_may_be_anywhere_and_queries_have_names(ndcg: Metric, options: dict[str, Any]) -> None:
@@ -123,12 +121,10 @@ def test_the_weight_of_a_row_is_that_of_its_query(ndcg: Metric) -> None:
         for of in (rows.queries == query for query in range(len(weight)))
     ]
     assert found == pytest.approx((weight * values).sum() / weight.sum(), rel=1e-12)
-    several = rows.lengths.argmax()
-    weights = weight[rows.queries]
+    weights, several = weight[rows.queries], rows.lengths.argmax()
     weights[np.flatnonzero(rows.queries == several)[-1]] = 7
-    with pytest.raises(
-        ValueError, match=f"sample_weight: query {several} is 7.0 in row .* all rows of a query the same"
-    ):
+    problem = f"sample_weight: query {several} is 7.0 in row .* all rows of a query the same"
+    with pytest.raises(ValueError, match=problem):
         scorer(model, rows.x, rows.y, groups=rows.queries, sample_weight=weights)
 
 
@@ -203,20 +199,13 @@ def by_query(lengths: Any, values: Any) -> list[np.ndarray]:
 def test_lightgbm_finds_its_own_number_at_every_round(ndcg: Metric, weighted: bool) -> None:
     import lightgbm
 
-    rows = make_rows()
+    rows = make_rows(all_relevant=weighted)  # else its number with weights is another, as below
     weight = np.random.default_rng(1).random(len(rows.y)) if weighted else None
-    if weighted:  # else it has a number of its own, as below
-        rows.y[np.cumsum(rows.lengths) - 1] = 2
     data = lightgbm.Dataset(rows.x, rows.y, group=rows.lengths, weight=weight)
     rounds: dict[str, dict[str, list[float]]] = {}
-    lightgbm.train(
-        {"objective": "lambdarank", "metric": "ndcg", "eval_at": [1, 5], **QUIET},
-        data,
-        8,
-        valid_sets=[data],
-        feval=ndcg.lightgbm_metric(k=[1, 5], convention="lightgbm"),
-        callbacks=[lightgbm.record_evaluation(rounds)],
-    )
+    own = {"objective": "lambdarank", "metric": "ndcg", "eval_at": [1, 5], **QUIET}
+    ours = {"feval": ndcg.lightgbm_metric(k=[1, 5], convention="lightgbm")}
+    lightgbm.train(own, data, 8, valid_sets=[data], callbacks=[lightgbm.record_evaluation(rounds)], **ours)
     found = rounds["training"]
     assert list(found) == ["ndcg@1", "ndcg@5", "nDCG@1", "nDCG@5"]
     for k in (1, 5):
@@ -248,7 +237,6 @@ def test_lightgbm_adds_1_for_a_query_with_nothing_relevant_whatever_its_weight(n
     ("scores", "group", "weight", "error"),
     [
         ([3, 2, 1], None, None, r"lightgbm_metric: the data has no groups.*Dataset\(group=...\)"),
-        ([3, 2, 1], [2], None, "lightgbm_metric: the groups hold 2 rows, the labels 3; give all"),
         ([3, 2, 1], [2, 2], None, "lightgbm_metric: the groups hold 4 rows, the labels 3; give all"),
         ([3, 2, 1], [4, -1], None, r"lightgbm_metric: groups must be numbers of rows, .*; got array\(\[ 4, -1\]\)"),
         ([3, 2, 1], [1.5, 1.5], None, "lightgbm_metric: groups must be numbers of rows, one per query"),
@@ -276,22 +264,13 @@ RANKING: dict[str, Any] = {"objective": "rank:ndcg", "max_depth": 2, "nthread": 
 def test_xgboost_finds_its_own_number(ndcg: Metric, weighted: bool) -> None:
     import xgboost
 
-    rows = make_rows()
+    rows = make_rows(all_relevant=weighted)  # else XGBoost adds 1 as LightGBM does, and refuses a sum above 1
     weight = np.random.default_rng(1).random(len(rows.lengths)) if weighted else None
-    if weighted:  # else it adds 1 for each query with nothing relevant, as LightGBM, and refuses a sum above 1
-        rows.y[np.cumsum(rows.lengths) - 1] = 2
     data = xgboost.DMatrix(rows.x, rows.y, qid=rows.queries, weight=weight)
     rounds: dict[str, dict[str, list[float]]] = {}
     metric = ndcg.xgboost_metric(k=[1, 5], convention="xgboost")
-    model = xgboost.train(
-        {**RANKING, "eval_metric": ["ndcg@1", "ndcg@5"]},
-        data,
-        8,
-        evals=[(data, "train")],
-        custom_metric=metric,
-        evals_result=rounds,
-        verbose_eval=False,
-    )
+    how = {"evals": [(data, "train")], "custom_metric": metric, "evals_result": rounds, "verbose_eval": False}
+    model = xgboost.train({**RANKING, "eval_metric": ["ndcg@1", "ndcg@5"]}, data, 8, **how)
     found = rounds["train"]
     assert list(found) == ["ndcg@1", "ndcg@5", "ndcg.nDCG@1", "ndcg.nDCG@5"]
     for k, (name, value) in zip((1, 5), metric(model.predict(data), data), strict=True):
@@ -309,7 +288,6 @@ def test_the_error_for_xgboost_without_queries_says_how_to_pass_them(ndcg: Metri
     with pytest.raises(ValueError, match=r"xgboost_metric: the DMatrix has no qid.*DMatrix\(..., qid=...\)"):
         xgboost.train({"nthread": 1}, data, 2, evals=[(data, "train")], custom_metric=metric)
     ranker = xgboost.XGBRanker(n_estimators=2, n_jobs=1, eval_metric=metric)
-    with pytest.raises(
-        ValueError, match=r"xgboost_metric: XGBRanker.*weights each.*xgboost.train\(custom_metric=...\)"
-    ):
+    problem = r"xgboost_metric: XGBRanker.*weights each.*xgboost.train\(custom_metric=...\)"
+    with pytest.raises(ValueError, match=problem):
         ranker.fit(rows.x, rows.y, qid=rows.queries, eval_set=[(rows.x, rows.y)], eval_qid=[rows.queries])

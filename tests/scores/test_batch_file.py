@@ -14,6 +14,11 @@ from ndcg.scores.batch_file import END_OF_STREAM, Contents, Store, is_finished, 
 TYPES = {name: pa.list_(kind) for name, kind in (("32", pa.float32()), ("64", pa.float64()))}
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.arrow"
+
+
 def table_of(rows: int, bits: str, value: float = 0.5) -> pa.Table:
     return pa.table({"predictions": pa.array([[value, None]] * rows, TYPES[bits])})
 
@@ -48,19 +53,18 @@ def test_batches_are_read_back_with_their_values_and_types(
         assert {table["predictions"].type for table in read} == {TYPES[bits] for _, bits in added}
 
 
-def test_thousands_of_single_queries_become_few_batches(tmp_path: Path) -> None:
-    store, contents = Store(str(tmp_path / "a.arrow")), Contents()
+def test_thousands_of_single_queries_become_few_batches(path: Path) -> None:
+    store, contents = Store(str(path)), Contents()
     for at in range(2500):
         contents = store.add(contents, table_of(1, "64", at))
     store.finish(contents)
-    (table,) = read_finished(str(tmp_path / "a.arrow"), 0)
+    (table,) = read_finished(str(path), 0)
     assert table.num_rows == 2500
     assert len(table.to_batches()) == 3
 
 
-def test_bytes_beyond_the_contents_are_cut_off(tmp_path: Path) -> None:
+def test_bytes_beyond_the_contents_are_cut_off(path: Path) -> None:
     """The rest of an interrupted write, and a table with contents that nobody took over."""
-    path = tmp_path / "a.arrow"
     store = Store(str(path))
     contents = store.add(Contents(), table_of(2, "64"))
     with path.open("ab") as file:
@@ -72,8 +76,7 @@ def test_bytes_beyond_the_contents_are_cut_off(tmp_path: Path) -> None:
     assert table["predictions"].to_pylist() == [[0.5, None]] * 2 + [[7.0, None]] * 3
 
 
-def test_batches_that_were_read_stay_while_more_are_added_and_when_the_file_is_gone(tmp_path: Path) -> None:
-    path = tmp_path / "a.arrow"
+def test_batches_that_were_read_stay_while_more_are_added_and_when_the_file_is_gone(path: Path) -> None:
     store = Store(str(path))
     contents = store.add(Contents(), table_of(2, "64"))
     (read,) = store.tables(contents)
@@ -84,11 +87,9 @@ def test_batches_that_were_read_stay_while_more_are_added_and_when_the_file_is_g
 
 
 @pytest.mark.parametrize("left", [0, 3, 200])
-def test_a_file_without_its_end_is_rejected(tmp_path: Path, left: int) -> None:
-    path = tmp_path / "a.arrow"
+def test_a_file_without_its_end_is_rejected(path: Path, left: int) -> None:
     store = Store(str(path))
     store.finish(store.add(Contents(), table_of(2, "64")))
-    assert is_finished(str(path))
     os.truncate(path, left)
     with pytest.raises(ValueError, match="the cache file of process 3 is cut off"):
         read_finished(str(path), 3)
@@ -97,8 +98,7 @@ def test_a_file_without_its_end_is_rejected(tmp_path: Path, left: int) -> None:
         read_finished(str(path), 3)
 
 
-def test_a_file_that_another_cut_off_is_not_read(tmp_path: Path) -> None:
-    path = tmp_path / "a.arrow"
+def test_a_file_that_another_cut_off_is_not_read(path: Path) -> None:
     store = Store(str(path))
     contents = store.add(Contents(), table_of(2, "64"))
     os.truncate(path, contents.end - 1)
@@ -106,15 +106,14 @@ def test_a_file_that_another_cut_off_is_not_read(tmp_path: Path) -> None:
         store.tables(contents)
 
 
-def test_a_file_is_finished_by_nothing_but_its_mark(tmp_path: Path) -> None:
+def test_a_file_is_finished_by_nothing_but_its_mark(path: Path) -> None:
     """The end of a stream before another type does not finish it, nor do bytes that look like a mark."""
-    path = tmp_path / "a.arrow"
     store = Store(str(path))
     ids = pa.table({"query_id": pa.array([struct.pack("<q", length) for length in range(3000)], pa.large_binary())})
     contents = store.add(store.add(Contents(), table_of(2, "64")), table_of(2, "32"))
     contents = store.add(contents, ids)
     assert path.read_bytes().count(END_OF_STREAM) >= 2
-    written, cut = path.read_bytes(), tmp_path / "cut.arrow"
+    written, cut = path.read_bytes(), path.with_name("cut.arrow")
     cut.write_bytes(written)
     for end in range(len(written), -1, -1):
         if end < 3000 or end > len(written) - 100:
@@ -125,8 +124,7 @@ def test_a_file_is_finished_by_nothing_but_its_mark(tmp_path: Path) -> None:
     assert sum(table.num_rows for table in read_finished(str(path), 1)) == contents.rows == 3004
 
 
-def test_a_mark_of_which_a_part_was_written_is_none(tmp_path: Path) -> None:
-    path = tmp_path / "a.arrow"
+def test_a_mark_of_which_a_part_was_written_is_none(path: Path) -> None:
     store = Store(str(path))
     store.finish(store.add(Contents(), table_of(2, "64")))
     whole = path.read_bytes()
@@ -135,12 +133,9 @@ def test_a_mark_of_which_a_part_was_written_is_none(tmp_path: Path) -> None:
         assert is_finished(str(path)) == (whole[part:8] == bytes(8 - part))  # the rest is 0 in either
 
 
-def test_a_file_that_is_reopened_is_not_finished(tmp_path: Path) -> None:
-    path = tmp_path / "a.arrow"
+def test_a_file_that_is_reopened_is_not_finished(path: Path) -> None:
     store = Store(str(path))
-    contents = store.add(Contents(), table_of(2, "64"))
-    store.finish(contents)
+    store.finish(store.add(Contents(), table_of(2, "64")))
+    assert is_finished(str(path))
     store.reopen()
     assert not is_finished(str(path))
-    store.finish(store.add(contents, table_of(1, "64")))
-    assert sum(table.num_rows for table in read_finished(str(path), 1)) == 3
