@@ -260,25 +260,6 @@ def test_inputs_stay_as_they_were_and_need_not_be_contiguous(batch: Any, k: int 
         np.testing.assert_array_equal(side, before)
 
 
-def test_calls_during_and_after_another_do_not_mix() -> None:
-    rng = np.random.default_rng(11)
-    several = [(rng.integers(0, 3, (50, n)), rng.integers(0, n, (50, n)) / 3) for n in range(20, 60)]
-    options: dict[str, Any] = {"measures": MEASURES, "cutoffs": [5, None]}
-    first = measure_queries(*several[0], **options)
-    before = {measure: values.copy() for measure, values in first.items()}
-    expected = [measure_queries(*batch, **options) for batch in several]
-
-    def gain(relevance: NDArray[np.float64]) -> NDArray[np.float64]:
-        measure_queries(*several[0], **options)
-        return relevance
-
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda batch: measure_queries(*batch, **options, gain=gain), several))
-    for values, expected_values in zip(found, expected, strict=True):
-        same(values, expected_values)
-    same(first, before)
-
-
 def test_any_number_of_threads_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     shape = 5 * scoring.SCORES_AT_A_TIME // 500, 500  # enough for threads

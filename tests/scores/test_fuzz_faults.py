@@ -1,7 +1,6 @@
-"""Interrupts at every call and at random moments, writers killed, and disks full at every page.
+"""Interrupts at every call, writers killed, and disks full at every page: each batch is in whole, once.
 
-Each batch is in whole, once. `FUZZ_MINUTES` asks for the long run: 2,000 random interrupts, larger
-batches, and 3,000 writers killed.
+`FUZZ_MINUTES` asks for the long run: interrupts in the code of locks, too, and 3,000 writers killed.
 """
 
 import dis
@@ -25,7 +24,6 @@ import filelock
 import numpy as np
 import pytest
 from conftest import MetricFactory
-from forks import in_a_fork
 
 from ndcg import NDCG
 from ndcg.scores import batch_file, batches
@@ -114,9 +112,10 @@ def values_of(queries: int, documents: int) -> list[float]:
 class Subject:
     """A metric to which batches are added and which computes them, and the batches that it must hold."""
 
-    def __init__(self, metric: evaluate.Metric, ids: bool, queries: int = 3, documents: int = 4) -> None:
-        self.metric, self.ids, self.queries, self.documents = metric, ids, queries, documents
-        self.added = 0
+    queries, documents = 3, 4
+
+    def __init__(self, metric: evaluate.Metric, ids: bool) -> None:
+        self.metric, self.ids, self.added = metric, ids, 0
 
     def next_batch(self) -> dict[str, Any]:
         batch = batch_of(self.queries, self.documents, self.added)
@@ -139,14 +138,12 @@ class Subject:
         assert found == {"nDCG": pytest.approx(values_of(added, self.documents), rel=1e-12)}
 
 
-WHERE = pytest.mark.parametrize("keep_in_memory", [False, True], ids=["disk", "memory"])
 IDS = pytest.mark.parametrize("ids", [False, True], ids=["no ids", "ids"])
-ACTS = pytest.mark.parametrize("act", ["add", "compute"])
 
 
 @IDS
-@WHERE
-@ACTS
+@pytest.mark.parametrize("keep_in_memory", [False, True], ids=["disk", "memory"])
+@pytest.mark.parametrize("act", ["add", "compute"])
 # if opening a file is interrupted, the garbage collector closes it
 @pytest.mark.filterwarnings("ignore:Exception ignored in. <_io.FileIO:pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupt_after_any_call_leaves_all_or_nothing(
@@ -174,57 +171,6 @@ def test_an_interrupt_after_any_call_leaves_all_or_nothing(
         subject.compute()
     assert len(subject.metric) == 0
     assert not list(tmp_path.rglob("*.arrow"))
-
-
-def random_moments(subject: Subject, act: str, count: int) -> dict[str, int]:
-    """Interrupts an act by a timer, at moments spread over the time that it takes."""
-    rng = random.Random(count)
-    outcomes = Counter[str]()
-
-    def interrupt(*_: Any) -> None:
-        raise Interrupted
-
-    signal.signal(signal.SIGALRM, interrupt)
-    subject.add()
-    begun = time.perf_counter()
-    getattr(subject, act)()
-    spent = time.perf_counter() - begun
-    for _ in range(count):
-        while act == "compute" and subject.added < 2 * subject.queries:
-            subject.add()
-        begun = time.perf_counter()
-        try:
-            signal.setitimer(signal.ITIMER_REAL, max(1e-5, rng.random() * spent * 1.2))
-            getattr(subject, act)()
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            outcomes["done"] += 1
-            spent = time.perf_counter() - begun
-        except Interrupted:
-            outcomes["interrupted"] += 1
-        subject.check()
-        if subject.added and rng.random() < 0.2:
-            subject.compute()
-            subject.check()
-    subject.add()  # the file is there, perhaps without a query
-    subject.compute()
-    return outcomes
-
-
-@pytest.mark.filterwarnings("ignore")  # of threads that libraries have started, as this forks
-@IDS
-@WHERE
-@ACTS
-def test_an_interrupt_at_a_random_moment_leaves_all_or_nothing(
-    fresh_metric: MetricFactory, tmp_path: Path, ids: bool, keep_in_memory: bool, act: str
-) -> None:
-    count = 300 if LONG else 8
-    subject = Subject(fresh_metric(keep_in_memory=keep_in_memory), ids, *((2000, 50) if LONG else (300, 20)))
-    outcomes = in_a_fork(lambda: random_moments(subject, act, count))
-    assert isinstance(outcomes, dict), outcomes
-    assert sum(outcomes.values()) == count
-    assert outcomes["interrupted"] >= count // 8
-    assert not list(tmp_path.rglob("*.arrow"))
-    print(f"{act}, ids: {ids}, in memory: {keep_in_memory}: {outcomes}")
 
 
 @IDS
