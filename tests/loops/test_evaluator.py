@@ -190,12 +190,12 @@ def test_documents_that_tie_as_32_bit_floats_at_the_cutoff_are_in_the_run(ndcg: 
 
     corpus = {f"d{rank:02}": f"w{rank}" for rank in range(1, 31)}
     relevant = {"q1": {"d30": 1}, "q2": {"d01": 1}}
-    shared = {"corpus": corpus, "score_function": falling, "corpus_chunk_size": chunk}
+    shared = {"relevant_docs": relevant, "corpus": corpus, "score_function": falling, "corpus_chunk_size": chunk}
+    every = dict(zip(corpus, falling(["q"], list(corpus.values()))[0].tolist(), strict=True))
     for score_dtype, kept in ((None, 30), ("given", 2)):
         options = {"k": 2, "convention": "pytrec_eval", "score_dtype": score_dtype}
-        run = make(relevant_docs=relevant, **shared, **options).search.run(Texts())
+        run = make(**shared, **options).search.run(Texts())
         assert [len(documents) for documents in run.values()] == [kept, kept]
-        every = dict(zip(corpus, falling(["q"], list(corpus.values()))[0].tolist(), strict=True))
         whole = ndcg.compute(predictions=dict.fromkeys(relevant, every), references=relevant, **options)
         assert ndcg.compute(predictions=run, references=relevant, **options) == whole
     assert whole == {"nDCG@2": 0.5}
@@ -247,13 +247,11 @@ def test_a_model_that_finds_nothing_relevant_gives_no_warning(make: Make) -> Non
 # --- Candidates ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("chunk", "prompt"), [(9, None), (1000, "w5 w6 ")])
-def test_the_run_of_a_retriever_is_what_a_reranker_reranks(
-    make: Make, reranker: Any, chunk: int, prompt: str | None
-) -> None:
+@pytest.mark.parametrize("prompt", [None, "w5 w6 "])
+def test_the_run_of_a_retriever_is_what_a_reranker_reranks(make: Make, reranker: Any, prompt: str | None) -> None:
     retriever = make(k=20)
     retriever(bi_encoder())
-    ours = make(k=10, candidates=retriever.run, corpus_chunk_size=chunk, query_prompt=prompt)
+    ours = make(k=10, candidates=retriever.run, corpus_chunk_size=9, query_prompt=prompt)
     ours(reranker)
     for query, documents in ours.run.items():
         pairs = [(QUERIES[query], CORPUS[document]) for document in retriever.run[query]]
@@ -285,10 +283,9 @@ def test_a_query_without_candidates_is_missing_from_the_run(make: Make, reranker
 # --- Chunks and memory -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("copies", [1, 4], ids=["no ties", "ties across chunks"])
 @pytest.mark.parametrize("chunk", [7, 149])
-def test_the_run_is_the_same_whatever_the_chunks(make: Make, chunk: int, copies: int) -> None:
-    corpus = {f"{document}-{copy}": text for copy in range(copies) for document, text in CORPUS.items()}
+def test_the_run_is_the_same_whatever_the_chunks(make: Make, chunk: int) -> None:
+    corpus = {f"{document}-{copy}": text for copy in range(4) for document, text in CORPUS.items()}
     relevant = {query: {f"{document}-0": grade for document, grade in of.items()} for query, of in GRADES.items()}
     shared = {"corpus": corpus, "relevant_docs": relevant}
     shared["score_function"] = lambda queries, documents: (queries.double() @ documents.double().T * 2**20).round()
@@ -371,16 +368,11 @@ def test_a_trainer_keeps_the_best_model_and_its_card_the_scores(make: Make, tmp_
     pairs = [(QUERIES[query], CORPUS[each]) for query, of in GRADES.items() for each, grade in of.items() if grade == 3]
     quiet = {"report_to": "none", "disable_tqdm": True, "use_cpu": True, "dataloader_pin_memory": False}
     steps = {"max_steps": 6, "eval_strategy": "steps", "eval_steps": 2, "save_steps": 2, "eval_on_start": True}
-    best = {"load_best_model_at_end": True, "metric_for_best_model": ours.primary_metric}
-    trainer = SentenceTransformerTrainer(
-        model=model,
-        args=SentenceTransformerTrainingArguments(
-            str(tmp_path), per_device_train_batch_size=16, learning_rate=0.5, **quiet, **steps, **best
-        ),
-        train_dataset=Dataset.from_dict(dict(zip(("anchor", "positive"), zip(*pairs, strict=True), strict=True))),
-        loss=MultipleNegativesRankingLoss(model),
-        evaluator=ours,
-    )
+    best = {"load_best_model_at_end": True, "metric_for_best_model": ours.primary_metric, "learning_rate": 0.5}
+    arguments = SentenceTransformerTrainingArguments(str(tmp_path), **quiet, **steps, **best)
+    data = Dataset.from_list([{"anchor": query, "positive": document} for query, document in pairs])
+    loss = MultipleNegativesRankingLoss(model)
+    trainer = SentenceTransformerTrainer(model, arguments, train_dataset=data, loss=loss, evaluator=ours)
     trainer.train()
     logged = [each["eval_dev_nDCG@10"] for each in trainer.state.log_history if "eval_dev_nDCG@10" in each]
     assert len(logged) == 4
@@ -416,19 +408,17 @@ def test_evaluators_of_one_name_write_different_columns_into_different_files(mak
     for step in (1, 2):
         for each in evaluators:
             each(model, str(tmp_path), steps=step)
-    written = {path.name: path.read_text("utf-8").splitlines() for path in tmp_path.iterdir()}
-    assert {name: [len(row.split(",")) for row in rows] for name, rows in written.items()} == {
+    rows = {path.name: path.read_text("utf-8").splitlines() for path in tmp_path.iterdir()}
+    assert {name: [len(row.split(",")) for row in of_file] for name, of_file in rows.items()} == {
         "nDCG_evaluation_dev_results.csv": [5] * 5,
         "nDCG_evaluation_dev_results_2.csv": [8] * 3,
         "nDCG_evaluation_dev_results_3.csv": [5] * 3,
     }
 
 
-@pytest.mark.parametrize("name", ["BeIR/nq", "../dev", "a:b", "a\\b", "a\0b"])
+@pytest.mark.parametrize("name", ["../dev", "a:b\\c\0d"])
 def test_a_name_may_have_characters_that_no_file_name_has(make: Make, tmp_path: Path, name: str) -> None:
-    ours = make(name=name)
-    assert ours.primary_metric == f"{name}_nDCG@10"
-    ours(bi_encoder(), str(tmp_path / "eval"))
+    make(name=name)(bi_encoder(), str(tmp_path / "eval"))
     (path,) = tmp_path.rglob("*.csv")
     assert path == tmp_path / "eval" / f"nDCG_evaluation_{re.sub(r'[^a-zA-Z.]', '-', name)}_results.csv"
 

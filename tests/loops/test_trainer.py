@@ -31,27 +31,28 @@ def torch() -> ModuleType:
 # --- Data and trainers -----------------------------------------------------------------------------------------------
 
 
-def make_queries(number: int = 13, seed: int = 0) -> Rows:
-    """Queries of 1 to 30 documents, with ties, and some with nothing relevant."""
-    rng = np.random.default_rng(seed)
+def make_queries() -> Rows:
+    """13 queries of 1 to 30 documents, with ties, and some with nothing relevant."""
+    rng = np.random.default_rng(0)
     queries = []
-    for _ in range(number):
+    for _ in range(13):
         documents = int(rng.integers(1, 31))
         features = rng.integers(-3, 4, (documents, 4)).astype(np.float32)
         queries.append({"features": features, "labels": rng.integers(0, 4, documents) * (rng.random() < 0.8)})
     return queries
 
 
-def make_pairs(seed: int = 0) -> Rows:
+def make_pairs() -> Rows:
     """(query, document) rows in no order: the query's id first, then a text of any length, then the features."""
     rows = [
         {"features": np.array([100 + number, *[0] * (number % 3), *features], np.float32), "labels": label}
-        for number, query in enumerate(make_queries(seed=seed))
+        for number, query in enumerate(QUERIES)
         for features, label in zip(query["features"], query["labels"], strict=True)
     ]
-    return [rows[row] for row in np.random.default_rng(seed).permutation(len(rows))]
+    return [rows[row] for row in np.random.default_rng(0).permutation(len(rows))]
 
 
+QUERIES = make_queries()
 PAIRS = make_pairs()
 
 
@@ -85,7 +86,7 @@ def make_trainer(tmp_path: Path, torch: ModuleType) -> Make:
     def make(
         compute_metrics: Any, outputs: str = "plain", eval_dataset: Any = None, preprocess: Any = None, **arguments: Any
     ) -> Any:
-        data = eval_dataset or make_queries()
+        data = eval_dataset or QUERIES
         fixed = {"disable_tqdm": True, "dataloader_pin_memory": False, "use_cpu": True, "report_to": "none"}
         trainer = Trainer(
             model=Scorer(ScorerConfig(outputs=outputs)),
@@ -124,7 +125,7 @@ def test_an_evaluation_has_the_score_of_its_queries(
     ndcg: Metric, make_trainer: Make, arguments: Options, outputs: str
 ) -> None:
     trainer = make_trainer(ndcg.trainer_metrics(k=10), outputs, **arguments)
-    assert results_of(trainer.evaluate()) == by_hand(ndcg, make_queries(), k=10, bf16="bf16" in outputs)
+    assert results_of(trainer.evaluate()) == by_hand(ndcg, QUERIES, k=10, bf16="bf16" in outputs)
 
 
 @whole_or_batches
@@ -140,7 +141,7 @@ def test_options_mean_what_they_mean_in_compute(
 ) -> None:
     # batches of one query: with zero_division=nan some of them have no value at all
     trainer = make_trainer(ndcg.trainer_metrics(**options), per_device_eval_batch_size=1, **arguments)
-    assert results_of(trainer.evaluate()) == by_hand(ndcg, make_queries(), **options)
+    assert results_of(trainer.evaluate()) == by_hand(ndcg, QUERIES, **options)
 
 
 @every_evaluation
@@ -154,7 +155,7 @@ def test_rows_of_documents_are_grouped_by_query(
     trainer = make_trainer(metrics, outputs, eval_dataset=PAIRS, include_for_metrics=["inputs"], **arguments)
     expected = by_hand(ndcg, PAIRS, "bf16" in outputs, k=10)
     assert results_of(trainer.evaluate()) == results_of(trainer.evaluate()) == expected
-    queries = by_hand(ndcg, make_queries(), "bf16" in outputs, k=10)
+    queries = by_hand(ndcg, QUERIES, "bf16" in outputs, k=10)
     assert expected["nDCG@10"] == pytest.approx(queries["nDCG@10"], rel=1e-12)  # the queries are in another order
 
 
