@@ -104,7 +104,8 @@ def test_no_tracked_file_holds_a_path_of_some_machine() -> None:
     names = [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
     assert "ndcg.py" in names
     machine = re.compile(rb"(?<![\w.}])(?:/(?:home|Users|root|work|tmp|mnt|private)/\w|[A-Z]:\\\w)")
-    texts = {name: content for name in names if b"\0" not in (content := (ROOT / name).read_bytes())}
+    contents = {name: (ROOT / name).read_bytes() for name in names}
+    texts = {name: content for name, content in contents.items() if b"\0" not in content}
     assert [f"{name}: {match[0]!r}" for name, content in texts.items() for match in machine.finditer(content)] == []
 
 
