@@ -18,36 +18,26 @@ from page.choices import DOCUMENTS, LINKED, bar_of, options_of
 from page.contributions import Ranking
 from page.events import MendableError
 from page.metric import ndcg
+from page.paste import ids_as_run
 from page.queries import EXTREMES, query_bars, side_by_side
 from page.results import RUNS, Results, read_files, results_of, rows_of_query, run_names
 from page.runs import Shown, show_results, take_choice, take_offer
 from page.standings import signed
 
 BAR = bar_of("sklearn")
-QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"a": 2}, "q3": {"a": 1}}
-TWO = {"x": {"q1": ["a", "b"], "q2": ["a"]}, "y": {"q1": ["b"], "q3": ["z"], "q4": ["a"]}}
+QRELS = "q1 0 a 1\nq1 0 b 2\nq2 0 a 2\nq3 0 a 1\n"
+TWO = {"x": "q1: a b\nq2: a", "y": "q1: b\nq3: z\nq4: a"}
 
 
-def written(folder: Path, **texts: str) -> dict[str, str]:
-    """The paths of files with these texts, by their names."""
-    for name, text in texts.items():
-        (folder / name).write_text(text)
-    return {name: str(folder / name) for name in texts}
+def uploaded(folder: Path, *, qrels: str, **runs: str) -> tuple[str, list[str]]:
+    """The paths of qrels, and of runs: lists of ids, best first, or texts of other formats."""
+    for name, text in {"qrels": qrels, **runs}.items():
+        (folder / name).write_text(ids_as_run(text))
+    return str(folder / "qrels"), [str(folder / name) for name in runs]
 
 
-def files(folder: Path, runs: dict[str, dict[str, list[str]]], qrels: dict[str, dict[str, int]]) -> tuple[str, Any]:
-    """The paths of qrels, and of runs that list the documents of each query."""
-    judged = "".join(f"{query} 0 {d} {r}\n" for query, documents in qrels.items() for d, r in documents.items())
-    texts = {
-        name: "".join(f"{q} Q0 {d} 1 {-at} t\n" for q, documents in run.items() for at, d in enumerate(documents))
-        for name, run in runs.items()
-    }
-    paths = written(folder, qrels=judged, **texts)
-    return paths.pop("qrels"), tuple(paths.values())
-
-
-def found(qrels: str, *runs: str, bar: Any = BAR) -> Results:
-    return results_of(qrels, runs, None, tuple(bar))
+def found(qrels: str, runs: list[str], bar: Any = BAR) -> Results:
+    return results_of(qrels, tuple(runs), None, tuple(bar))
 
 
 def shown(qrels: str | None, runs: Any, chosen: str = "{}", groups: str | None = None, bar: Any = BAR) -> Shown:
@@ -55,11 +45,11 @@ def shown(qrels: str | None, runs: Any, chosen: str = "{}", groups: str | None =
     return everything
 
 
-def after_offer(offer: Any, qrels: str, runs: Any) -> dict[str, Any]:
-    """The files, the convention and the bar after a button was pressed."""
-    event = SimpleNamespace(name=offer[0], choice=offer[1])
-    qrels_file, run_files, convention, *bar = take_offer(event, qrels, [*runs], "sklearn", *BAR)
-    return {"qrels": qrels_file, "runs": run_files, "convention": convention, "bar": bar}
+def after_offer(offer: Any, qrels: str = "qrels", runs: Any = ("run",)) -> tuple[str, list[str], str, list[Any]]:
+    """The qrels, the runs, the convention and the bar after a button was pressed."""
+    event: Any = SimpleNamespace(name=offer[0], choice=offer[1])
+    qrels, runs, convention, *bar = take_offer(event, qrels, runs, "sklearn", *BAR)
+    return qrels, runs, convention, bar
 
 
 def test_runs_are_named_by_their_files_each_by_a_name_of_its_own() -> None:
@@ -69,8 +59,8 @@ def test_runs_are_named_by_their_files_each_by_a_name_of_its_own() -> None:
 
 
 def test_one_run_has_the_values_that_it_has_among_several(tmp_path: Path) -> None:
-    qrels, runs = files(tmp_path, TWO, QRELS)
-    both, alone = found(qrels, *runs), found(qrels, runs[0])
+    qrels, runs = uploaded(tmp_path, qrels=QRELS, **TWO)
+    both, alone = found(qrels, runs), found(qrels, runs[:1])
     expected = ndcg.compute(predictions=runs[0], references=qrels, k=10, use_aggregator=False)["nDCG@10"]
     assert alone.values["nDCG@10", "x"].tolist() == both.values["nDCG@10", "x"].tolist() == expected
     assert alone.values.index.tolist() == both.values.index.tolist() == ["q1", "q2", "q3"]
@@ -79,68 +69,65 @@ def test_one_run_has_the_values_that_it_has_among_several(tmp_path: Path) -> Non
 
 
 def test_runs_of_distances_are_shown_as_runs_of_scores_once_the_lowest_ranks_first(tmp_path: Path) -> None:
-    qrels, runs = files(tmp_path, TWO, QRELS)
-    expected = shown(qrels, [*runs])
+    qrels, runs = uploaded(tmp_path, qrels=QRELS, x="q1 Q0 a 1 -1 t\nq1 Q0 b 2 -3 t\nq2 Q0 a 1 0 t", y="q1 Q0 b 1 0 t")
+    expected = shown(qrels, runs)
     for run in runs:
         Path(run).write_text(Path(run).read_text().replace(" -", " "))
-    lowest_first = shown(qrels, [*runs], bar=[*BAR[:-1], "ascending"])
+    lowest_first = shown(qrels, runs, bar=[*BAR[:-1], "ascending"])
     assert (lowest_first.view, lowest_first.beside) == (expected.view, expected.beside)
     assert "order:ascending" in lowest_first.signature
 
 
 def test_the_same_run_twice_is_said_to_be_the_same(tmp_path: Path) -> None:
-    qrels, runs = files(tmp_path, {**TWO, "again": TWO["x"]}, QRELS)
-    assert "again and x are the same run." in shown(qrels, [*runs]).view
+    qrels, runs = uploaded(tmp_path, qrels=QRELS, **TWO, again=TWO["x"])
+    assert "again and x are the same run." in shown(qrels, runs).view
 
 
 def test_a_negative_relevance_is_counted_and_one_press_counts_it_as_0(tmp_path: Path) -> None:
-    qrels, runs = files(tmp_path, TWO, {"q1": {"a": 1, "b": -1}, "q2": {"b": -2}})
+    qrels, runs = uploaded(tmp_path, qrels="q1 0 a 1\nq1 0 b -1\nq2 0 b -2\n", **TWO)
+    said = "qrels: line 2: query 'q1', document 'b': the relevance -1 is negative (2 such judgments)."
     for some in (runs, runs[:1]):
-        with pytest.raises(MendableError) as problem:
-            found(qrels, *some)
-        said = "qrels: line 2: query 'q1', document 'b': the relevance -1 is negative (2 such judgments)."
-        assert str(problem.value) == said
-        assert found(qrels, *runs, bar=after_offer(problem.value.offer, qrels, runs)["bar"]).pairs
+        with pytest.raises(MendableError, match=re.escape(said)) as problem:
+            found(qrels, some)
+        *_, bar = after_offer(problem.value.offer)
+        assert found(qrels, runs, bar).pairs
 
 
 def test_distances_are_ranked_lowest_first_by_one_press(tmp_path: Path) -> None:
     lines = "query,document,distance\nq1,b,0.1\nq1,a,0.5\nq2,a,0.3\n"
-    qrels, run = written(tmp_path, **{"qrels": "q1 0 a 1\nq1 0 b 2\nq2 0 a 1\n", "l2.csv": lines}).values()
-    with pytest.raises(MendableError) as problem:
-        found(qrels, run)
-    assert str(problem.value) == "l2.csv: the column 'distance' is best where it is lowest."
-    mended = found(qrels, run, bar=after_offer(problem.value.offer, qrels, [run])["bar"])
-    assert mended.scores["l2"]["nDCG@10"].value == 1
+    qrels, runs = uploaded(tmp_path, qrels=QRELS, **{"l2.csv": lines})
+    with pytest.raises(
+        MendableError, match=r"^l2\.csv: the column 'distance' is best where it is lowest\.$"
+    ) as problem:
+        found(qrels, runs)
+    *_, bar = after_offer(problem.value.offer)
+    assert found(qrels, runs, bar).values["nDCG@10", "l2"].tolist() == [1, 1, 0]
 
 
 def test_an_offer_of_an_option_keeps_the_others() -> None:
-    after = after_offer(("missing", "skip"), "qrels", ["run"])
-    assert (after["qrels"], after["runs"]) == ("qrels", ["run"])
-    assert after["bar"] == [value if name != "missing" else "skip" for name, value in zip(LINKED, BAR, strict=True)]
+    *files, _, bar = after_offer(("missing", "skip"))
+    assert files == ["qrels", ("run",)]
+    assert bar == [value if name != "missing" else "skip" for name, value in zip(LINKED, BAR, strict=True)]
 
 
 def test_a_run_uploaded_as_qrels_is_noticed_and_swapped_by_one_press(tmp_path: Path) -> None:
-    qrels, run, other, beir, json = written(
-        tmp_path,
-        qrels="q 0 a 1\nq 0 b 0\n",
-        run="q Q0 a 1 2.5 t\n",
-        other="q Q0 b 1 0.5 t\n",
-        beir="query-id\tcorpus-id\tscore\nq\ta\t1\n",
-        json='{"q": {"a": 0.5, "b": 0.1}}',
-    ).values()
+    beir, json = "query-id\tcorpus-id\tscore\nq\ta\t1\n", '{"q": {"a": 0.5, "b": 0.1}}'
+    qrels, (run, other, beir, json) = uploaded(
+        tmp_path, qrels="q 0 a 1\nq 0 b 0\n", run="q: a", other="q: b", beir=beir, json=json
+    )
     for as_qrels, as_runs in ((run, [qrels]), (run, [other, qrels]), (run, [beir]), (json, [qrels])):
         with pytest.raises(MendableError, match="in each other's place") as problem:
-            found(as_qrels, *as_runs)
-        after = after_offer(problem.value.offer, as_qrels, as_runs)
-        assert (after["qrels"], after["runs"]) == (as_runs[-1], [*as_runs[:-1], as_qrels])
+            found(as_qrels, as_runs)
+        swapped = as_runs[-1], [*as_runs[:-1], as_qrels]
+        assert after_offer(problem.value.offer, as_qrels, as_runs)[:2] == swapped
     with pytest.raises(ValueError, match=r"^run: line 1: 6 columns; .*swapped\?$") as no_offer:
-        found(run, other)
+        found(run, [other])
     assert not isinstance(no_offer.value, MendableError)
-    assert found(json, beir).scores  # each could be either
+    assert found(json, [beir]).scores  # each could be either
 
 
 def test_runs_are_limited_in_number_and_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    qrels, (run, _) = files(tmp_path, TWO, QRELS)
+    qrels, (run, _) = uploaded(tmp_path, qrels=QRELS, **TWO)
     assert len(read_files(qrels, [run] * RUNS)[1]) == RUNS == 20
     with pytest.raises(ValueError, match=r"^21 runs; at most 20 are compared\."):
         read_files(qrels, [run] * 21)
@@ -167,8 +154,8 @@ def test_an_error_is_shown_in_place_of_the_results() -> None:
 
 
 def test_all_numbers_are_those_of_the_comparison(tmp_path: Path) -> None:
-    qrels, runs = files(tmp_path, TWO, QRELS)
-    everything = shown(qrels, [*runs], groups=written(tmp_path, groups="q1,de\nq2,fr\nq3,de\n")["groups"])
+    qrels, (*runs, groups) = uploaded(tmp_path, qrels=QRELS, **TWO, groups="q1,de\nq2,fr\nq3,de\n")
+    everything = shown(qrels, runs, groups=groups)
     by = {"q1": "de", "q2": "fr", "q3": "de"}
     expected = ndcg.compare(systems=dict(zip("xy", runs, strict=True)), references=qrels, k=10, missing="empty", by=by)
     *tables, audit = (
@@ -193,29 +180,28 @@ def test_all_numbers_are_those_of_the_comparison(tmp_path: Path) -> None:
 
 
 def test_too_few_queries_are_told(tmp_path: Path) -> None:
-    queries = ["q1", "q2", "q3", "q4"]
-    runs = {"x": {q: ["a", "b"] for q in queries}, "y": {q: ["b", "a"] for q in queries}}
-    qrels, paths = files(tmp_path, runs, {q: {"a": 1} for q in queries})
+    texts = {"qrels": "{} 0 a 1\n", "x": "{}: a b\n", "y": "{}: b a\n"}
+    qrels, runs = uploaded(tmp_path, **{name: "".join(map(line.format, "1234")) for name, line in texts.items()})
     # 4 queries that differ have 2^4 permutations, of which 2 are as extreme
     said = "1 of 1 pairs cannot be significant: with 4 queries that differ, p is at least 0.1250."
-    assert said in shown(qrels, [*paths]).view
+    assert said in shown(qrels, runs).view
 
 
 def test_trec_evals_score_is_told_and_offered_if_ties_matter(tmp_path: Path) -> None:
-    qrels, run = written(tmp_path, qrels="q 0 a 1\nq 0 b 0\n", run="q Q0 a 1 1 t\nq Q0 b 2 1 t\n").values()
-    given = {"predictions": run, "references": qrels}
+    tied = "q Q0 a 1 1 t\nq Q0 b 2 1 t\n"
+    qrels, runs = uploaded(tmp_path, qrels="q 0 a 1\nq 0 b 0\n", run=tied)
+    given = {"predictions": runs[0], "references": qrels}
     here, there = (ndcg.compute(**given, convention=each)["nDCG"] for each in ("sklearn", "trec_eval"))
     said = f"trec_eval, which orders by id, has nDCG@10 {there:.4f} instead of {here:.4f} for run."
-    assert said in shown(qrels, [run]).view
-    after = after_offer(("convention", "trec_eval"), qrels, [run])
-    assert after["convention"] == "trec_eval"
-    assert ndcg.signature(**options_of(*after["bar"])) == ndcg.signature(k=10, convention="trec_eval")
-    assert "by id" not in shown(qrels, [run], bar=after["bar"]).view
+    assert said in shown(qrels, runs).view
+    *_, convention, bar = after_offer(("convention", "trec_eval"))
+    assert convention == "trec_eval"
+    assert ndcg.signature(**options_of(*bar)) == ndcg.signature(k=10, convention="trec_eval")
+    assert "by id" not in shown(qrels, runs, bar=bar).view
 
 
 def test_one_query_is_shown_without_intervals(tmp_path: Path) -> None:
-    qrels, runs = files(tmp_path, {"bad": {"q1": ["a", "b"]}, "good": {"q1": ["b", "a"]}}, {"q1": {"a": 1, "b": 2}})
-    everything = shown(qrels, [*runs])
+    everything = shown(*uploaded(tmp_path, qrels="q1 0 a 1\nq1 0 b 2\n", bad="q1: a b", good="q1: b a"))
     assert "One query cannot tell the 2 runs apart." in everything.view
     assert "good has nDCG@10 1.000, bad 0.860. Intervals and tests need more than one query." in everything.view
     assert "Query q1" in everything.beside
@@ -227,10 +213,11 @@ def test_one_query_is_shown_without_intervals(tmp_path: Path) -> None:
 def test_a_warning_says_that_a_run_has_no_document_in_common_with_the_qrels(
     tmp_path: Path, queries: int, runs: list[str]
 ) -> None:
-    lines = {"qrels": "q{} 0 7 1\n", "other": "q{} Q0 doc7 1 0.5 t\n", "same": "q{} Q0 7 1 0.5 t\n"}
-    paths = written(tmp_path, **{name: "".join(map(line.format, range(queries))) for name, line in lines.items()})
+    lines = {"qrels": "q{} 0 7 1\n", "other": "q{}: doc7\n", "same": "q{}: 7\n"}
+    texts = {name: "".join(map(line.format, range(queries))) for name, line in lines.items()}
+    qrels, _ = uploaded(tmp_path, **texts)
     ids = "first retrieved: query 'q0', document 'doc7'; first judged: query 'q0', document '7'"
-    view = shown(paths["qrels"], [paths[name] for name in runs]).view
+    view = shown(qrels, [str(tmp_path / name) for name in runs]).view
     assert html.escape(f"No document was both retrieved and judged; {ids}") in view
 
 
@@ -319,11 +306,15 @@ def test_a_query_that_is_missing_from_a_run_says_so() -> None:
 def test_the_numbers_of_a_query_are_of_all_its_documents(tmp_path: Path) -> None:
     """Only a part of them is drawn: up to the cutoff, and those tied with one there."""
     size = DOCUMENTS + 100
-    qrels = {"q": {f"d{at}": at % 4 for at in range(size)}, "p": {"d1": 1}}
-    qrels_file, runs = files(tmp_path, {"run": {"q": [f"d{at * 7 % size}" for at in range(size)]}}, qrels)
-    drawn = shown(qrels_file, [*runs], '{"measure": "nDCG@5"}', bar=["5", *BAR[1:]]).beside
+    judged = {f"d{at}": at % 4 for at in range(size)}
+    qrels, runs = uploaded(
+        tmp_path,
+        qrels="".join(f"q 0 {document} {relevance}\n" for document, relevance in judged.items()) + "p 0 d1 1\n",
+        run="q: " + " ".join(f"d{at * 7 % size}" for at in range(size)),
+    )
+    drawn = shown(qrels, runs, '{"measure": "nDCG@5"}', bar=["5", *BAR[1:]]).beside
     assert drawn.count("<span class='card") == 5
-    sums = ndcg.compute(predictions=runs[0], references={"q": qrels["q"]}, k=5, measures=["nDCG", "DCG", "IDCG"])
+    sums = ndcg.compute(predictions=runs[0], references={"q": judged}, k=5, measures=["nDCG", "DCG", "IDCG"])
     assert f"run: nDCG@5 {sums['nDCG@5']:.4f}" in drawn
     assert f"DCG {sums['DCG@5']:.4f} ÷ ideal {sums['IDCG@5']:.4f}" in drawn
 
