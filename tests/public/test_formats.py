@@ -333,6 +333,14 @@ def test_queries_are_in_the_order_of_their_first_rows_and_rows_keep_theirs(ndcg:
         assert of_lists(ndcg, **flat, ties=ties) == of_lists(ndcg, **rows, ties=ties)
 
 
+def test_many_grouped_rows_score_as_scattered_ones(ndcg: evaluate.Metric) -> None:
+    rng = np.random.default_rng(5)
+    codes, scores, relevances = np.repeat(np.arange(40), 25), rng.integers(0, 9, 1000) / 4, rng.integers(0, 4, 1000)
+    scattered = np.argsort(np.tile(np.arange(25), 40), kind="stable")  # the queries first occur in the same order
+    expected = of_lists(ndcg, scores[scattered], relevances[scattered], query_ids=codes[scattered])
+    assert of_lists(ndcg, scores, relevances, query_ids=codes) == expected
+
+
 def test_query_ids_may_be_integers_of_all_64_bits(ndcg: evaluate.Metric) -> None:
     expected = of_lists(ndcg, [0.5, 1.0, 0.25], [1, 0, 1], query_ids=["a", "a", "b"])
     for ids in ([2**63, 2**63, 1], np.array([2**63, 2**63, 1], np.uint64), np.array([5, 5, 1], ">i4")):
@@ -347,31 +355,23 @@ def test_a_nan_of_pandas_is_a_missing_value(ndcg: evaluate.Metric) -> None:
 # --- By ids ----------------------------------------------------------------------------------------------------------
 
 
-# a run and qrels, the nDCG of each query of the qrels
-BY_IDS: dict[str, tuple[Any, Any, list[float]]] = {
-    "every query of the references counts, in their order": (
-        {"only-here": {"a": 1.0}, "q2": {"a": 1.0, "b": 2.0}},
-        {"q3": {"a": 1}, "q2": {"a": 1, "b": 2}, "q1": {"b": 0}},
-        [0.0, 1.0, 0.0],
-    ),
-    "a document that was not retrieved counts in the ideal only": (
-        {"q": {"b": 1.0}},
-        {"q": {"a": 3, "b": 1, "c": 2}},
-        [1 / (3 + 2 * SECOND + 1 / math.log2(3 + 1))],
-    ),
-    "an unjudged document takes a rank only": ({"q": {"x": 9.0, "a": 2.0, "y": 1.0}}, {"q": {"a": 3}}, [SECOND]),
-    "a query with no ranking": ({"p": {"a": 1.0}}, {"q": {"a": 1}, "p": {"a": 1}}, [0.0, 1.0]),
-}  # fmt: skip
+FIRST_OF_THREE = 1 / (3 + 2 * SECOND + 1 / math.log2(3 + 1))  # two of which were not retrieved
+# a run and qrels, and the nDCG of each query of the qrels, in their order
+BY_IDS: list[tuple[Any, Any, list[float]]] = [
+    ({"no": {"a": 1.0}, "q": {"a": 1.0, "b": 2.0}}, {"r": {"a": 1}, "q": {"a": 1, "b": 2}, "s": {"b": 0}}, [0, 1, 0]),
+    ({"q": {"b": 1.0}}, {"q": {"a": 3, "b": 1, "c": 2}}, [FIRST_OF_THREE]),
+    ({"q": {"x": 9.0, "a": 2.0, "y": 1.0}}, {"q": {"a": 3}}, [SECOND]),
+]
 
 
-@pytest.mark.parametrize("rule", BY_IDS)
-def test_mappings_and_files_are_joined_by_ids(ndcg: evaluate.Metric, tmp_path: Path, rule: str) -> None:
-    run, qrels, expected = BY_IDS[rule]
+@pytest.mark.parametrize(("run", "qrels", "expected"), BY_IDS)
+def test_mappings_and_files_are_joined_by_ids(
+    ndcg: evaluate.Metric, tmp_path: Path, run: Any, qrels: Any, expected: list[float]
+) -> None:
     for predictions, references in mappings_and_files(tmp_path, run, qrels):
-        found = ndcg.compute(predictions=predictions, references=references, use_aggregator=False)
-        assert found == {"nDCG": pytest.approx(expected, rel=1e-15, abs=0)}
-        mean = ndcg.compute(predictions=predictions, references=references)
-        assert mean == {"nDCG": pytest.approx(sum(expected) / len(expected))}
+        sides = {"predictions": predictions, "references": references}
+        assert ndcg.compute(**sides, use_aggregator=False) == {"nDCG": pytest.approx(expected, rel=1e-15, abs=0)}
+        assert ndcg.compute(**sides) == {"nDCG": pytest.approx(sum(expected) / len(expected))}
 
 
 def test_excluded_documents_are_counted_alike_in_mappings_files_and_rows(ndcg: evaluate.Metric, tmp_path: Path) -> None:
