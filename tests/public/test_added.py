@@ -41,16 +41,13 @@ def test_batches_and_single_queries_score_as_all_at_once(fresh_metric: MetricFac
     for _ in range(2):  # a computed metric starts afresh
         assert len(metric) == 0
         metric.add_batch(predictions=scores[:20], references=relevances[:20])
-        assert len(metric) == 20
         metric.add(prediction=scores[20], reference=relevances[20])
         metric.add(predictions=scores[21], references=relevances[21])
         assert len(metric) == 22
-        metric.add_batch(predictions=scores[22:23], references=relevances[22:23])
         metric.add_batch(predictions=[], references=[])
-        metric.add_batch(predictions=scores[23:30], references=relevances[23:30])
+        metric.add_batch(predictions=scores[22:30], references=relevances[22:30])
         assert len(metric) == 30
-        actual = metric.compute(predictions=scores[30:], references=relevances[30:], **options)
-        np.testing.assert_equal(actual, expected)
+        assert metric.compute(predictions=scores[30:], references=relevances[30:], **options) == expected
 
 
 def test_nothing_touches_the_disk_at_once_or_in_memory(fresh_metric: MetricFactory, tmp_path: Path) -> None:
@@ -107,8 +104,6 @@ def test_compute_needs_something_to_score(fresh_metric: MetricFactory) -> None:
     metric.add_batch(predictions=[], references=[])
     with pytest.raises(ValueError, match="no queries"):
         metric.compute()
-    metric.add_batch(**EXAMPLE)
-    assert metric.compute() == {"nDCG": 0.6956940443813076}
 
 
 # --- Rejected: the message names the place, and earlier batches are still there --------------------------------------
@@ -133,7 +128,7 @@ NOT_EVEN_STORED: list[tuple[dict[str, Any], str]] = [
     ({"predictions": None}, r"predictions .*missing"),
 ]
 NOT_SCORED: list[tuple[dict[str, Any], str]] = [
-    ({"references": [[1, 0], [0, -1]]}, r"references: query 1, position 1: .*-1.* negative"),
+    ({"references": [[1, 0], [0, -1]]}, r"references: query 1, position 1: .*-1.* negative.*clip.*keep"),
     ({"references": [[1, 5000], [0, 1]], "gain": "exponential"}, r"references: query 0, position 1: .*5000"),
     ({"references": [[1, 0], [1.7e308, 1.7e308]], "measures": "CG"}, r"references: query 1: .*overflow"),
     (
@@ -172,20 +167,10 @@ def test_inputs_without_a_meaning_are_rejected_and_change_nothing(
     assert is_as_before(with_batches)
 
 
-def test_a_rejected_first_batch_leaves_the_metric_empty(fresh_metric: MetricFactory) -> None:
-    metric = fresh_metric()
-    with pytest.raises(ValueError, match="nan"):
-        metric.add_batch(predictions=[[1, math.nan]], references=[[1, 0]])
-    assert len(metric) == 0
-    metric.add_batch(**EXAMPLE)
-    assert metric.compute() == {"nDCG": 0.6956940443813076}
-
-
 @pytest.mark.parametrize(
     ("query", "problem"),
     [
         ({"prediction": [1, math.nan], "reference": [1, 0]}, "predictions: query 0, position 1: nan"),
-        ({"prediction": [1, 2], "reference": [math.inf, 0]}, "references: query 0, position 0: inf"),
         ({"prediction": [1, 2], "reference": [0]}, "query 0: 2 predictions and 1 references"),
         ({"prediction": [1, "x"], "reference": [1, 0]}, "predictions: query 0, position 1: 'x'"),
         ({"prediction": "xy", "reference": [1, 0]}, "predictions: query 0: is the text 'xy'"),
@@ -228,14 +213,6 @@ def test_a_rejected_compute_of_batches_keeps_them(
     metric.add_batch(predictions=[[1]], references=[[1]])
     values = metric.compute(use_aggregator=False, negative_relevance="keep", k=1, measures="DCG")["DCG@1"]
     assert (len(values), values[2]) == (3, 1.0)
-
-
-def test_a_negative_relevance_stored_may_be_clipped_or_kept(fresh_metric: MetricFactory) -> None:
-    metric = fresh_metric()
-    metric.add_batch(predictions=[[2, 1]], references=[[-1, 1]])
-    with pytest.raises(ValueError, match=r"references: query 0, position 0: .*negative.*clip.*keep"):
-        metric.compute()
-    assert metric.compute(negative_relevance="clip") == {"nDCG": pytest.approx(SECOND, rel=1e-14)}
 
 
 def test_rejected_options_change_nothing(with_batches: evaluate.Metric) -> None:
@@ -300,15 +277,6 @@ def test_a_function_that_returns_a_tensor_with_a_gradient_is_named(
         ndcg.compute(**TWO, **{option: lambda values: weight / torch.tensor(values)})
 
 
-def test_a_sum_that_nobody_asked_for_may_overflow(ndcg: evaluate.Metric) -> None:
-    huge = {"predictions": [[2.0, 1.0]], "references": [[1e308, 1e308]]}
-    assert ndcg.compute(**huge, measures=["DCG", "nDCG"]) == pytest.approx(
-        {"DCG": 1e308 * (1 + 1 / math.log2(3)), "nDCG": 1.0}
-    )
-    with pytest.raises(ValueError, match="CG overflows"):
-        ndcg.compute(**huge, measures="CG")
-
-
 def test_add_takes_prediction_or_predictions_not_both(with_batches: evaluate.Metric) -> None:
     with pytest.raises(ValueError, match="not as both"):
         with_batches.add(prediction=[1, 2], reference=[0, 1], predictions=[2, 1], references=[0, 1])
@@ -326,11 +294,13 @@ def test_a_mean_of_nothing_is_rejected(ndcg: evaluate.Metric, fresh_metric: Metr
     assert metric.compute(zero_division=1.0) == {"nDCG": 1.0}
 
 
-def test_a_mean_that_overflows_is_rejected(ndcg: evaluate.Metric) -> None:
-    huge = {"predictions": [[1]] * 3, "references": [[1.5e308]] * 3}
-    with pytest.raises(ValueError, match=r"^DCG: .*overflow"):
-        ndcg.compute(**huge, measures="DCG")
-    assert ndcg.compute(**huge) == {"nDCG": 1.0}
+def test_only_a_sum_that_is_asked_for_may_not_overflow(ndcg: evaluate.Metric) -> None:
+    huge = {"predictions": [[2.0, 1.0]] * 3, "references": [[1e308, 1e308]] * 3}
+    for measure, problem in (("DCG", "^DCG: .*overflow"), ("CG", "CG overflows")):
+        with pytest.raises(ValueError, match=problem):
+            ndcg.compute(**huge, measures=measure)
+    assert ndcg.compute(**huge) == {"nDCG": pytest.approx(1.0)}
+    assert ndcg.compute(**huge, measures="DCG", use_aggregator=False)["DCG"][0] == pytest.approx(1e308 * (1 + SECOND))
 
 
 def test_integers_that_float64_would_round_are_scored_at_once_and_rejected_for_storage(

@@ -128,12 +128,10 @@ TOO_LARGE = r'1e\+39 is too large for score_dtype="float32"; scale the scores, o
     ],
     ids=["lists", "array", "flat", "mappings"],
 )
-@pytest.mark.parametrize("options", [{"score_dtype": "float32"}, {"convention": "xgboost"}], ids=str)
-def test_a_score_too_large_for_32_bit_floats_is_named(
-    ndcg: evaluate.Metric, inputs: Inputs, place: str, options: dict[str, Any]
-) -> None:
+def test_a_score_too_large_for_32_bit_floats_is_named(ndcg: evaluate.Metric, inputs: Inputs, place: str) -> None:
     ndcg.compute(**inputs)
-    refuses(ndcg.compute, f"predictions: {place}: {TOO_LARGE}", {**inputs, **options})
+    for options in ({"score_dtype": "float32"}, {"convention": "xgboost"}):
+        refuses(ndcg.compute, f"predictions: {place}: {TOO_LARGE}", {**inputs, **options})
 
 
 @pytest.mark.parametrize(
@@ -193,28 +191,23 @@ LENGTHS = "with query_ids, all columns must be flat .*; got predictions {}, refe
         ({"predictions": [1, 2]}, LENGTHS.format(2, 3, 3)),
         ({"references": [1]}, LENGTHS.format(3, 1, 3)),
         ({"query_ids": ["a", "a"]}, LENGTHS.format(3, 3, 2)),
-        ({"query_ids": [1, 1, 2, 2]}, LENGTHS.format(3, 3, 4)),
         ({"query_ids": []}, LENGTHS.format(3, 3, 0)),
+        ({"query_ids": "abc"}, "query_ids must be integers or strings, .*; got the text 'abc'; give the col"),
         ({"document_ids": ["a"]}, LENGTHS.format(3, 3, 3) + ", document_ids 1 rows"),
         ({"references": np.ones((1, 3))}, "references must be flat"),
         ({"predictions": [[1], [2], [3]]}, "predictions must be flat"),
-        ({"predictions": pa.array([[1], [2], [3]])}, "predictions must be flat"),
         ({"predictions": [1, "high", 3]}, "predictions: query 'q', row 1: 'high' is not a"),
         ({"references": [1, 0, "low"]}, "references: query 'p', row 2: 'low' is not a"),
         ({"predictions": [1, math.nan, 3]}, "predictions: query 'q', row 1: nan"),
         ({"predictions": [1, 2, math.inf]}, "predictions: query 'p', row 2: inf"),
         ({"references": [1, 0, -1]}, "references: query 'p', row 2: the relevance -1"),
         ({"predictions": [1, 2, 3, "x"]}, "predictions: row 3: 'x' is not a number"),  # beyond the ids
-        ({"predictions": [1, 2, 3, 4, "x"]}, "predictions: row 4: 'x' is not a number"),
         ({"query_ids": None, "document_ids": ["a", "b", "c"]}, "document_ids are for flat .*; give query_ids too"),
         (
             {"predictions": pa.array([0.5]), "references": pa.array([1.0]), "query_ids": None},
             "predictions must be a column of lists, one per query; got double; for a row per document give query_ids$",
         ),
-        (
-            {"predictions": [], "references": [], "query_ids": NO_CATEGORIES},
-            "predictions and references hold no queries",
-        ),
+        ({"predictions": [], "references": [], "query_ids": NO_CATEGORIES}, "predictions and references hold no que"),
     ],
 )
 def test_flat_rankings_without_a_meaning_are_rejected_by_row(
@@ -273,16 +266,11 @@ def test_values_that_are_not_ids_are_rejected_by_their_argument(
     assert len(metric) == 0
 
 
-def test_one_text_in_place_of_a_column_of_ids_is_rejected(ndcg: evaluate.Metric) -> None:
-    refuses(ndcg.compute, f"query_ids {KINDS}, .*; got the text 'abc'; give the col", {**THREE, "query_ids": "abc"})
-
-
 def test_flat_columns_without_document_ids_are_rejected_where_docid_decides(ndcg: evaluate.Metric) -> None:
     flat = {"predictions": [1, 2, 1, 2, 2], "references": [1, 0, 1, 2, 0], "query_ids": ["p", "q", "p", "q", "p"]}
     problem = "document_ids are missing: query 'q', row 1 and query 'q', row 3 have the same score"
-    for options in ({"ties": "docid"}, {"convention": "trec_eval"}):
-        for relevances in ([1, 0, 1, 2, 0], [1, 2, 1, 0, 0]):
-            refuses(ndcg.compute, problem, {**flat, "references": relevances, **options})
+    for relevances in ([1, 0, 1, 2, 0], [1, 2, 1, 0, 0]):
+        refuses(ndcg.compute, problem, {**flat, "references": relevances, "convention": "trec_eval"})
     # if all tied documents are alike, padding, or not retrieved, their order does not matter
     for column, value in (("predictions", 3), ("references", 0), ("references", -100), ("predictions", None)):
         inputs = {**flat, column: [value if at == 3 else each for at, each in enumerate(flat[column])]}
@@ -296,12 +284,11 @@ def test_flat_columns_without_document_ids_are_rejected_where_docid_decides(ndcg
     refuses(ndcg.compute, "document_ids are missing: query 'q', row 1", unjudged)
 
 
-@pytest.mark.parametrize("ties", ["average", "docid"])
-def test_a_document_twice_in_a_query_is_rejected_with_its_place(fresh_metric: MetricFactory, ties: str) -> None:
+def test_a_document_twice_in_a_query_is_rejected_with_its_place(fresh_metric: MetricFactory) -> None:
     flat = {"predictions": [1, 2, 3, 4], "references": [1, 0, 1, 2], "query_ids": ["p", "q", "q", "p"]}
     metric, problem = fresh_metric(), "document_ids: query 'q', row 2: document 'a' is in row 1 already"
-    refuses(metric.compute, problem, {**flat, "document_ids": ["a", "a", "a", "b"], "ties": ties})
-    refuses(metric.add_batch, problem, {**flat, "document_ids": ["a", "a", "a", "b"]})
+    for method in (metric.compute, metric.add_batch, partial(metric.compute, ties="docid")):
+        refuses(method, problem, {**flat, "document_ids": ["a", "a", "a", "b"]})
     assert len(metric) == 0
     metric.add_batch(**flat, document_ids=["a", "a", "b", "b"])
     assert len(metric) == 2
@@ -379,11 +366,10 @@ def test_ids_that_no_file_can_hold_are_rejected_next_to_one(ndcg: evaluate.Metri
     assert ndcg.compute(**both) == {"nDCG": pytest.approx(SECOND, rel=1e-15)}
 
 
-@pytest.mark.parametrize("ids", [(1, "1"), ("1", 1), (b"1", "1")])
-def test_document_ids_of_two_types_that_never_meet_are_rejected(ndcg: evaluate.Metric, ids: tuple[Any, Any]) -> None:
-    kinds = [type(each).__name__ for each in ids]
-    problem = f"predictions: no document .* ids are {kinds[0]} in the .*, {kinds[1]} in the"
-    refuses(ndcg.compute, problem, {"predictions": {"q": {ids[0]: 1.0}}, "references": {"q": {ids[1]: 1}}})
+@pytest.mark.parametrize(("one", "other"), [(1, "1"), ("1", 1), (b"1", "1")])
+def test_document_ids_of_two_types_that_never_meet_are_rejected(ndcg: evaluate.Metric, one: Any, other: Any) -> None:
+    problem = rf"predictions: no document .* ids are {type(one).__name__} in the .*, {type(other).__name__} in the"
+    refuses(ndcg.compute, problem, {"predictions": {"q": {one: 1.0}}, "references": {"q": {other: 1}}})
 
 
 def test_ids_in_one_argument_and_positions_in_the_other_are_rejected(
