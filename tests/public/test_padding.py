@@ -59,19 +59,16 @@ def test_padding_is_left_out_of_flat_rankings_mappings_files_and_systems(
 ) -> None:
     expected = of_lists(ndcg, [[0.5, 1.0]], [[1, 0]])
     for relevances in (kind([1, 1e30, 0]), [1, kind(1e30), 0.0], [kind(1), kind(1e30), kind(0)]):
-        flat = {"query_ids": ["q"] * 3, "ignore_index": 1e30}
-        assert of_lists(ndcg, [0.5, math.nan, 1.0], relevances, **flat) == expected
+        assert of_lists(ndcg, [0.5, math.nan, 1.0], relevances, query_ids=["q"] * 3, ignore_index=1e30) == expected
     run = {"q": {"a": 0.5, "b": 2.0, "c": 1.0}}
     for predictions, references in mappings_and_files(tmp_path, run, {"q": {"a": 1, "b": -100, "c": 0}}):
         assert of_lists(ndcg, predictions, references, ignore_index=-100) == expected
         typed = {"q": {"a": 1, "b": kind(1e30), "c": 0}}
         assert of_lists(ndcg, predictions, typed, ignore_index=1e30) == expected
     systems = {"a": [[3.0, 1.0, 2.0]] * 2, "b": [[1.0, 3.0, 2.0]] * 2}
-    own, exact = (
-        ndcg.compare(systems=systems, references=references, ignore_index=1e30)
-        for references in (kind([[1, 0, 1e30]] * 2), [[1, 0, 1e30]] * 2)
-    )
-    assert own == exact
+    relevances = [[1, 0, 1e30]] * 2
+    exact = ndcg.compare(systems=systems, references=relevances, ignore_index=1e30)
+    assert ndcg.compare(systems=systems, references=kind(relevances), ignore_index=1e30) == exact
 
 
 # --- In the type of the references -----------------------------------------------------------------------------------

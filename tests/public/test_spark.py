@@ -87,13 +87,13 @@ def test_arrays_beside_a_table_hold_documents_with_scores_or_ids_best_first(
     rows = [(user, item, value) for user, items in BOUGHT.items() for item, value in items.items()]
     bought = frame_of(rows, "user int, item int, relevance int")
     sets = {user: {*items} for user, items in BOUGHT.items()}
-    for run, qrels, in_memory in (
-        (hits, bought, (HITS, BOUGHT)),
-        (hits, relevant, (HITS, {user: dict.fromkeys(items, 1) for user, items in BOUGHT.items()})),
-        (ranked, relevant, (RANKED, sets)),
+    how = {"score_order": score_order, "k": 2}
+    for run, qrels, predictions, references in (
+        (hits, bought, HITS, BOUGHT),
+        (hits, relevant, HITS, {user: dict.fromkeys(items, 1) for user, items in BOUGHT.items()}),
+        (ranked, relevant, RANKED, sets),
     ):
-        how = {"score_order": score_order, "k": 2}
-        expected = ndcg.compute(predictions=in_memory[0], references=in_memory[1], **how)
+        expected = ndcg.compute(predictions=predictions, references=references, **how)
         assert ndcg.compute(predictions=run, references=qrels, **how) == pytest.approx(expected, **EXACT)
 
 
