@@ -9,7 +9,6 @@ import os
 import time
 import warnings
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,11 +86,10 @@ def by_position(make: Form) -> Callable[[Queries, Path], Inputs | None]:
     return form
 
 
-def in_array(rows: list[list[Any]]) -> list[list[Any]]:
-    """Only rows of one length, since PyTorch drops values of others, and of more than what could be one document."""
-    if len(set(map(len, rows))) > 1 or len(rows[0]) == 1 < len(rows):
-        raise ValueError("no array of rankings")
-    return rows
+def as_array(rows: list[list[Any]]) -> Any:
+    if len(rows[0]) == 1 < len(rows):
+        raise ValueError("it is rejected, since each row may be a document")
+    return np.array(rows)
 
 
 def as_rows(queries: Queries, _: Path) -> Inputs | None:
@@ -134,12 +132,9 @@ FORMATS: dict[str, Callable[[Queries, Path], Inputs | None]] = {
     "Polars": by_position(lambda rows: pl.Series(values=ARROW(rows))),
     # of rows themselves, pandas would make numbers of text
     "pandas Arrow lists": by_position(lambda rows: pd.Series(pd.arrays.ArrowExtensionArray(ARROW(rows)))),
-    "NumPy": by_position(lambda rows: np.array(in_array(rows))),
-    "PyTorch": by_position(lambda rows: EVERY_FORM["PyTorch float64"](in_array(rows))),
+    "NumPy": by_position(as_array),
     **{form.__name__: form for form in (as_rows, as_mappings, as_files)},
 }
-if not find_spec("torch"):
-    del FORMATS["PyTorch"]
 
 
 # --- The expected result ---------------------------------------------------------------------------------------------
