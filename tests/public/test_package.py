@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 import zipfile
 from collections.abc import Callable
@@ -19,7 +20,7 @@ import pytest
 from conftest import ROOT, lean_environment
 
 import ndcg as package
-from ndcg.measure import options
+from ndcg.measure.options import __version__
 
 pytestmark = pytest.mark.xdist_group("package")
 
@@ -27,13 +28,16 @@ RANKINGS: dict[str, Any] = {
     "predictions": [[0.9, 0.4, 0.1], [0.2, 0.2, 0.3], [0.5, 0.1, 0.4]],
     "references": [[0, 1, 2], [1, 0, 3], [2, 0, 1]],
 }
-NAMES = "[getattr(ndcg, name) for name in ndcg.__all__ if name != 'NDCG']\n"
+NAMES = "[getattr(ndcg, name) for name in ndcg.__all__ if name != 'NDCG']"
+# all libraries of the tests, and the package
+BESIDE = lean_environment(PYTHONPATH=os.pathsep.join([lean_environment()["PYTHONPATH"], str(ROOT)]))
 Run = Callable[[str], Any]
 
 
 def run(code: str, environment: dict[str, str], folder: Path, *how: str) -> Any:
     """What code prints as JSON in a process of its own."""
-    command = [sys.executable, *how, "-c", f"import json, sys, ndcg; RANKINGS = {RANKINGS!r}\n{code}"]
+    code = f"import json, sys, ndcg; RANKINGS = {RANKINGS!r}\n{textwrap.dedent(code)}"
+    command = [sys.executable, *how, "-c", code]
     process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert process.returncode == 0, process.stderr
     return json.loads(process.stdout)
@@ -62,27 +66,37 @@ def test_a_wheel_holds_the_package_and_needs_numpy_and_pyarrow(tmp_path: Path) -
     package = ROOT / "ndcg"
     files = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.suffix in (".py", ".typed")}
     assert {name.partition("/")[2] for name in names if name.startswith("ndcg/")} == files
-    assert metadata["Version"] == options.__version__
+    assert metadata["Version"] == __version__
     needed = [each for each in metadata.get_all("Requires-Dist", []) if "extra ==" not in each]
     assert sorted(each.partition(">=")[0] for each in needed) == ["numpy", "pyarrow"]
 
 
 def test_the_package_computes_with_numpy_and_pyarrow_alone(alone: Run, ndcg: evaluate.Metric) -> None:
+    options = {"k": [2, None], "use_aggregator": False}
     printed = alone(
-        "values = ndcg.compute(**RANKINGS, k=[2, None], use_aggregator=False)\n"
-        "names = sorted(ndcg.__all__) == dir(ndcg)\n"
-        "try:\n    ndcg.nDCG\nexcept AttributeError as error:\n"
-        "    print(json.dumps([ndcg.__version__, ndcg.signature(k=2), values, names, str(error)]))"
+        f"print(json.dumps([ndcg.__version__, ndcg.signature(k=2), ndcg.compute(**RANKINGS, **{options})]))"
     )
-    values = ndcg.compute(**RANKINGS, k=[2, None], use_aggregator=False)
-    unknown = "module 'ndcg' has no attribute 'nDCG'"
-    assert printed == [options.__version__, ndcg.signature(k=2), values, True, unknown]
+    assert printed == [__version__, ndcg.signature(k=2), ndcg.compute(**RANKINGS, **options)]
+
+
+def test_the_package_lists_its_names() -> None:
+    assert sorted(package.__all__) == dir(package)
+    with pytest.raises(AttributeError, match=r"^module 'ndcg' has no attribute 'nDCG'$"):
+        package.nDCG  # noqa: B018
 
 
 def test_the_package_imports_nothing_heavy_and_a_name_when_it_is_first_used(alone: Run) -> None:
-    code = "before = 'numpy' in sys.modules\nndcg.signature()\nafter = 'numpy' in sys.modules\n"
-    code += f"import numpy, pyarrow.compute, pyarrow.csv\nknown = set(sys.modules)\n{NAMES}"
-    before, after, imported = alone(code + "print(json.dumps([before, after, sorted(sys.modules.keys() - known)]))")
+    before, after, imported = alone(
+        f"""
+        before = "numpy" in sys.modules
+        ndcg.signature()
+        after = "numpy" in sys.modules
+        import numpy, pyarrow.compute, pyarrow.csv
+        known = set(sys.modules)
+        {NAMES}
+        print(json.dumps([before, after, sorted(sys.modules.keys() - known)]))
+        """
+    )
     assert (before, after) == (False, True)
     assert {name.partition(".")[0] for name in imported} - sys.stdlib_module_names <= {"ndcg", "numpy", "pyarrow"}
     assert not {"ndcg.metric", "ndcg.scores.batches", "ndcg.scores.batch_file"} & set(imported)
@@ -92,19 +106,18 @@ def test_the_package_reports_and_compares_without_libraries_that_happen_to_be_th
     tmp_path: Path, ndcg: evaluate.Metric
 ) -> None:
     systems = {"a": RANKINGS["predictions"], "b": [[1, 2, 3]] * 3}
-    code = (
-        f"{NAMES}loaded = sys.modules.keys()\n"
-        "heavy = {'pandas', 'scipy', 'pyspark', 'tqdm', 'datasets', 'evaluate', 'matplotlib'} & loaded\n"
-        "report = ndcg.report(**RANKINGS, k=2).to_dict()\n"
-        f"comparison = ndcg.compare(systems={systems!r}, references=RANKINGS['references'], k=2).to_dict()\n"
-        "heavy |= {'datasets', 'evaluate', 'matplotlib'} & loaded\n"
-        "print(json.dumps([report, comparison, sorted(heavy)]))"
-    )
-    environment = lean_environment()
-    environment["PYTHONPATH"] += os.pathsep + str(ROOT)
+    code = f"""
+        {NAMES}
+        loaded = sys.modules.keys()
+        heavy = {{"pandas", "scipy", "pyspark", "tqdm", "datasets", "evaluate", "matplotlib"}} & loaded
+        report = ndcg.report(**RANKINGS, k=2).to_dict()
+        comparison = ndcg.compare(systems={systems!r}, references=RANKINGS["references"], k=2).to_dict()
+        heavy |= {{"datasets", "evaluate", "matplotlib"}} & loaded
+        print(json.dumps([report, comparison, sorted(heavy)]))
+        """
     report = ndcg.report(**RANKINGS, k=2)
     comparison = ndcg.compare(systems=systems, references=RANKINGS["references"], k=2)
-    assert run(code, environment, tmp_path) == [report.to_dict(), comparison.to_dict(), []]
+    assert run(code, BESIDE, tmp_path) == [report.to_dict(), comparison.to_dict(), []]
 
 
 def test_in_the_clone_import_finds_the_package_and_not_the_metric_beside_it() -> None:
@@ -125,9 +138,18 @@ def test_errors_about_missing_packages_name_those_of_an_extra(alone: Run) -> Non
         "ndcg.compute(**RANKINGS, engine='sklearn')": 'engine="sklearn" needs scikit-learn: pip install scikit-learn',
         "ndcg.scorer(k=10)": "scorer needs scikit-learn: pip install scikit-learn",
     }
-    code = f"said = {{}}\nfor call in {list(expected)}:\n    try:\n        eval(call)\n"
-    code += "    except ImportError as error:\n        said[call] = str(error)\nprint(json.dumps(said))"
-    assert alone(code) == expected
+    said = alone(
+        f"""
+        said = {{}}
+        for call in {list(expected)}:
+            try:
+                eval(call)
+            except ImportError as error:
+                said[call] = str(error)
+        print(json.dumps(said))
+        """
+    )
+    assert said == expected
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     for message in expected.values():
         named = set(message.partition("pip install ")[2].split())
@@ -143,6 +165,4 @@ def test_no_message_has_people_install_a_package_that_no_registry_has() -> None:
 @pytest.mark.slow
 def test_the_metric_loads_without_docstrings(tmp_path: Path) -> None:
     code = f"import evaluate; print(json.dumps(evaluate.load({str(ROOT / 'ndcg.py')!r}).compute(**RANKINGS)))"
-    environment = lean_environment()
-    environment["PYTHONPATH"] += os.pathsep + str(ROOT)
-    assert run(code, environment, tmp_path, "-OO") == package.compute(**RANKINGS)
+    assert run(code, BESIDE, tmp_path, "-OO") == package.compute(**RANKINGS)
