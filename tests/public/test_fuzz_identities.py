@@ -37,7 +37,7 @@ def equal_to(rng: random.Random, identity: Any) -> Any:
 
 
 def as_mappings(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
-    """A query for each id, with the relevant document second; ids of documents are as odd as ids of queries."""
+    """A query for each id, with the relevant document second; ids of documents are of any kind, too."""
     documents = rng.sample(INTEGERS + TEXTS, rng.choice([2, 30]))
     run = {equal_to(rng, d): -float(place) for place, d in enumerate(documents)}
     qrels = {equal_to(rng, d): place for place, d in enumerate(documents[:2])}
