@@ -223,14 +223,6 @@ def trec_eval(batch: Batch) -> float:
     return float(np.mean([each[f"ndcg_cut_{batch.k}"] for each in by_query.values()]))
 
 
-def ir_measures(batch: Batch) -> float:
-    import ir_measures
-
-    measure = ir_measures.nDCG @ batch.k
-    qrels, run = batch.by_id(batch.relevance), batch.by_id(batch.scores)
-    return float(ir_measures.calc_aggregate([measure], qrels, run)[measure])
-
-
 def ranx(batch: Batch, metric: str = "ndcg") -> float:
     from ranx import Qrels, Run
     from ranx import evaluate as score

@@ -18,6 +18,7 @@ from evaluate import Metric
 from libraries import CASES, LIBRARIES, Batch, Run, batches, numbers
 from reference import RELEVANCE, SCORES
 
+from ndcg.explanations.check import check
 from ndcg.measure.conventions import CONVENTIONS
 
 pytestmark = pytest.mark.peers
@@ -140,9 +141,6 @@ def test_an_option_of_a_library_is_one_of_the_metric(
         assert rankings.ours(ndcg, convention=library, **options) == LIBRARIES[library].approx(score(rankings))
 
 
-# Properties that no convention expresses, by a case that shows each
-
-
 def only(score: Any, relevance: Any, k: int = 10) -> Batch:
     return Batch([np.array(score, float)], [np.array(relevance)], k)
 
@@ -150,6 +148,49 @@ def only(score: Any, relevance: Any, k: int = 10) -> Batch:
 def asked(run: dict[str, list[str]], qrels: dict[str, dict[str, int]], k: int | None = 10) -> Run:
     """Ids best first."""
     return Run({query: {id_: -float(at) for at, id_ in enumerate(ids)} for query, ids in run.items()}, qrels, k)
+
+
+# Functions that call a library, as `check` names them
+
+BY_TREC_EVAL = ("trec_eval", "pytrec_eval", "beir", "mteb")  # which differ only in the mean over queries
+
+
+def trec_eval(run: dict[str, float], qrels: dict[str, int], k: int) -> float:
+    return by.pytrec_eval(Run({"q": run}, {"q": qrels}, k))
+
+
+@pytest.mark.parametrize(
+    ("function", "conventions"),
+    [
+        (lambda scores, relevance, k: by.sklearn(only(scores, relevance, k)), ("sklearn",)),
+        (lambda scores, relevance, k: by.torchmetrics(only(scores, relevance, k)), ("torchmetrics",)),
+        (trec_eval, BY_TREC_EVAL),
+        (lambda run, qrels, k: trec_eval(run, qrels, k) if run else math.nan, BY_TREC_EVAL),
+    ],
+    ids=["sklearn", "torchmetrics", "pytrec_eval", "pytrec_eval of runs with documents"],
+)
+def test_a_function_that_calls_a_library_is_named(function: Callable[..., float], conventions: tuple[str, ...]) -> None:
+    result = check(function, cases=100)
+    assert (result.status, result.conventions) == (0, conventions)
+    assert result.answered == result.agreeing[conventions[0]] > 80
+
+
+@pytest.mark.xdist_group("ranx")
+def test_a_function_that_calls_ranx_has_no_fixed_order_of_ties() -> None:
+    import ranx
+
+    def by_ranx(run: dict[str, float], qrels: dict[str, int], k: int) -> float:
+        # ranx compiles its code again for each length of ids
+        sides = ({each.ljust(8): value for each, value in side.items()} for side in (qrels, run))
+        judged, found = ({"q": side} for side in sides)
+        return float(ranx.evaluate(ranx.Qrels(judged), ranx.Run(found), f"ndcg@{k}"))
+
+    result = check(by_ranx, form="mappings", cases=100)
+    assert (result.status, result.conventions) == (0, ("sklearn", "ranx", "haystack"))
+    assert "Its order of tied documents is not fixed" in str(result)
+
+
+# Properties that no convention expresses, by a case that shows each
 
 
 def test_scikit_learn_counts_a_query_with_nothing_relevant_as_0(ndcg: Metric) -> None:
