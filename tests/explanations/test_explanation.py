@@ -2,9 +2,10 @@
 
 import json
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from reference import NUMBERS, RELEVANCE, SCORES
 
 from ndcg.explanations.combination import Combination
-from ndcg.explanations.slip_terms import Queries, Query, Slip, in_order
+from ndcg.explanations.slip_terms import Queries, Query, in_order
 from ndcg.explanations.slips import SLIPS, slip_named
 from ndcg.measure.conventions import CHOICES, CONVENTIONS
 
@@ -122,6 +123,23 @@ SEARCHED_RUN = {
 SEARCHED: dict[str, Any] = {"predictions": SEARCHED_RUN, "references": SEARCHED_QRELS}
 
 
+def slip_values(name: str, inputs: dict[str, Any], **options: Any) -> Any:
+    """The nDCG@10 of each query with a slip."""
+    run, qrels = inputs["predictions"], inputs["references"]
+    queries = (Query(run.get(each, {}), judged, 10, each not in run) for each, judged in qrels.items())
+    return slip_named(name).scores(Queries(queries), options)
+
+
+def mean_effects(names: Iterable[str], score_with: Callable[[frozenset[str]], float]) -> dict[str, float]:
+    """The effect of changing each, over all orders of changing them."""
+    effects = dict.fromkeys(names, 0.0)
+    orders = list(permutations(effects))
+    for order, name in product(orders, effects):
+        before = frozenset(order[: order.index(name)])
+        effects[name] += (score_with(before | {name}) - score_with(before)) / len(orders)
+    return effects
+
+
 def test_a_score_that_no_convention_has_is_searched_in_all_combinations(ndcg: evaluate.Metric) -> None:
     how = {"gain": "exponential", "ideal": "retrieved", "zero_division": math.nan}
     got = round(ndcg.compute(**SEARCHED, k=10, **how)["nDCG@10"], 5)
@@ -207,18 +225,13 @@ def test_scores_at_two_cutoffs_leave_fewer_combinations_than_one(ndcg: evaluate.
 def test_a_slip_is_found_whatever_a_query_with_nothing_relevant_counts(
     ndcg: evaluate.Metric, zero: float | str, missing: str, known: bool
 ) -> None:
-    slip = slip_named("ideal from the top k retrieved")
-    queries = Queries(
-        Query(SEARCHED_RUN.get(each, {}), judged, 10, each not in SEARCHED_RUN)
-        for each, judged in SEARCHED_QRELS.items()
-    )
-    how = {"zero_division": zero, "missing": missing}
-    values = slip.scores(queries, {"convention": "lightgbm", **how})
+    slip, how = "ideal from the top k retrieved", {"zero_division": zero, "missing": missing}
+    values = slip_values(slip, SEARCHED, convention="lightgbm", **how)
     got = [None if math.isnan(value) else value for value in values]
     given = how if known else {"missing": missing}
     found = ndcg.explain(**SEARCHED, k=10, got=got, **given, discount="log", judged_only=False)
     changed = "" if known or zero == 1.0 else f", but zero_division={zero}"  # LightGBM's is 1
-    assert (slip.name, f"lightgbm{changed}") in found.slips
+    assert (slip, f"lightgbm{changed}") in found.slips
 
 
 def test_a_single_match_is_called_doubtful_if_chance_may_give_it(ndcg: evaluate.Metric) -> None:
@@ -282,8 +295,8 @@ for at, query in enumerate(CLOSE_RUN):
         CLOSE_QRELS[query] = dict(list(CLOSE_QRELS[query].items())[:4])
 CLOSE: dict[str, Any] = {"predictions": CLOSE_RUN, "references": CLOSE_QRELS}
 OWN_SLIPS = [
-    pytest.param(slip, marks=[pytest.mark.slow] * (at % 4 > 0), id=slip.name)
-    for at, slip in enumerate(slip for slip in SLIPS if not slip.is_option)
+    pytest.param(slip, marks=[pytest.mark.slow] * (at % 4 > 0))
+    for at, slip in enumerate(slip.name for slip in SLIPS if not slip.is_option)
 ]
 WITHOUT_EFFECT = {  # on these rankings, which have no ties and no scores of 0
     "negative relevance removed",
@@ -295,20 +308,17 @@ KNOWN = {"gain": "linear", "discount": "log", "judged_only": False}  # so that l
 
 
 @pytest.mark.parametrize("slip", OWN_SLIPS)
-def test_a_slip_that_no_option_makes_is_found_in_values_and_in_a_mean(ndcg: evaluate.Metric, slip: Slip) -> None:
-    queries = Queries(Query(CLOSE_RUN.get(each, {}), judged, 10) for each, judged in CLOSE_QRELS.items())
-    values = slip.scores(queries, {"convention": "sklearn"})
+def test_a_slip_that_no_option_makes_is_found_in_values_and_in_a_mean(ndcg: evaluate.Metric, slip: str) -> None:
+    values = slip_values(slip, CLOSE, convention="sklearn")
     for got in (values.tolist(), f"{values.mean():.7f}"):
         found = ndcg.explain(**CLOSE, k=10, got=got, **KNOWN)
-        named = f": {slip.name}." in str(found) and slip.name in [name for name, _ in found.slips]
+        named = f": {slip}." in str(found) and slip in [name for name, _ in found.slips]
         assert named or found.matches or found.combinations  # an option makes the same of these rankings
-        assert "sklearn" not in found.matches or slip.name in WITHOUT_EFFECT
+        assert "sklearn" not in found.matches or slip in WITHOUT_EFFECT
 
 
 def test_slips_on_a_convention_come_before_combinations_that_change_more(ndcg: evaluate.Metric) -> None:
-    slip = slip_named("no discount")
-    queries = Queries(Query(SEARCHED_RUN.get(each, {}), SEARCHED_QRELS[each], 10) for each in SEARCHED_QUERIES)
-    found = ndcg.explain(**SEARCHED, k=10, got=f"{slip.scores(queries, {}).mean():.3f}")
+    found = ndcg.explain(**SEARCHED, k=10, got=f"{slip_values('no discount', SEARCHED).mean():.3f}")
     assert found.matches == ()
     few = sum(len(each.changed) <= 1 for each in found.combinations)
     assert few < len(found.combinations)
@@ -354,11 +364,8 @@ def test_a_slip_shares_the_difference_from_scikit_learn_with_the_options_of_its_
             return float(np.average(slip.scores(queries, options), weights=weight))
         return float(ndcg.compute(**inputs, **options)["nDCG@3"])
 
-    orders = list(permutations(names))
-    for each in found.choices:
-        befores = [frozenset(order[: order.index(each.name)]) for order in orders]
-        effect = np.mean([score_with(before | {each.name}) - score_with(before) for before in befores])
-        assert each.effect == pytest.approx(effect, abs=1e-12)
+    effects = {each.name: each.effect for each in found.choices}
+    assert effects == pytest.approx(mean_effects(names, score_with), abs=1e-12)
     assert found.to_dict()["choices"][-1] == {**found.choices[-1]._asdict()}
     assert f"slip | none | {slip.name} |" in found.to_markdown()
     asked = ndcg.explain(**inputs, got=got, between=("sklearn", "lightgbm"))
@@ -391,16 +398,9 @@ def test_the_effect_of_an_option_is_the_mean_over_all_orders_of_changing_them(
         options = {**one, **{name: other[name] for name in changed}}
         return float(ndcg.compute(**inputs, **options)["nDCG@3"])
 
-    orders = list(permutations(differ))
-    adds = dict.fromkeys(differ, 0.0)
-    for order in orders:
-        for at, name in enumerate(order):
-            before, after = score_with(frozenset(order[:at])), score_with(frozenset(order[: at + 1]))
-            adds[name] += (after - before) / len(orders)
     found = ndcg.explain(**inputs, between=names[:2])
-    assert {each.name: each.effect for each in found.choices} == pytest.approx(adds, abs=1e-12)
-    difference = found.scores[names[1]] - found.scores[names[0]]
-    assert sum(each.effect for each in found.choices) == pytest.approx(difference, abs=1e-12)
+    effects = {each.name: each.effect for each in found.choices}
+    assert effects == pytest.approx(mean_effects(differ, score_with), abs=1e-12)
 
 
 def test_by_default_the_difference_is_that_from_scikit_learn(ndcg: evaluate.Metric) -> None:
