@@ -109,87 +109,67 @@ class Rivers(room.Readable):
     """A result that has nothing to do with rankings."""
 
     signature: str = "rivers|v:1"
+    said: Any = ("100% wet & <long>.",)
 
     def _tables(self) -> list[room.Table]:
         return [[["river", "km", "<mouth>"], ["Rhine|", "1,230", "North_Sea"], ["a\x1b", "9", "–"]]]
 
     def _remarks(self) -> list[str]:
-        return ["100% wet & <long>."]
+        return list(self.said)
 
 
-def test_any_result_is_shown_as_text() -> None:
-    assert str(Rivers()).splitlines() == [
-        "river      km    <mouth>",
-        "Rhine|  1,230  North_Sea",
-        "a\\x1b       9          –",
-        "",
-        "100% wet & <long>.",
-        "Signature: rivers|v:1",
-    ]
+TEXT = """\
+river      km    <mouth>
+Rhine|  1,230  North_Sea
+a\\x1b       9          –
+
+100% wet & <long>.
+Signature: rivers|v:1"""
+MARKDOWN = """\
+| river | km | \\<mouth\\> |
+|---|---:|---:|
+| Rhine\\| | 1,230 | North\\_Sea |
+| a\\\\x1b | 9 | – |
+
+100% wet \\& \\<long\\>.
+
+Signature: `rivers|v:1`"""
+HTML = (
+    "<table><tr><th>river</th><th>km</th><th>&lt;mouth&gt;</th></tr>"
+    "<tr><td>Rhine|</td><td>1,230</td><td>North_Sea</td></tr><tr><td>a\\x1b</td><td>9</td><td>–</td></tr></table>"
+    "<p>100% wet &amp; &lt;long&gt;.</p><p>Signature: <code>rivers|v:1</code></p>"
+)
+LATEX = r"""% 100% wet & <long>.
+% rivers|v:1
+\begin{tabular}{lrr}
+\hline
+river & km & <mouth> \\
+\hline
+Rhine| & 1,230 & North\_Sea \\
+a\textbackslash{}x1b & 9 & – \\
+\hline
+\end{tabular}"""
 
 
-def test_any_result_is_shown_as_markdown() -> None:
-    assert Rivers().to_markdown().splitlines() == [
-        "| river | km | \\<mouth\\> |",
-        "|---|---:|---:|",
-        "| Rhine\\| | 1,230 | North\\_Sea |",
-        "| a\\\\x1b | 9 | – |",
-        "",
-        "100% wet \\& \\<long\\>.",
-        "",
-        "Signature: `rivers|v:1`",
-    ]
+def test_any_result_is_shown_as_text_markdown_html_and_latex() -> None:
+    assert str(Rivers()) == TEXT
+    assert Rivers().to_markdown() == MARKDOWN
+    assert Rivers()._repr_html_() == HTML
+    assert room.latex_of(Rivers()) == LATEX
 
 
-def test_any_result_is_shown_as_html() -> None:
-    assert Rivers()._repr_html_() == (
-        "<table><tr><th>river</th><th>km</th><th>&lt;mouth&gt;</th></tr>"
-        "<tr><td>Rhine|</td><td>1,230</td><td>North_Sea</td></tr><tr><td>a\\x1b</td><td>9</td><td>–</td></tr></table>"
-        "<p>100% wet &amp; &lt;long&gt;.</p><p>Signature: <code>rivers|v:1</code></p>"
-    )
-
-
-def test_any_result_is_shown_as_latex() -> None:
-    assert room.latex_of(Rivers()).splitlines() == [
-        "% 100% wet & <long>.",
-        "% rivers|v:1",
-        "\\begin{tabular}{lrr}",
-        "\\hline",
-        "river & km & <mouth> \\\\",
-        "\\hline",
-        "Rhine| & 1,230 & North\\_Sea \\\\",
-        "a\\textbackslash{}x1b & 9 & – \\\\",
-        "\\hline",
-        "\\end{tabular}",
-    ]
+def of_terminal(result: room.Readable) -> list[str]:
+    return re.sub(r"\x1b\[[\d;]*m", "", room.rich_of(result)).splitlines()
 
 
 def test_any_result_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    lines = re.sub(r"\x1b\[[\d;]*m", "", room.rich_of(Rivers())).splitlines()
-    assert [line.split() for line in lines if line.strip() and "─" not in line] == [
-        ["river", "km", "<mouth>"],
-        ["Rhine|", "1,230", "North_Sea"],
-        ["a\\x1b", "9", "–"],
-        ["100%", "wet", "&", "<long>."],
-        ["Signature:", "rivers|v:1"],
-    ]
-
-
-class Narrow(Rivers):
-    def _remarks(self) -> list[str]:
-        return ["The Rhine is longer than it was.", "rivers = ['Rhine', 'Danube', 'Elbe']"]
+    found = [line.split() for line in of_terminal(Rivers()) if line.strip() and "─" not in line]
+    assert found == [line.split() for line in TEXT.splitlines() if line]
 
 
 def test_a_narrow_terminal_cuts_no_number_and_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "24")
-    assert re.sub(r"\x1b\[[\d;]*m", "", room.rich_of(Narrow())).splitlines() == [
-        "river      km    <mouth>",
-        "Rhine|  1,230  North_Sea",
-        "a\\x1b       9          –",
-        "",
-        "The Rhine is longer than",
-        "it was.",
-        "rivers = ['Rhine', 'Danube', 'Elbe']",
-        "Signature: rivers|v:1",
-    ]
+    result = Rivers(said=["The Rhine is longer than it was.", "rivers = ['Rhine', 'Danube', 'Elbe']"])
+    lines = ["The Rhine is longer than", "it was.", "rivers = ['Rhine', 'Danube', 'Elbe']", "Signature: rivers|v:1"]
+    assert of_terminal(result) == [*TEXT.splitlines()[:4], *lines]
