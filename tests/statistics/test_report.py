@@ -184,15 +184,6 @@ def test_a_mean_says_of_how_many_queries_it_is_and_notes_count_the_others(
     assert ndcg.Report.from_dict(report.to_dict()) == report
 
 
-def test_measures_over_different_queries_have_different_counts(ndcg: Metric) -> None:
-    report = ndcg.report(**LEFT_OUT, by=BY, measures=["nDCG@2", "DCG@2"], zero_division=math.nan)
-    assert {name: score.queries for name, score in report.scores.items()} == {"nDCG@2": 3, "DCG@2": 5}
-    assert NOTHING_RELEVANT.replace("mean.", "mean of nDCG@2.") in report.notes
-    slices = report.tables()[1]
-    assert slices[0] == ["slice", "queries", "nDCG@2", "95% interval", "queries", "DCG@2", "95% interval"]
-    assert [[row[0], row[1], row[4]] for row in slices[1:]] == [["de", "2", "2"], ["en", "1 of 3", "3"]]
-
-
 def test_a_comparison_has_the_number_of_values_next_to_each_mean(ndcg: Metric) -> None:
     run = LEFT_OUT["predictions"]
     systems = {"a": {**run, "q4": {"a": 1}}, "b": {query: run[query] for query in ("q1", "q2")}}
