@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ndcg.scores.batch_file import END_OF_STREAM, Contents, Store, is_finished, read_finished
@@ -23,6 +23,7 @@ def table_of(rows: int, bits: str, value: float = 0.5) -> pa.Table:
     return pa.table({"predictions": pa.array([[value, None]] * rows, TYPES[bits])})
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from([1, 1, 2, 5]), st.sampled_from(["32", "64"])), max_size=8), st.booleans())
 def test_batches_are_read_back_with_their_values_and_types(
     tmp_path_factory: pytest.TempPathFactory, added: list[tuple[int, str]], read_between: bool
