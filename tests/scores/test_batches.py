@@ -170,7 +170,7 @@ def test_a_query_that_is_added_alone_may_exclude_documents_by_their_ids(
 # A batch is in with its ids, or neither is
 
 
-@pytest.mark.parametrize("left", [0, 8, 500])
+@pytest.mark.parametrize("left", [0, 8, 500, 4096, 3 * 4096, 8 * 4096])
 def test_a_batch_that_did_not_fit_left_no_id(fresh_metric: MetricFactory, left: int) -> None:
     metric = fresh_metric()
     add(metric, "a", "b")
@@ -179,6 +179,15 @@ def test_a_batch_that_did_not_fit_left_no_id(fresh_metric: MetricFactory, left: 
     assert len(metric) == 2
     add(metric, *map(str, range(1000)))
     assert metric.compute(use_aggregator=False) == {"nDCG": [1.0] * 1002}
+
+
+def test_batches_can_be_computed_on_a_full_disk(fresh_metric: MetricFactory) -> None:
+    metric = fresh_metric()
+    add(metric, "a", "b")
+    with files_of_at_most(metric._state.contents.end):
+        with pytest.raises(OSError, match="too large"):
+            add(metric, *map(str, range(1000)))
+        assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0]}
 
 
 def test_a_rejected_compute_of_given_queries_leaves_neither_them_nor_their_ids(fresh_metric: MetricFactory) -> None:
@@ -222,15 +231,6 @@ def both(*calls: Callable[[], Any]) -> list[Any]:
 
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(answer, calls, timeout=60))
-
-
-def test_given_queries_of_process_0_are_neither_kept_nor_known_if_its_compute_fails(pair: Any) -> None:
-    first, second = pair
-    given = {"predictions": [1.0, 2.0], "references": [1, 0], "query_ids": ["q0", "q0"]}
-    theirs = {"predictions": [1.0], "references": [1], "query_ids": ["q1"]}
-    error, _ = both(lambda: first.compute(**given, sample_weight=[1]), lambda: second.compute(**theirs))
-    assert str(error).startswith("sample_weight must hold one weight for each of 2 queries")
-    assert first.compute(**given, use_aggregator=False) == {"nDCG": [SECOND, 1.0]}
 
 
 def test_batches_that_a_process_cannot_hand_over_are_not_in_and_a_retry_writes_them_once(
@@ -280,12 +280,13 @@ def test_a_compute_that_did_not_wait_long_enough_may_be_called_again(pair: Any) 
 
 def test_process_0_takes_no_batch_between_reading_and_scoring_those_of_all(pair: Any) -> None:
     first, second = pair
-    theirs = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [1, 0]]}
-    error, _ = both(lambda: first.compute(**GOOD, sample_weight=[1]), lambda: second.compute(**theirs))
-    assert "sample_weight must hold one weight for each of 4 queries" in str(error)
+    given = {"predictions": [1.0, 2.0], "references": [1, 0], "query_ids": ["q0", "q0"]}
+    theirs = {"predictions": [1.0], "references": [1], "query_ids": ["q1"]}
+    error, _ = both(lambda: first.compute(**given, sample_weight=[1]), lambda: second.compute(**theirs))
+    assert str(error).startswith("sample_weight must hold one weight for each of 2 queries")
     with pytest.raises(ValueError, match="has read the batches of all processes and not scored them; compute them"):
         first.add_batch(**GOOD)
-    assert first.compute(use_aggregator=False) == {"nDCG": [1.0, SECOND]}
+    assert first.compute(**given, use_aggregator=False) == {"nDCG": [SECOND, 1.0]}
 
 
 def test_a_process_0_that_never_began_is_an_error_within_the_timeout(fresh_metric: MetricFactory) -> None:

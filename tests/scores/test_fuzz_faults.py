@@ -1,15 +1,13 @@
-"""Interrupts at every call, writers killed, and disks full at every page: each batch is in whole, once.
+"""Interrupts at every call and writers killed: each batch is in whole, once.
 
 `FUZZ_MINUTES` asks for the long run: interrupts in the code of locks, too, and 3,000 writers killed.
 """
 
 import dis
-import errno
 import itertools
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -25,11 +23,9 @@ import numpy as np
 import pytest
 from conftest import MetricFactory
 
-from ndcg import NDCG
 from ndcg.scores import batch_file, batches
 
 LONG = "FUZZ_MINUTES" in os.environ
-PAGE = 4096
 ROOMS = (str(batches.__file__), str(batch_file.__file__))
 # called as objects are dropped: Python only prints errors that are raised there
 SWALLOWING = ("__del__", "close", "<genexpr>")
@@ -247,56 +243,3 @@ def test_a_writer_killed_between_types_of_numbers_is_never_a_part_of_a_mean(
         outcomes[outcome if not values else f"{outcome} over {len(values['nDCG'])} queries"] += 1
     print("writers killed:", dict(outcomes))
     assert outcomes == {"the cache file of process 1 is cut off": outcomes.total()}
-
-
-# Disks
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    small = tmp_path / "small"
-    small.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)]
-    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("mounting a small disk needs rights")
-    yield small
-    subprocess.run(["umount", "-l", str(small)], check=True)  # even while the cache is open
-
-
-def fill(disk: Path, left: int) -> Path:
-    """A file that leaves some bytes of the disk."""
-    free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
-    (disk / "filler").write_bytes(bytes(free - left))
-    return disk / "filler"
-
-
-@IDS
-def test_a_disk_full_at_any_page_of_a_batch_keeps_the_earlier_batches(small_disk: Path, ids: bool) -> None:
-    queries, documents = 12, 4 * PAGE // 12 // 8  # four pages of numbers on each side
-    batches = [batch_of(queries, documents, first) for first in (0, queries)]
-    if ids:
-        batches = [with_ids(batch, first) for batch, first in zip(batches, (0, queries), strict=True)]
-    metric = NDCG(cache_dir=str(small_disk))
-    right = {n: {"nDCG": pytest.approx(values_of(n * queries, documents), rel=1e-12)} for n in (1, 2)}
-    refused = 0
-    pages = range(2 * 4 + 4)  # of both sides, and their offsets and ids
-    for page in pages:
-        metric.add_batch(**batches[0])
-        filler = fill(small_disk, page * PAGE)
-        try:
-            metric.add_batch(**batches[1])
-        except OSError as error:
-            refused += error.errno == errno.ENOSPC
-            assert len(metric) == queries
-            if page % 2:  # the added batches score even on a full disk
-                assert metric.compute(use_aggregator=False) == right[1]
-                filler.unlink()
-                continue
-            filler.unlink()
-            metric.add_batch(**batches[1])
-        else:
-            filler.unlink()
-        assert len(metric) == 2 * queries
-        assert metric.compute(use_aggregator=False) == right[2]
-    assert 4 < refused < len(pages)
-    assert not list(small_disk.rglob("*.arrow"))
