@@ -38,6 +38,14 @@ class Unreadable:
         raise RuntimeError("the device is lost")
 
 
+class UnreadableCapsule:
+    def __dlpack__(self, **_: Any) -> Any:
+        raise BufferError("the capsule is lost")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
 # 0.5 and 1 in types that are seldom used for scores
 STRANGE_NUMBERS: dict[str, Callable[[], Any]] = {
     "scalars with gradients": lambda: [torch.tensor(value, requires_grad=True) for value in (0.5, 1.0)],
@@ -80,6 +88,7 @@ NOT_NUMBERS: dict[str, Callable[[], Any]] = {
     "dates": lambda: np.array(["2026-01-01", "2026-01-02"], "M8[D]"),
     "unreadable numbers": lambda: [Unreadable(), Unreadable()],
     "an unreadable array": Unreadable,
+    "an unreadable capsule": UnreadableCapsule,
 }
 
 

@@ -198,7 +198,7 @@ def shell(command: str) -> Callable[[Problem, How], Any]:
         flags = [f"--{name.replace('_', '-')}={value}" for name, value in how.items() if name != "k"]
         with open("output.json", "w") as output, pytest.MonkeyPatch.context() as patch:
             patch.setattr("sys.stdout", output)
-            status = command_line.main([*command.split(), "-k", str(how["k"]), *flags, "-o", "json"])
+            status = command_line.main([*command.split(), "-k", str(how["k"] or "all"), *flags, "-o", "json"])
         assert status in (0, 1)
         shown = json.loads(Path("output.json").read_text())
         return status, {name: each for name, each in shown.items() if name not in ("signature", "options")}
@@ -232,7 +232,7 @@ CASES = [
     (BATCHES, EXACT_IN_64_BITS, 0.15, WITHOUT_DOCID),
     (WHOLE, ALL_KINDS, 0, OPTIONS),
     ({"meter of rows": meter_of_rows}, ALL_KINDS, 0, WITHOUT_DOCID),
-    (SLOW, ("float64",), 0.15, [{"k": 3, "ties": "first"}]),
+    (SLOW, ("float64",), 0.15, [{"k": 3, "ties": "first"}, {"k": None, "score_dtype": "float32"}]),
 ]
 
 
