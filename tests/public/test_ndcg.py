@@ -3,7 +3,6 @@
 import doctest
 import math
 import sys
-from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -196,7 +195,6 @@ def test_a_gain_function_is_not_called_where_nothing_was_judged(ndcg: evaluate.M
 # Each query retrieved nothing, or only documents that nobody judged; b alone has a document to find.
 FOUND_NOTHING = {"a": {}, "b": {}, "c": {"x": 0.5}}
 JUDGED = {"a": {"d": 1}, "b": {"d": 2}, "c": {"d": 1}}
-SCORES, LABELS = [[None, None], [None, None], [0.5, None]], [[None, 1], [None, 2], [None, 1]]
 PERFECT_IF_EMPTY: dict[str, Any] = {"gain": [0, 0, 3], "zero_division": "perfect_if_empty", "k": 2}
 
 
@@ -226,23 +224,6 @@ def test_an_empty_answer_is_worth_the_same_in_a_report_and_a_comparison(
     assert compared["other"]["nDCG@2"].value == pytest.approx((sum(expected) + 1) / 3)
 
 
-@NOTHING_IN_COMMON
-@pytest.mark.parametrize(("options", "mean"), [({}, 1 / 3), ({"judged_only": True}, 2 / 3)], ids=str)
-def test_an_empty_answer_is_worth_the_same_in_rows_batches_and_a_meter(
-    ndcg: evaluate.Metric, fresh_metric: MetricFactory, options: dict[str, Any], mean: float
-) -> None:
-    options, expected = {**PERFECT_IF_EMPTY, **options}, {"nDCG@2": pytest.approx(mean)}
-    assert ndcg.compute(predictions=SCORES, references=LABELS, **options) == expected
-    flat = {"predictions": [*chain(*SCORES)], "references": [*chain(*LABELS)], "query_ids": [0, 0, 1, 1, 2, 2]}
-    assert ndcg.compute(**flat, **options) == expected
-    batches, meter = fresh_metric(keep_in_memory=True), ndcg.meter(**options)
-    for query in (slice(2), slice(2, 3)):
-        batches.add_batch(predictions=SCORES[query], references=LABELS[query])
-        meter.update(SCORES[query], LABELS[query])
-    assert batches.compute(**options) == meter.compute() == expected
-
-
-@NOTHING_IN_COMMON
 @NOTHING_IN_COMMON
 def test_a_missing_query_is_an_empty_answer_unless_it_is_skipped(ndcg: evaluate.Metric) -> None:
     inputs = {"predictions": {"c": {"x": 0.5}}, "references": JUDGED, **PERFECT_IF_EMPTY}

@@ -1,14 +1,12 @@
 """`_compute`, the method that evaluate documents: called by hand, and overridden by a subclass."""
 
 import inspect
-from concurrent.futures import ThreadPoolExecutor
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import evaluate
+import numpy as np
 import pytest
-import sklearn.metrics
 from conftest import BUNDLE, METRIC
 from sklearn.metrics import ndcg_score
 
@@ -24,22 +22,32 @@ class WithQueries(type(METRIC)):  # type: ignore[misc]
         return {**super()._compute(predictions, references, **options), "queries": len(references)}
 
 
-class FirstLabels(type(METRIC)):  # type: ignore[misc]
-    """A measure of its own, with an option of its own, and the sides in another order."""
+class TopDocument(type(METRIC)):  # type: ignore[misc]
+    """A measure of its own, with an option of its own: how often a relevant document is first."""
 
-    def _compute(self, references: Any, *, predictions: Any, k: int = 1, own: Any = 4) -> dict[str, Any]:
-        # batches come as Arrow lists, the inputs of one call as they are given
-        first = references[0] if isinstance(references, list) else references[0].as_py()
-        return {f"first@{k}": first[:k], "own": own and own / 2}
+    def _compute(self, predictions: Any, references: Any, k: int = 1, *, least: float = 1) -> dict[str, Any]:
+        ranked = [
+            [label for _, label in sorted(zip(*each, strict=True), reverse=True)]
+            for each in zip(_lists(predictions), _lists(references), strict=True)
+        ]
+        return {f"top@{k}": float(np.mean([max(labels[:k]) >= least for labels in ranked]))}
 
 
-def test_called_by_hand_it_is_the_function_of_scikit_learn(ndcg: evaluate.Metric) -> None:
-    for k, weights, ignore_ties in product([None, 1, 2], [None, WEIGHTS], [False, True]):
-        scores = [[3.0, 2.0, 1.0], *SCORES[1:]] if ignore_ties else SCORES  # scikit-learn orders ties in no fixed way
-        result = ndcg._compute(scores, LABELS, k, weights, ignore_ties)
-        options = {"k": k, "sample_weight": weights, "ignore_ties": ignore_ties}
-        assert list(result.values()) == [pytest.approx(ndcg_score(LABELS, scores, **options), rel=1e-12)]
-        assert result == ndcg.compute(predictions=scores, references=LABELS, **options)
+def _lists(side: Any) -> list[list[float]]:
+    """Batches come as Arrow lists, the inputs of one call as they are given."""
+    return side if isinstance(side, list) else side.to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("k", "weights", "ignore_ties"), [(None, None, False), (1, WEIGHTS, False), (2, WEIGHTS, True)]
+)
+def test_called_by_hand_it_is_the_function_of_scikit_learn(
+    ndcg: evaluate.Metric, k: int | None, weights: list[float] | None, ignore_ties: bool
+) -> None:
+    scores = [[3.0, 2.0, 1.0], *SCORES[1:]]  # without ties, which scikit-learn ignores in no fixed order
+    result = ndcg._compute(scores, LABELS, k, weights, ignore_ties)
+    expected = ndcg_score(LABELS, scores, k=k, sample_weight=weights, ignore_ties=ignore_ties)
+    assert [*result.values()] == [pytest.approx(expected, rel=1e-12)]
 
 
 def test_it_names_every_option_with_its_default() -> None:
@@ -49,78 +57,61 @@ def test_it_names_every_option_with_its_default() -> None:
     assert {*own} - {*options} == {"predictions", "references", "sample_weight", "query_ids", "document_ids", "exclude"}
 
 
-def test_the_engine_sklearn_delegates(ndcg: evaluate.Metric, monkeypatch: pytest.MonkeyPatch) -> None:
-    called = []
-
-    def spy(*arguments: Any, **options: Any) -> float:
-        called.append((options["k"], options["ignore_ties"]))
-        return float(ndcg_score(*arguments, **options))
-
-    monkeypatch.setattr(sklearn.metrics, "ndcg_score", spy)
-    result = ndcg._compute(SCORES, LABELS, k=2, engine="sklearn")
-    assert result == {"nDCG@2": ndcg_score(LABELS, SCORES, k=2)}
-    assert called == [(2, False)]
-
-
-# --- A subclass ------------------------------------------------------------------------------------------------------
-
-INPUTS: dict[str, Any] = {"predictions": SCORES, "references": LABELS}
-
-
 def test_a_subclass_adds_to_the_result_of_one_call() -> None:
-    options = {"k": [1, None], "sample_weight": WEIGHTS}
-    assert WithQueries().compute(**INPUTS, **options) == {**METRIC.compute(**INPUTS, **options), "queries": 3}
-    by_id = {"predictions": {"q": {"a": 2.0, "b": 1.0}}, "references": {"q": {"b": 1}}, "exclude": {"q": ["a"]}}
-    assert WithQueries().compute(**by_id) == {"nDCG": 1.0, "queries": 1}
+    inputs: dict[str, Any] = {"predictions": SCORES, "references": LABELS, "k": [1, None], "sample_weight": WEIGHTS}
+    assert WithQueries().compute(**inputs) == {**METRIC.compute(**inputs), "queries": 3}
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    assert WithQueries().compute(predictions=run, references={"q": {"b": 1}}, exclude={"q": ["a"]}) == {
+        "nDCG": 1.0,
+        "queries": 1,
+    }
 
 
 def test_a_subclass_adds_to_the_result_of_batches(tmp_path: Path) -> None:
-    for metric in (WithQueries(cache_dir=str(tmp_path)), WithQueries(keep_in_memory=True)):
-        metric.add_batch(predictions=SCORES[:2], references=LABELS[:2])
-        metric.add(prediction=SCORES[2], reference=LABELS[2])
-        assert metric.compute(k=2, ties="last") == {**METRIC.compute(**INPUTS, k=2, ties="last"), "queries": 3}
-        assert len(metric) == 0
-
-
-def test_a_subclass_adds_to_the_result_of_several_processes(tmp_path: Path) -> None:
-    how = {"cache_dir": str(tmp_path), "num_process": 2, "experiment_id": "one"}
-    metrics = [WithQueries(process_id=each, **how) for each in range(2)]
-
-    def act(process: int) -> Any:
-        metrics[process].add_batch(predictions=SCORES[process::2], references=LABELS[process::2])
-        return metrics[process].compute(k=2)
-
-    with ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(act, range(2)))
-    expected = METRIC.compute(**INPUTS, k=2)["nDCG@2"]
-    assert results == [{"nDCG@2": pytest.approx(expected, rel=1e-15), "queries": 3}, None]
+    metric = WithQueries(cache_dir=str(tmp_path))
+    metric.add_batch(predictions=SCORES[:2], references=LABELS[:2])
+    metric.add(prediction=SCORES[2], reference=LABELS[2])
+    result = metric.compute(k=2, ties="last")
+    assert result == {**METRIC.compute(predictions=SCORES, references=LABELS, k=2, ties="last"), "queries": 3}
+    assert len(metric) == 0
 
 
 def test_a_subclass_may_replace_the_measure_and_take_options_of_its_own(tmp_path: Path) -> None:
-    metric = FirstLabels(cache_dir=str(tmp_path))
-    assert metric.compute(**INPUTS) == {"first@1": [0], "own": 2.0}
-    assert metric.compute(**INPUTS, k=2, own=None) == {"first@2": [0, 2], "own": None}
-    with pytest.raises(TypeError, match="has no option onw"):
-        metric.compute(**INPUTS, onw=2)
-    with pytest.raises(TypeError, match="has no option options"):
-        WithQueries().compute(**INPUTS, options=1)
-    metric.add_batch(**INPUTS)
-    with pytest.raises(TypeError, match="unsupported operand"):
-        metric.compute(own="much")
+    metric = TopDocument(cache_dir=str(tmp_path))
+    assert metric.compute(predictions=SCORES, references=LABELS) == {"top@1": 0.0}
+    assert metric.compute(predictions=SCORES, references=LABELS, k=2, least=2) == {"top@2": 2 / 3}
+    metric.add_batch(predictions=SCORES, references=LABELS)
+    assert metric.compute(k=2, least=2) == {"top@2": 2 / 3}
+    with pytest.raises(TypeError, match="has no option lest"):
+        metric.compute(predictions=SCORES, references=LABELS, lest=2)
+
+
+@pytest.mark.parametrize("batches", [False, True])
+def test_a_subclass_gets_predictions_and_references_by_name(tmp_path: Path, batches: bool) -> None:
+    class Swapped(type(METRIC)):  # type: ignore[misc]
+        def _compute(self, references: Any, predictions: Any, **options: Any) -> dict[str, Any]:
+            return {"first": _lists(references)[0], **options}
+
+    class Named(type(METRIC)):  # type: ignore[misc]
+        def _compute(self, *, predictions: Any, references: Any, own: Any = 1) -> dict[str, Any]:
+            return {"first": _lists(references)[0], "own": own}
+
+    for metric, options in (
+        (Swapped(cache_dir=str(tmp_path)), {"k": 2}),
+        (Named(cache_dir=str(tmp_path)), {"own": None}),
+    ):
+        inputs: dict[str, Any] = {"predictions": SCORES, "references": LABELS}
+        if batches:
+            metric.add_batch(**inputs)
+        assert metric.compute(**({} if batches else inputs), **options) == {"first": LABELS[0], **options}
+        with pytest.raises(TypeError, match="has no option options"):
+            metric.compute(**inputs, options=1)
+
+
+def test_batches_stay_and_an_error_keeps_its_class_if_a_subclass_raises(tmp_path: Path) -> None:
+    metric = TopDocument(cache_dir=str(tmp_path))
+    metric.add_batch(predictions=SCORES, references=LABELS)
+    with pytest.raises(TypeError, match="'>=' not supported"):
+        metric.compute(least="much")
     assert len(metric) == 3
-    assert metric.compute(k=2, own=None) == {"first@2": [0, 2], "own": None}
-
-
-def test_an_error_of_a_subclass_keeps_its_class(tmp_path: Path) -> None:
-    class OwnError(ValueError):
-        pass
-
-    class Fails(type(METRIC)):  # type: ignore[misc]
-        def _compute(self, predictions: Any, references: Any) -> dict[str, Any]:
-            raise OwnError
-
-    metric = Fails(cache_dir=str(tmp_path))
-    metric.add_batch(**INPUTS)
-    with pytest.raises(OwnError):
-        metric.compute()
-    assert len(metric) == 3
+    assert metric.compute() == {"top@1": 0.0}
