@@ -1,6 +1,7 @@
 """One ranking problem in every format that people hold rankings in: the same floats, to the last bit."""
 
 import datetime
+import itertools
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -109,8 +110,13 @@ def test_scores_of_every_format_may_be_compared_as_32_bit_floats(
 
 
 @pytest.mark.usefixtures("close_scores")
-@pytest.mark.parametrize("entry_point", ["compute", "report", "compare"])
-@pytest.mark.parametrize("format_", [name for name in EVERY_INPUT if not name.startswith("flat")])
+@pytest.mark.parametrize(
+    ("format_", "entry_point"),
+    [
+        *((name, "compute") for name in EVERY_INPUT if not name.startswith("flat")),
+        *itertools.product(["data: Arrow", "mappings"], ["report", "compare"]),
+    ],
+)
 def test_scores_tied_as_32_bit_floats_are_ordered_by_the_ids_of_documents(
     ndcg: evaluate.Metric, tmp_path: Path, format_: str, entry_point: str
 ) -> None:
