@@ -15,7 +15,7 @@ pytestmark = pytest.mark.peers
 
 CUTOFFS = [1, 5, 10, 100]
 OPTIONS: dict[str, Any] = {"ties": "docid", "negative_relevance": "clip", "use_aggregator": False}
-SEEDS = range(10)
+SEEDS = range(25)
 
 Run = dict[str, dict[str, float]]
 Qrels = dict[str, dict[str, int]]
@@ -39,7 +39,9 @@ def generated(seed: int) -> tuple[Run, Qrels]:
         relevances = rng.integers(lowest, highest + 1, len(ids)).tolist()
         if rng.random() < 0.85 and retrieved.any():
             run[f"q{query}"] = {id_: score for id_, score, is_in in zip(ids, scores, retrieved, strict=True) if is_in}
-        relevances[int(judged.argmax())] = int(rng.integers(0, highest + 1))  # see below, of all negative
+        relevances[int(judged.argmax())] = int(
+            rng.integers(0, highest + 1)
+        )  # pytrec_eval 0.5.11 hangs if all are negative
         if rng.random() < 0.85 and judged.any():
             qrels[f"q{query}"] = {
                 id_: value for id_, value, is_in in zip(ids, relevances, judged, strict=True) if is_in
@@ -49,7 +51,7 @@ def generated(seed: int) -> tuple[Run, Qrels]:
 
 
 def of_pytrec_eval(run: Run, qrels: Qrels) -> dict[str, list[float]]:
-    """For each measure, the values of all queries of the qrels: 0 if pytrec_eval has none."""
+    """The values of all queries of the qrels by measure; 0 if pytrec_eval has none."""
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg", "ndcg_cut." + ",".join(map(str, CUTOFFS))})
     scored = evaluator.evaluate(run)
     assert scored.keys() == run.keys() & qrels.keys()
@@ -87,7 +89,8 @@ def test_mappings_and_trec_files_score_as_pytrec_eval_scores_them(ndcg: Metric, 
     assert ndcg.compute(predictions=run, references=qrels, k=[None, *CUTOFFS], **OPTIONS) == actual
 
 
-@pytest.mark.parametrize(("seed", "hashes"), [(0, 1), (1, 5)])
+@pytest.mark.parametrize("hashes", [1, 5])
+@pytest.mark.parametrize("seed", SEEDS[:5])
 def test_files_with_ids_that_share_hashes_score_as_mappings(
     ndcg: Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, hashes: int
 ) -> None:
@@ -100,14 +103,8 @@ def test_files_with_ids_that_share_hashes_score_as_mappings(
         assert ndcg.compute(predictions=predictions, references=references, k=[None, *CUTOFFS], **OPTIONS) == expected
 
 
-def test_a_query_of_which_all_is_judged_negative_has_nothing_relevant(ndcg: Metric) -> None:
-    # pytrec_eval 0.5.11 reads beyond its memory for such a query, and hangs or crashes: it is not called
-    run, qrels = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": -1, "b": -2, "c": -1}}
-    assert ndcg.compute(predictions=run, references=qrels, **OPTIONS, zero_division=1.0) == {"nDCG": [1.0]}
-
-
 def without_negative(qrels: Qrels) -> Qrels:
-    """The qrels without documents judged negative, which count as unjudged in trec_eval's judged_only."""
+    """The qrels as trec_eval's judged_only reads them, which counts documents judged negative as unjudged."""
     return {query: {id_: value for id_, value in each.items() if value >= 0} for query, each in qrels.items()}
 
 
