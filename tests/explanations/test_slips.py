@@ -20,7 +20,7 @@ LOG = [1 / math.log2(rank + 1) for rank in range(1, 30)]
 
 @pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.name)
 def test_a_slip_has_another_score_than_some_convention(slip: Slip) -> None:
-    queries = random_rankings(range(300), 5, "mappings", 1)
+    queries = random_rankings(range(100), 5, "mappings", 1)
     queries = [
         query._replace(qrels={document: grade - 1 if at % 9 == 0 else grade for document, grade in query.qrels.items()})
         for at, query in enumerate(queries)
@@ -35,10 +35,8 @@ def test_a_slip_has_another_score_than_some_convention(slip: Slip) -> None:
         )
         for name in CONVENTIONS
     )
-
-
-def test_a_slip_names_a_thread_once() -> None:
-    assert all(len(set(slip.threads)) == len(slip.threads) for slip in SLIPS)
+    assert slip.name[0].islower() or slip.name.startswith(("DCG", "0"))
+    assert slip.meaning.endswith(".")
 
 
 def test_two_slips_at_once_are_one_after_the_other() -> None:
@@ -56,8 +54,9 @@ ROWS = re.findall(
 
 
 def test_the_page_has_a_row_for_each_slip_the_most_frequently_reported_first() -> None:
-    in_order = sorted(SLIPS, key=lambda slip: -len(slip.threads))
-    assert [row[0].lower() for row in ROWS] == [slip.name.lower() for slip in in_order]
+    assert [row[0].lower() for row in ROWS] == [
+        slip.name.lower() for slip in sorted(SLIPS, key=lambda slip: -len(slip.threads))
+    ]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
@@ -92,14 +91,16 @@ def passes(pasted: dict[str, Any], slip: Slip) -> bool:
     return True
 
 
+RIGHT = Slip("", "")
 RIGHT_ON_SCIKIT_LEARN = {"linear gain", "no relevant documents scored 0", "negative relevance removed"}
 
 
 def test_the_test_to_paste_passes_for_the_right_ndcg_and_fails_for_every_slip(pasted: dict[str, Any]) -> None:
-    assert passes(pasted, Slip("", ""))
+    assert passes(pasted, RIGHT)
     assert {slip.name for slip in SLIPS if passes(pasted, slip)} == RIGHT_ON_SCIKIT_LEARN
 
 
+@pytest.mark.slow
 def test_the_test_to_paste_fails_for_every_two_slips(pasted: dict[str, Any]) -> None:
     slips = [slip for slip in SLIPS if slip.name not in RIGHT_ON_SCIKIT_LEARN]
     passing = [(one.name, two.name) for one, two in permutations(slips, 2) if passes(pasted, two.over(one))]
@@ -110,7 +111,7 @@ def test_the_test_to_paste_fails_for_every_two_slips(pasted: dict[str, Any]) -> 
 def test_no_two_rankings_show_all_slips() -> None:
     """As the page says: no ranking shows two of these three."""
     names = "no relevant documents scored 1", "0 if lists are shorter than k", "DCG not cut at k"
-    queries = [query for k in (1, 2, 3, 5, 10, None) for query in random_rankings(range(500), k, "mappings", 2)]
+    queries = [query for k in (1, 2, 5, None) for query in random_rankings(range(200), k, "mappings", 2)]
     right = query_scores(queries, {})
     shown = np.array([~np.isclose(slip_named(name).scores(Queries(queries), {}), right) for name in names])
     assert shown.any(axis=1).all()
