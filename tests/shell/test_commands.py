@@ -294,10 +294,17 @@ def test_explain_takes_the_values_that_score_prints(call: Call, folder: Path, fo
     assert (found["measure"], "lightgbm" in found["matches"], "sklearn" in found["matches"]) == ("nDCG@5", True, False)
 
 
-@pytest.mark.parametrize("command", ["score qrels.txt main.txt worse.txt", "compare qrels.txt main.txt worse.txt"])
-def test_a_plot_is_saved_in_addition_to_the_table(call: Call, folder: Path, command: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "panels"),
+    [
+        ("score qrels.txt main.txt", 2),  # the mean, and the values of the queries
+        ("score qrels.txt main.txt worse.txt", 1),
+        ("compare qrels.txt main.txt worse.txt", 2),
+    ],
+)
+def test_a_plot_is_saved_in_addition_to_the_table(call: Call, folder: Path, command: str, panels: int) -> None:
     assert call(f"{command} --plot figure.svg") == call(command)
-    assert "<svg" in (folder / "figure.svg").read_text()
+    assert (folder / "figure.svg").read_text().count('<g id="axes_') == panels
 
 
 @pytest.mark.parametrize("name", ["x.gif", "."])
