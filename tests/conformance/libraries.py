@@ -105,15 +105,14 @@ class Run(NamedTuple):
 
     def cut(self) -> "Run":
         """The first k retrieved, without a cutoff for the ideal."""
-        ranked = {query: ids[: self.k] for query, ids in self.ranked.items()}
-        return Run(
-            {query: {id_: self.run[query][id_] for id_ in ids} for query, ids in ranked.items()}, self.qrels, None
-        )
+        run = {query: {id_: self.run[query][id_] for id_ in ids[: self.k]} for query, ids in self.ranked.items()}
+        return self._replace(run=run, k=None)
 
     def answered(self) -> "Run":
         """The queries of which something is relevant and something was retrieved."""
         both = [query for query, ids in self.relevant.items() if ids and self.run.get(query)]
-        return Run({query: self.run[query] for query in both}, {query: self.qrels[query] for query in both}, self.k)
+        run, qrels = ({query: side[query] for query in both} for side in (self.run, self.qrels))
+        return self._replace(run=run, qrels=qrels)
 
     def ours(self, ndcg: Metric, **options: Any) -> float:
         (value,) = ndcg.compute(predictions=self.run, references=self.qrels, k=self.k, **options).values()
@@ -172,19 +171,13 @@ def saturated(drawn: Iterator[Any]) -> Iterator[Any]:
         if isinstance(rankings, Batch):
             yield rankings._replace(scores=[sigmoids(length) for length in rankings.lengths])
         else:
-            run = {
-                query: dict(zip(ids, sigmoids(len(ids)).tolist(), strict=True)) for query, ids in rankings.run.items()
-            }
+            run = rankings.run.items()
+            run = {query: dict(zip(ids, sigmoids(len(ids)).tolist(), strict=True)) for query, ids in run}
             yield rankings._replace(run=run)
 
 
 def metric_module(name: str, **instead: Any) -> Any:
-    """Import a module without what the packages around it import, which is much, or not installed.
-
-    Args:
-        name: of the module.
-        **instead: what stands in for modules that it imports, which need libraries that are not installed.
-    """
+    """Import a module without what its packages import, and with stand-ins for modules that are not installed."""
     if name in sys.modules:
         return sys.modules[name]
     packages = [name.rsplit(".", parts)[0] for parts in range(name.count("."), 0, -1)]
@@ -216,22 +209,21 @@ def sklearn(batch: Batch) -> float:
 
 
 def trec_eval(batch: Batch) -> float:
-    import pytrec_eval
+    return pytrec_eval(batch.as_run())
 
-    evaluator = pytrec_eval.RelevanceEvaluator(batch.by_id(batch.relevance), {f"ndcg_cut.{batch.k}"})
-    by_query = evaluator.evaluate(batch.by_id(batch.scores))
-    return float(np.mean([each[f"ndcg_cut_{batch.k}"] for each in by_query.values()]))
+
+def ir_measures(batch: Batch) -> float:
+    import ir_measures
+
+    run, qrels, k = batch.as_run()
+    return float(ir_measures.calc_aggregate([ir_measures.nDCG @ k], qrels, run)[ir_measures.nDCG @ k])
 
 
 def ranx(batch: Batch, metric: str = "ndcg") -> float:
-    from ranx import Qrels, Run
-    from ranx import evaluate as score
+    import ranx
 
-    return float(score(Qrels(batch.by_id(batch.relevance)), Run(batch.by_id(batch.scores)), f"{metric}@{batch.k}"))
-
-
-def ranx_burges(batch: Batch) -> float:
-    return ranx(batch, "ndcg_burges")
+    run, qrels, k = batch.as_run()
+    return float(ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), f"{metric}@{k}"))
 
 
 def torchmetrics(batch: Batch, empty_target_action: str = "neg") -> float:
@@ -302,14 +294,14 @@ def catboost(batch: Batch, kind: str = "Base", denominator: str = "LogPosition")
 def sentence_transformers(batch: Batch) -> float:
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
-    qrels, run = batch.by_id(batch.relevance), batch.by_id(batch.scores)
+    run = batch.as_run()
     evaluator = InformationRetrievalEvaluator(
-        queries=dict.fromkeys(qrels, "text"),
-        corpus={document: "text" for documents in qrels.values() for document in documents},
-        relevant_docs={query: {d for d, grade in grades.items() if grade > 0} for query, grades in qrels.items()},
+        queries=dict.fromkeys(run.qrels, "text"),
+        corpus={document: "text" for documents in run.qrels.values() for document in documents},
+        relevant_docs={query: set(documents) for query, documents in run.relevant.items()},
         ndcg_at_k=[batch.k],
     )
-    hits = [[{"corpus_id": d, "score": score} for d, score in run[query].items()] for query in evaluator.queries_ids]
+    hits = [[{"corpus_id": d, "score": x} for d, x in run.run[query].items()] for query in evaluator.queries_ids]
     return float(evaluator.compute_metrics(hits)["ndcg@k"][batch.k])
 
 
@@ -474,21 +466,13 @@ def llama_index(run: Run, **how: Any) -> float:
 
 
 class Library(NamedTuple):
-    """How to run one, and how exact it is.
+    """How to run a library, and how exact it is."""
 
-    Attributes:
-        score: gives the mean nDCG of a batch or a run.
-        package: the one whose version it has.
-        drawn: the rankings to score, of which it has a number.
-        rel: how exact it computes.
-        abs: how far it rounds what it computes.
-    """
-
-    score: Callable[[Any], float]
-    package: str
-    drawn: Callable[[], Iterator[Any]] = batches
-    rel: float = 1e-9
-    abs: float = 1e-15
+    score: Callable[[Any], float]  # gives the mean nDCG of a batch or a run
+    package: str  # as it is installed
+    drawn: Callable[[], Iterator[Any]] = batches  # the rankings that it has a score for
+    rel: float = 1e-9  # how exactly it computes
+    abs: float = 1e-15  # how far it rounds
 
     def approx(self, number: float) -> Any:
         return pytest.approx(number, rel=self.rel, abs=self.abs)
@@ -502,7 +486,7 @@ LIBRARIES: dict[str, Library] = {
     "sklearn": Library(sklearn, "scikit-learn", lambda: (each for each in batches() if min(each.lengths) > 1)),
     "trec_eval": Library(trec_eval, "pytrec_eval-terrier"),
     "ranx": Library(ranx, "ranx", lambda: batches(15)),  # it orders ties of longer lists in no fixed way
-    "ranx_burges": Library(ranx_burges, "ranx", lambda: batches(15)),
+    "ranx_burges": Library(lambda batch: ranx(batch, "ndcg_burges"), "ranx", lambda: batches(15)),
     "torchmetrics": Library(torchmetrics, "torchmetrics", rel=1e-6),
     "ignite": Library(ignite, "pytorch-ignite", relevant_somewhere, rel=1e-6),
     "rax": Library(rax, "rax", rel=1e-6),
