@@ -478,6 +478,7 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
         ({"got": [0.5]}, "^got: 1 values for 3 queries; give the value of each query$"),
         ({"got": {1: 0.5}}, r"^got: query 0 is missing \(2 such queries\); give the value of each query"),
         ({"got": [0.5, 0.5, "high"]}, "^got must hold a number for each query; got 'high'$"),
+        ({"got": [0.5, 0.5, "1e400"]}, "^got must hold a number for each query; got '1e400'$"),
         ({"got": "0.3@x"}, "^got must be scores with their cutoffs, such as 0.31@5,0.283@10; got '0.3@x'$"),
         ({"between": ["sklearn", "rectools"]}, "^between: rectools has no score: k must be given"),
         ({"between": "ranx"}, "^between must be the names of two conventions; got 'ranx'"),
