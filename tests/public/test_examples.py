@@ -241,6 +241,7 @@ def read_lines(path: Path, value: int) -> dict[str, dict[str, float]]:
     return columns
 
 
+@pytest.mark.slow  # the search is in plain Python
 def test_the_searches_score_as_their_files_say(processes: Processes, folder: Path, tmp_path: Path) -> None:
     header, *rows = table(processes.start_example("search_run", folder).output())
     assert header == ["search", "ties", "nDCG@1", "nDCG@5", "nDCG@10"]
