@@ -96,6 +96,14 @@ def test_a_case_states_every_preset_once_and_the_order_of_its_run() -> None:
         assert case["order"] == {query: list(documents) for query, documents in case["run"].items()}
 
 
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_a_preset_has_the_options_of_its_convention(name: str) -> None:
+    preset, own = of_compute(name), CONVENTIONS[name].options
+    assert preset.pop("log_base") == 2
+    assert preset.pop("zero_division") == pytest.approx(own["zero_division"], nan_ok=True)
+    assert preset == {option: own[option] for option in preset}
+
+
 def test_every_option_and_value_is_explained() -> None:
     for each in SETTINGS.values():
         assert each["options"].keys() == VECTORS["options"].keys()
