@@ -364,6 +364,15 @@ def test_a_bad_document_marked_minus_1_lowers_the_score_when_kept() -> None:
         assert scores_of([-3, -1], [2, 1], **options)["nDCG"] == 0.5
 
 
+def test_an_ideal_of_retrieved_documents_has_no_unjudged_ones() -> None:
+    """With a negative relevance kept, a gain of 0 for the unjudged document would be the better one."""
+    options: dict[str, Any] = {"negative_relevance": "keep", "ideal": "retrieved", "measures": MEASURES}
+    judged = np.array([[True, False, True]])
+    found = measure_queries(np.array([[-1.0, 0.0, 2.0]]), np.array([[3.0, 2.0, 1.0]]), judged=judged, **options)
+    assert found["DCG"][0, 0] == -1 + 0 + 2 / math.log2(1 + 3)
+    close(found["IDCG"], [[2 - 1 * SECOND]])
+
+
 def test_the_exponential_gain_keeps_the_digits_of_a_small_relevance() -> None:
     for small in (1e-300, 1e-17, 1e-10, 1e-3, 0.25):
         dcg = scores_of([small, 0.5], [2, 1], k=1, gain="exponential")["DCG"]
