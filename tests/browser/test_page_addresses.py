@@ -1,4 +1,4 @@
-"""The address of the page: it names what is shown, and a link, a reload and Back bring that back."""
+"""The address of the page: it names what is shown, and a link and Back bring that back."""
 
 import json
 import re
