@@ -22,7 +22,7 @@ from checked_functions import KINDS, MUTANTS, SETS, SLIPS, UNSTABLE, Documents, 
 from conftest import ROOT
 
 from ndcg.explanations.check import Check, check
-from ndcg.explanations.questions import FUNCTION_FORMS, Asker, Call
+from ndcg.explanations.questions import FUNCTION_FORMS, Asker, Call, cutoff_parameters, possible_calls
 from ndcg.explanations.random_rankings import random_rankings
 from ndcg.explanations.slip_terms import Queries, Query, in_order, query_scores
 from ndcg.explanations.slips import slip_named
@@ -222,6 +222,25 @@ def test_a_function_of_one_list_gets_the_relevance_in_the_order_of_the_ranking(
     result = check(function, k=k)
     assert verdict(result) == found
     assert result.notes[0].startswith("It takes only the relevance of a ranking: unless this has all judged documents")
+
+
+@pytest.mark.parametrize(
+    ("function", "cutoffs"),
+    [
+        (lambda scores, relevance, base: 0, [2]),
+        (lambda scores, relevance, base=None: 0, [2, None]),
+        (lambda scores, relevance, method="exp": 0, [None]),
+        (lambda scores, relevance: 0, [None]),
+        (lambda scores, relevance, **options: 0, ["k"]),
+        (lambda *sides: 0, [2]),
+        (lambda k, scores, relevance: 0, [0]),
+        (max, [2]),  # whose parameters Python does not know
+    ],
+)
+def test_the_cutoff_goes_where_a_function_may_take_it(function: Function, cutoffs: list[int | str | None]) -> None:
+    assert cutoff_parameters(function, 10) == cutoffs
+    forms = {call.form for call in possible_calls(function, 10, tuple(FUNCTION_FORMS))}
+    assert forms == FUNCTION_FORMS.keys() - {"relevance"}
 
 
 def test_a_factor_is_explained() -> None:

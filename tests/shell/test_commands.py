@@ -106,6 +106,12 @@ def test_every_mean_says_of_how_many_queries_it_is(call: Call, folder: Path) -> 
     assert re.search(r"^nDCG +34 of 40 ", call("audit qrels.txt main.txt --zero-division nan")[1], re.MULTILINE)
 
 
+def test_a_query_that_misses_nothing_is_among_the_lowest_without_documents(call: Call, folder: Path) -> None:
+    write(qrels={"q1": {"a": 1}}, low={"q1": {"a": 2}})
+    table = call("score qrels.txt low.txt --worst 1")[1].split("\n\n")[1]
+    assert re.split(r" {2,}", table.splitlines()[-1].strip()) == ["q1", "1.0000", "–"]
+
+
 @pytest.mark.parametrize("command", ["score", "score -q", "audit", "score -o tsv", "score -o json"])
 def test_one_query_is_scored(call: Call, folder: Path, ndcg: Metric, command: str) -> None:
     write(qrels={"q3": QRELS["q3"]})
@@ -348,6 +354,7 @@ REJECTED = [
     ("score qrels.txt", "the following arguments are required: RUN; see ndcg score --help\n"),
     (f"{SCORE} --max-drop 3", "unrecognized arguments: --max-drop 3; see ndcg score --help\n"),
     (f"{SCORE} --gain exp", '--gain must be one of "linear", "exponential", "binary"; got \'exp\'; did you mean "exp'),
+    (f"{SCORE} --worst few", "argument --worst: must be a number of queries, or all; got 'few'; see ndcg score --h"),
     (f"{SCORE} -k ten", "argument -k: must be numbers of ranks, such as 10 or 5,10,all; got 'ten'; see ndcg score --h"),
     (f"{SCORE} -k 3 --discount 1,.5", "discount lists 2 ranks, but 3 count; list more, or give -k 2\n"),
     (f"{SCORE} -m ndcg_cut.10", "measures: ndcg_cut.10 is nDCG@10 here\n"),

@@ -150,6 +150,7 @@ def test_reports_that_cannot_be_compared_are_rejected(ndcg: Metric, tmp_path: Pa
         (report, tmp_path / "no.json", True, ".*no.json: No such file"),
         (report, broken, True, ".*broken.json: Expecting property name"),
         (report, several, True, r".*several.json: holds the reports of 2 systems \('x', 'y'\); give one of them"),
+        (report, {**report.to_dict(), "notes": 7}, True, r"reports\['b'\]: .*notes"),
         (report, 7, True, ".*must be a report, the result of its to_dict, or the path of a JSON file with .*; got 7"),
         (weighted, changed(weighted, weight=[1.0] * 60), True, ".*query 0 has different weights in 'a' and 'b'"),
         (weighted, old, True, r"reports\['b'\]: was saved by a version that did not save weights; score it again"),
