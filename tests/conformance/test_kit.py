@@ -47,7 +47,7 @@ def of_compute(setting: str) -> dict[str, Any]:
 
 
 def expected(case: dict[str, Any], setting: str) -> dict[str, Any]:
-    """What a case states under a setting; nothing if it does not."""
+    """What a case states under a setting; empty if it states nothing."""
     return next((each for each in case["expected"] if setting in each["under"]), {})
 
 

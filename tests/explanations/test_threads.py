@@ -1,6 +1,6 @@
 """The scores in public reports of wrong nDCG: the wrong score by the slip, the right one by the metric.
 
-Of several examples of a slip, those that show something else: its cutoff, its options, unretrieved documents.
+Of several reports of a slip, those are here that show something new: a cutoff, an option, unretrieved documents.
 """
 
 import math

@@ -47,7 +47,7 @@ SCORES = st.one_of(
 STRANGE = st.sampled_from([math.nan, math.inf, -math.inf, "1", b"1", [1], 1j, 10**400, object()])
 QUERIES = st.lists(st.lists(st.builds(Document, RELEVANCES, SCORES), max_size=7), min_size=1, max_size=4)
 CUTOFFS = st.integers(1, 12)
-# the values of each option, first its default
+# the values of each option, its default first
 OPTIONS: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
     "k": (None, CUTOFFS | st.lists(CUTOFFS | st.none(), min_size=1, max_size=3)),
     "measures": (["nDCG"], st.lists(st.sampled_from(["nDCG", "DCG", "IDCG", "CG"]), min_size=1, max_size=4)),
