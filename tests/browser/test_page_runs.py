@@ -83,13 +83,12 @@ def test_runs_are_compared_when_their_files_are_there(
     wait_for_address(page, "missing=skip")
     skipping = ndcg.compare(**given, missing="skip")
     wait_for(page, f"dense {skipping.scores['dense']['nDCG@10'].value:.3f}", ".evidence")
-    for query, document in (("q1", "d2"), ("q2", EVIL)):
-        page.get_by_role("button", name=f"Open query {query}").press("Enter")
-        wait_for(page, f"Query {query}", "#beside .query")
-        for name in RUNS:
-            column = page.locator("#beside section").filter(has=page.locator(f"h3:has-text('{name}: nDCG@10')"))
-            expect(column).to_contain_text("÷ ideal")
-        expect(page.locator("#beside .document", has_text=document).first).to_be_visible()
+    page.get_by_role("button", name="Open query q2").press("Enter")
+    wait_for(page, "Query q2", "#beside .query")
+    for name in RUNS:
+        column = page.locator("#beside section").filter(has=page.locator(f"h3:has-text('{name}: nDCG@10')"))
+        expect(column).to_contain_text("÷ ideal")
+    expect(page.locator("#beside .document", has_text=EVIL).first).to_be_visible()
     page.get_by_role("button", name="Open bm25 of query q2 in One ranking").click()
     wait_for(page, "Query q2 by bm25", "#ranking-title")
     page.wait_for_function("scrollY === 0")
