@@ -9180,7 +9180,7 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
 
 
 def _takes_one_list(function: NDCGFunction) -> bool:
-    """Return whether a function needs one argument and perhaps a cutoff, which other arguments may follow."""
+    """Return whether a function needs only one list and perhaps the cutoff; optional arguments may follow."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (ValueError, TypeError):
@@ -16098,7 +16098,7 @@ def plot_means(
 ) -> None:
     """Draw a row for each system: its mean, on the interval of its difference from the reference.
 
-    `pairs` has the pair of each other system with the reference, by the name of that system.
+    `pairs` has, under the name of each other system, its pair with the reference.
     """
     (reference,) = scores.keys() - pairs.keys()
     mean = scores[reference][measure].value

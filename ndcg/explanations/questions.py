@@ -218,7 +218,7 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
 
 
 def _takes_one_list(function: NDCGFunction) -> bool:
-    """Return whether a function needs one argument and perhaps a cutoff, which other arguments may follow."""
+    """Return whether a function needs only one list and perhaps the cutoff; optional arguments may follow."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (ValueError, TypeError):

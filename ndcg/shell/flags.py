@@ -119,10 +119,10 @@ examples:
         "  ranked     ids of documents, best first, {document: relevance}, k\n"
         "  sets       ids of documents, best first, the set of relevant ids, k (ids: a list of these)\n"
         "  relevance  the relevance of documents, best first, k\n"
-        "By default, all that it may accept are tried, also with the relevance first. k may be keyword-only. If it\n"
-        "takes no cutoff, pass its built-in cutoff as -k, or -k all. Exit status: 0 if the function computes the\n"
-        "nDCG of a library (with --convention, of that library), 1 if not, 2 if it returns no score, 3 if it does\n"
-        "for less than half of the rankings.",
+        "By default, all forms that it may accept are tried, also with the relevance first. k may be\n"
+        "keyword-only. If it takes no cutoff, pass its built-in cutoff as -k, or -k all. Exit status: 0 if the\n"
+        "function computes the nDCG of a library (with --convention, of that library), 1 if not, 2 if it returns\n"
+        "no score, 3 if it does for less than half of the rankings.",
         """\
 examples:
   ndcg check my_metrics.py:ndcg_at

@@ -27,7 +27,7 @@ def plot_means(
 ) -> None:
     """Draw a row for each system: its mean, on the interval of its difference from the reference.
 
-    `pairs` has the pair of each other system with the reference, by the name of that system.
+    `pairs` has, under the name of each other system, its pair with the reference.
     """
     (reference,) = scores.keys() - pairs.keys()
     mean = scores[reference][measure].value

@@ -185,7 +185,7 @@ def test_arguments_that_explain_some_answers_by_chance_are_not_kept(name: str, s
 
 
 def test_a_call_with_the_relevance_first_shows_that_it_cuts_a_set() -> None:
-    """Whatever the seed of hashes: of twice as many relevant documents as the cutoff, one is found."""
+    """Under any hash seed: the query has twice as many relevant documents as the cutoff, and one is found."""
     first = [Query({"a": 1.0}, {"a": 1}, 10)]
     calls = (Call("sets", 2, relevance_first) for relevance_first in (False, True))
     assert [Asker(SETS["hit rate"][0], call).depends_on_sets(first) for call in calls] == [False, True]

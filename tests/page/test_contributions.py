@@ -37,7 +37,7 @@ def test_contributions_add_up_to_the_measures(
 def test_gains_at_the_discounts_of_their_places_sum_up_to_the_score_of_any_order(
     ndcg: evaluate.Metric, relevance: list[float | None], k: int, data: st.DataObject
 ) -> None:
-    """As the browser sums them while a card is held."""
+    """The browser sums them in the same way while a reader holds a card."""
     size, options = len(relevance) + 1, {"ties": "average", "k": [k]}
     scores: list[float | None] = sorted(
         data.draw(st.lists(st.floats(0, 9), min_size=size, max_size=size)), reverse=True
