@@ -4892,14 +4892,14 @@ def _table_of_text(text: str, queries: Sequence[str]) -> pa.Table:
     else:
         hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
         raise ValueError(f"line 1: {_files_groups_columns(len(header))}, none of which is called a query; {hint}")
-    return pa.table([_files_groups_whole(pa.array(cells, pa.string())) for cells in zip(*rows, strict=True)], header)
+    return pa.table([_whole(pa.array(cells, pa.string())) for cells in zip(*rows, strict=True)], header)
 
 
 def _files_groups_columns(count: int) -> str:
     return f"{count} column{'s' * (count != 1)}"
 
 
-def _files_groups_whole(cells: pa.StringArray) -> pa.Array:
+def _whole(cells: pa.StringArray) -> pa.Array:
     """Return cells of text as integers if each is written as one, so that slices are in the order of their numbers."""
     try:
         numbers = cells.cast(pa.int64())
@@ -8069,56 +8069,13 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
 
 # ndcg/explanations/slips.py: Every way in which nDCG is known to go wrong, as one table.
 
-# Changes of a query
-
-
-def _cut(query: Query) -> Query:
-    top = ranked(query)[: query.k]
-    return query._replace(run={document: query.run[document] for document in top})
-
-
-def _judged_of_top(query: Query) -> Query:
-    top = ranked(query)[: query.k]
-    return query._replace(qrels={each: query.qrels.get(each, 0) for each in top})
-
-
-def _unjudged_as_0(query: Query) -> Query:
-    return query._replace(qrels={**dict.fromkeys(query.run, 0), **query.qrels})
+# Changes of a query, and terms with them
 
 
 def _first_relevant(query: Query) -> Query:
     """Keep only the judgment of the first relevant document of the run, or of one that it misses."""
     relevant = [document for document in (*ranked(query), *query.qrels) if query.qrels.get(document, 0) > 0]
     return query._replace(qrels={each: query.qrels[each] for each in relevant[:1]})
-
-
-def _without_zeros(query: Query) -> Query:
-    return query._replace(run={document: score for document, score in query.run.items() if score != 0})
-
-
-def _by_ascending_id(query: Query) -> Query:
-    return query._replace(run={document: query.run[document] for document in sorted(query.run)})
-
-
-def _explanations_slips_whole(query: Query) -> Query:
-    return query._replace(k=None)
-
-
-def _longer_cutoff(query: Query) -> Query:
-    return query._replace(k=None if query.k is None else query.k + 1)
-
-
-def _shorter_cutoff(query: Query) -> Query:
-    return query._replace(k=None if query.k is None else max(query.k - 1, 1))
-
-
-def _with_zeros(query: Query) -> Query:
-    return query._replace(run={**query.run, **{each: 0.0 for each in query.qrels if each not in query.run}})
-
-
-def _with_last(query: Query) -> Query:
-    below = min(query.run.values(), default=0.0) - 1
-    return query._replace(run={**query.run, **{each: below for each in query.qrels if each not in query.run}})
 
 
 def _places_in_truth(query: Query) -> Query:
@@ -8129,8 +8086,9 @@ def _places_in_truth(query: Query) -> Query:
     return query._replace(run=run)
 
 
-def _doubled(query: Query) -> Query:
-    return query._replace(qrels={**query.qrels, **{_another(each): value for each, value in query.qrels.items()}})
+def _with_last(query: Query) -> Query:
+    below = min(query.run.values(), default=0.0) - 1
+    return query._replace(run={**dict.fromkeys([*query.run, *query.qrels], below), **query.run})
 
 
 def _another(document: Any) -> Any:
@@ -8145,72 +8103,30 @@ def _without_negative(query: Query) -> Query:
     )
 
 
-def _in_input_order(query: Query) -> Query:
-    return query._replace(run=in_order(query.run))
+def _with_run(of: Callable[[Query], Documents], **options: Any) -> Term:
+    """Return other scores of the documents, or other documents."""
+    return Term((lambda query: query._replace(run=of(query)),), options)
 
 
-def _with_lowest_first(query: Query) -> Query:
-    return query._replace(run={document: -score for document, score in query.run.items()})
+def _with_scores(change: Callable[[Floats], Any]) -> Term:
+    """Return scores that were changed together."""
 
-
-def _swapped(query: Query) -> Query:
-    return query._replace(run=query.qrels, qrels=query.run)
-
-
-def _by_qrels(query: Query) -> Query:
-    return query._replace(run=in_order(query.qrels))
-
-
-def _with_ranks(query: Query) -> Query:
-    return query._replace(run={document: float(rank) for rank, document in enumerate(ranked(query), start=1)})
-
-
-def _with_scores(change: Callable[[NDArray[np.float64]], Any]) -> Change:
-    def changed(query: Query) -> Query:
+    def changed(query: Query) -> Documents:
         with np.errstate(over="ignore"):
             scores = change(np.array(list(query.run.values()), np.float64)).tolist()
-        return query._replace(run=dict(zip(query.run, scores, strict=True)))
+        return dict(zip(query.run, scores, strict=True))
 
-    return changed
-
-
-def _rounded_to(decimals: int) -> Slip:
-    return Slip(
-        f"scores rounded to {decimals} decimals",
-        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so many.",
-        both=Term((_with_scores(lambda scores: scores.round(decimals)),)),
-    )
+    return _with_run(changed)
 
 
-def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
-    return Slip(
-        f"scores rounded to {bits} bits",
-        f"Scores that are equal in {bits} bits are tied, although they differ in 64.",
-        both=Term((_with_scores(lambda scores: np.clip(scores.astype(kind), *_ends_of(kind))),)),
-    )
+def _with_qrels(of: Callable[[Query], Documents]) -> Term:
+    """Return other judgments."""
+    return Term((lambda query: query._replace(qrels=of(query)),))
 
 
-def _ends_of(kind: type[np.floating[Any]]) -> tuple[float, float]:
-    return float(np.finfo(kind).min), float(np.finfo(kind).max)
-
-
-# Rules
-
-
-def _dcg_alone(queries: Sequence[Query], dcg: Floats, ndcg: Floats) -> Floats:
-    return dcg
-
-
-def _zero_if(short: Callable[[Query], bool]) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
-    return lambda queries, dcg, ndcg: np.where([short(query) for query in queries], 0.0, ndcg)
-
-
-def _is_short(query: Query) -> bool:
-    return query.k is not None and max(len(query.run), len(query.qrels)) < query.k
-
-
-def _has_few_judged(query: Query) -> bool:
-    return query.k is not None and len(query.qrels) < query.k
+def _with_cutoff(of: Callable[[int], int | None]) -> Term:
+    """Return another cutoff, of queries that have one."""
+    return Term((lambda query: query._replace(k=None if query.k is None else of(query.k)),))
 
 
 def _with_discount(of_rank: Callable[[NDArray[np.float64]], Any]) -> Term:
@@ -8221,6 +8137,30 @@ def _with_discount(of_rank: Callable[[NDArray[np.float64]], Any]) -> Term:
 def _with_gain(of_relevance: Callable[[NDArray[np.float64]], Any]) -> Term:
     return Term(options={"gain": lambda relevance: of_relevance(np.asarray(relevance, np.float64))})
 
+
+def _zero_if(is_short: Callable[[Query, int], bool]) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
+    return lambda queries, dcg, ndcg: np.where(
+        [query.k is not None and is_short(query, query.k) for query in queries], 0.0, ndcg
+    )
+
+
+def _rounded_to(decimals: int) -> Slip:
+    return Slip(
+        f"scores rounded to {decimals} decimals",
+        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so many.",
+        both=_with_scores(lambda scores: scores.round(decimals)),
+    )
+
+
+def _in_bits(bits: int, kind: type[np.floating[Any]]) -> Slip:
+    return Slip(
+        f"scores rounded to {bits} bits",
+        f"Scores that are equal in {bits} bits are tied, although they differ in 64.",
+        both=_with_scores(lambda scores: np.clip(scores.astype(kind), np.finfo(kind).min, np.finfo(kind).max)),
+    )
+
+
+UNCUT = _with_cutoff(lambda k: None)
 
 # The table
 
@@ -8238,13 +8178,13 @@ IN_ORDER_OF_INPUT = Slip(
     "documents in the order of the input",
     "The scores are ignored: documents are ranked in the order in which they are listed.",
     ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
-    both=Term((_in_input_order,)),
+    both=_with_run(lambda query: in_order(query.run)),
 )
 SWAPPED = Slip(
     "scores and relevance swapped",
     "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
     ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
-    both=Term((_swapped,), {"negative_relevance": "keep"}),
+    both=Term((lambda query: query._replace(run=query.qrels, qrels=query.run),), {"negative_relevance": "keep"}),
 )
 SLIPS = (
     Slip(
@@ -8269,7 +8209,7 @@ SLIPS = (
             "kuandeng/LightGCN#1",
             "kuandeng/LightGCN#3",
         ),
-        ideal=Term((_judged_of_top,)),
+        ideal=_with_qrels(lambda query: {each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]}),
     ),
     Slip(
         "ideal from all that was retrieved",
@@ -8305,7 +8245,7 @@ SLIPS = (
             "cvangysel/pytrec_eval#40",
             "lenskit/lkpy#309",
         ),
-        ideal=Term((_explanations_slips_whole,)),
+        ideal=UNCUT,
     ),
     Slip(
         "ideal of k relevant documents",
@@ -8390,7 +8330,7 @@ SLIPS = (
     Slip(
         "ties by ascending document id",
         "Documents with equal scores are ordered by their ids, the lowest first, so the names of documents decide.",
-        both=Term((_by_ascending_id,), {"ties": "first"}),
+        both=_with_run(lambda query: {each: query.run[each] for each in sorted(query.run)}, ties="first"),
     ),
     Slip(
         "ties in the model's favor",
@@ -8439,12 +8379,12 @@ SLIPS = (
     Slip(
         "ascending order",
         "The lowest score ranks first, as distances do.",
-        both=Term((_with_lowest_first,)),
+        both=_with_run(lambda query: {each: -score for each, score in query.run.items()}),
     ),
     Slip(
         "ranks used as scores",
         "The rank of each document is taken for its score, so the last one ranks first.",
-        both=Term((_with_ranks,)),
+        both=_with_run(lambda query: {each: float(rank) for rank, each in enumerate(ranked(query), start=1)}),
     ),
     _in_bits(16, np.float16),
     _in_bits(32, np.float32),
@@ -8454,12 +8394,12 @@ SLIPS = (
         "unretrieved documents with the score 0",
         "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
         ("mlflow/mlflow#24553", "datascience.stackexchange 63667"),
-        both=Term((_with_zeros,)),
+        both=_with_run(lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}),
     ),
     Slip(
         "documents with the score 0 not retrieved",
         "A score of 0 is read as no score, so such documents have no rank.",
-        both=Term((_without_zeros,)),
+        both=_with_run(lambda query: {each: score for each, score in query.run.items() if score != 0}),
     ),
     Slip(
         "unretrieved documents ranked last",
@@ -8476,13 +8416,15 @@ SLIPS = (
         "ideal in the order of the qrels",
         "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
         ("xuehaiping/CSCE670_NCF#20",),
-        ideal=Term((_by_qrels,), measure="DCG"),
+        ideal=_with_run(lambda query: in_order(query.qrels))._replace(measure="DCG"),
     ),
     Slip(
         "judgments counted twice in the ideal",
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
         ("joaopalotti/trectools#52",),
-        ideal=Term((_doubled,)),
+        ideal=_with_qrels(
+            lambda query: {**query.qrels, **{_another(each): value for each, value in query.qrels.items()}}
+        ),
     ),
     Slip(
         "DCG one rank too deep",
@@ -8520,7 +8462,7 @@ SLIPS = (
         "gain 2^r, also of unjudged documents",
         "The gain is 2^r without the - 1, and documents without a judgment have the relevance 0, so they count 1.",
         both=_with_gain(np.exp2),
-        dcg=Term((_unjudged_as_0,)),
+        dcg=_with_qrels(lambda query: {**dict.fromkeys(query.run, 0), **query.qrels}),
     ),
     Slip(
         "gain r^2",
@@ -8531,21 +8473,21 @@ SLIPS = (
         "DCG not cut at k",
         "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
         ("lenskit/lkpy#309",),
-        dcg=Term((_explanations_slips_whole,)),
+        dcg=UNCUT,
     ),
     Slip(
         "nothing cut at k",
         "The cutoff has no effect.",
         ("Lightning-AI/torchmetrics#1952",),
-        both=Term((_explanations_slips_whole,)),
+        both=UNCUT,
     ),
-    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=Term((_longer_cutoff,))),
-    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=Term((_shorter_cutoff,))),
+    Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=_with_cutoff(lambda k: k + 1)),
+    Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=_with_cutoff(lambda k: max(k - 1, 1))),
     Slip(
         "run cut at k before everything else",
         "Only the first k documents are kept; the ideal, and everything else that depends on the retrieved documents, "
         "is computed from them.",
-        both=Term((_cut,)),
+        both=_with_run(lambda query: {each: query.run[each] for each in ranked(query)[: query.k]}),
     ),
     Slip(
         "only the first relevant document",
@@ -8557,18 +8499,18 @@ SLIPS = (
         "The DCG ends with the first relevant document, the ideal counts all of them.",
         dcg=Term((_first_relevant,)),
     ),
-    Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=_dcg_alone),
+    Slip("DCG called nDCG", "The DCG is not divided by the ideal.", rule=lambda queries, dcg, ndcg: dcg),
     Slip(
         "0 if lists are shorter than k",
         "A query with fewer than k documents retrieved and judged scores 0.",
         ("jongwook/spark-ranking-metrics#2",),
-        rule=_zero_if(_is_short),
+        rule=_zero_if(lambda query, k: max(len(query.run), len(query.qrels)) < k),
     ),
     Slip(
         "0 until k documents are judged",
         "A query with fewer than k judgments scores 0.",
         ("o19s/quepid#234",),
-        rule=_zero_if(_has_few_judged),
+        rule=_zero_if(lambda query, k: len(query.qrels) < k),
     ),
     Slip(
         "negative relevance removed",
