@@ -7101,6 +7101,7 @@ def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Itera
     named = {name: each for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
     names = {name.removesuffix("_ids"): each for name, each in named.items()}
     shared = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
+    refuse_same_iterator({**runs, **shared})
     sides = {
         name: with_ids(name, side, names, order) for (name, side), order in zip(runs.items(), score_orders, strict=True)
     }
@@ -7114,6 +7115,14 @@ def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Itera
     together_with = dict(zip(together_with, settled(**together_with), strict=True))
     shared = {name: together_with[name] for name in shared}
     return [together(inputs._replace(predictions=together_with[name], **shared)) for name in runs]
+
+
+def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
+    """Raise an error for a generator or a reader as two arguments, since reading one leaves nothing for the other."""
+    for (one, side), (other, same) in combinations(sides.items(), 2):
+        if side is same and isinstance(side, Iterator):
+            problem = f"are the same {type(side).__name__}, which can be read only once"
+            raise ValueError(f"{one} and {other} {problem}; read it into a list or a table first")
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:

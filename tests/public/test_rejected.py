@@ -180,6 +180,16 @@ def test_a_table_beside_itself_is_rejected(ndcg: evaluate.Metric, table: Any) ->
     refuses(ndcg.compute, problem, {"predictions": table, "references": table})
 
 
+@pytest.mark.parametrize("one_pass", [TABLE.to_reader, lambda: (row for row in TABLE.to_pylist())])
+def test_a_reader_or_generator_that_is_passed_twice_is_rejected(
+    ndcg: evaluate.Metric, one_pass: Callable[[], Any]
+) -> None:
+    rows = one_pass()
+    problem = f"references are the same {type(rows).__name__}, which can be read only once"
+    refuses(ndcg.compute, f"predictions and {problem}", {"predictions": rows, "references": rows})
+    refuses(ndcg.compare, rf"systems\['a'\] and {problem}", {"systems": {"a": rows, "b": TABLE}, "references": rows})
+
+
 @pytest.mark.parametrize("argument", ["query_ids", "document_ids", "sample_weight"])
 def test_a_table_where_a_column_belongs_is_rejected_by_its_argument(ndcg: evaluate.Metric, argument: str) -> None:
     table = pa.table({"user": [1, 2], "item": [3, 4]})
