@@ -7889,7 +7889,8 @@ class Slip(NamedTuple):
     Attributes:
         name: a few words for it.
         meaning: one sentence on the computation.
-        threads: the threads in which it was reported.
+        reports: the number of public reports.
+        thread: the thread of one of them, `owner/repository#number` on GitHub.
         both: the computation of both DCG and IDCG.
         dcg: the computation of the DCG alone.
         ideal: the computation of the IDCG alone.
@@ -7898,7 +7899,8 @@ class Slip(NamedTuple):
 
     name: str
     meaning: str
-    threads: tuple[str, ...] = ()
+    reports: int = 0
+    thread: str = ""
     both: Term = UNCHANGED
     dcg: Term = UNCHANGED
     ideal: Term = UNCHANGED
@@ -7913,8 +7915,8 @@ class Slip(NamedTuple):
     @property
     def reported(self) -> str:
         """A sentence with the number of reports and an example; empty if there are none."""
-        times = f"{len(self.threads)} times, for example" if len(self.threads) > 1 else "once,"
-        return f" It was reported {times} in {self.threads[0]}." if self.threads else ""
+        times = f"{self.reports} times, for example" if self.reports > 1 else "once,"
+        return f" It was reported {times} in {self.thread}." if self.reports else ""
 
     def over(self, other: "Slip") -> "Slip":
         """Return two slips as one, the other one first."""
@@ -8076,7 +8078,7 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
         yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
 
 
-# ndcg/explanations/slips.py: Every way in which nDCG is known to go wrong, as one table.
+# ndcg/explanations/slips.py: Every way in which nDCG is known to go wrong, as one table; docs/slips.md lists all public reports of each.
 
 # Changes of a query, and terms with them
 
@@ -8177,22 +8179,21 @@ UNCUT = _with_cutoff(lambda k: None)
 DUPLICATES_COUNTED = Slip(
     "a document counted twice",
     "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores exceed 1.",
-    (
-        "deepset-ai/haystack#11959",
-        "truera/trulens#2746",
-        "garrytan/gbrain#4607",
-    ),
+    reports=3,
+    thread="deepset-ai/haystack#11959",
 )
 IN_ORDER_OF_INPUT = Slip(
     "documents in the order of the input",
     "The scores are ignored: documents are ranked in the order in which they are listed.",
-    ("Arize-ai/phoenix#1869", "benfred/implicit#624", "spiceai/spiceai#12191"),
+    reports=3,
+    thread="Arize-ai/phoenix#1869",
     both=_with_run(lambda query: in_order(query.run)),
 )
 SWAPPED = Slip(
     "scores and relevance swapped",
     "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
-    ("scikit-learn/scikit-learn#27726", "THUIR/T2Ranking#2"),
+    reports=2,
+    thread="scikit-learn/scikit-learn#27726",
     both=Term((lambda query: query._replace(run=query.qrels, qrels=query.run),), {"negative_relevance": "keep"}),
 )
 SLIPS = (
@@ -8200,135 +8201,88 @@ SLIPS = (
         "ideal from the top k retrieved",
         "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
         "that finds one of many relevant documents can score 1.",
-        (
-            "OpenBMB/ToolBench#184",
-            "xiangwang1223/neural_graph_collaborative_filtering#34",
-            "huangtinglin/NGCF-PyTorch#8",
-            "THUDM/ComiRec#25",
-            "karlhigley/ranking-metrics-torch#1",
-            "mongodb/chatbot#555",
-            "spiceai/spiceai#12277",
-            "opensearch-project/search-relevance#39",
-            "supermemoryai/memorybench#67",
-            "Marker-Inc-Korea/AutoRAG#386",
-            "o19s/quepid#78",
-            "apache/spark#12461",
-            "stats.stackexchange 341611",
-            "reczoo/RecZoo#5",
-            "kuandeng/LightGCN#1",
-            "kuandeng/LightGCN#3",
-        ),
+        reports=16,
+        thread="OpenBMB/ToolBench#184",
         ideal=_with_qrels(lambda query: {each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]}),
     ),
     Slip(
         "ideal from all that was retrieved",
         "The ideal is the best order of the retrieved documents, so relevant documents that the run misses cost "
         "nothing.",
-        ("o19s/search-metrics#3", "NTMC-Community/MatchZoo#598", "guoguibing/librec#269"),
+        reports=3,
+        thread="o19s/search-metrics#3",
         both=Term(options={"ideal": "retrieved"}),
     ),
     Slip(
         "exponential gain",
         "The gain is 2^r - 1 instead of r.",
-        (
-            "Georgetown-IR-Lab/OpenNIR#14",
-            "scikit-learn/scikit-learn#18817",
-            "scikit-learn/scikit-learn#32049",
-        ),
+        reports=3,
+        thread="Georgetown-IR-Lab/OpenNIR#14",
         both=Term(options={"gain": "exponential"}),
     ),
     Slip(
         "linear gain",
         "The gain is r instead of 2^r - 1.",
-        ("Georgetown-IR-Lab/OpenNIR#14",),
+        reports=1,
+        thread="Georgetown-IR-Lab/OpenNIR#14",
         both=Term(options={"gain": "linear"}),
     ),
     Slip(
         "ideal not cut at k",
         "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking scores less than 1.",
-        (
-            "lenskit/lenskit#869",
-            "o19s/quepid#1335",
-            "AI-Colleagues/orcheo#191",
-            "usnistgov/trec_eval#11",
-            "cvangysel/pytrec_eval#40",
-            "lenskit/lkpy#309",
-        ),
+        reports=6,
+        thread="lenskit/lenskit#869",
         ideal=UNCUT,
     ),
     Slip(
         "ideal of k relevant documents",
         "The ideal has the query's highest gain at every rank up to k, even if fewer documents are relevant, so that "
         "queries with few relevant documents cannot reach 1.",
-        (
-            "datawhalechina/torch-rechub#45",
-            "run-llama/llama_index#17070",
-            "ireval/cwl#20",
-            "MTSWebServices/RecTools#266",
-            "allenjack/HGN#1",
-        ),
+        reports=5,
+        thread="datawhalechina/torch-rechub#45",
         both=Term(options={"ideal": "full"}),
     ),
     Slip(
         "equal weights at ranks 1 and 2",
         "The discount is 1 / log2(i) from rank 2 on, so ranks 1 and 2 weigh the same.",
-        (
-            "OpenAgentHQ/openagent-eval#223",
-            "xiangwang1223/knowledge_graph_attention_network#27",
-            "lenskit/lkpy#417",
-            "CCRI-POPROX/poprox-recommender#15",
-            "castorini/anserini#92",
-        ),
+        reports=5,
+        thread="OpenAgentHQ/openagent-eval#223",
         both=Term(options={"discount": "jarvelin", "log_base": 2}),
     ),
     Slip(
         "ties by document id",
         "Documents with equal scores are ordered by their ids, the highest first, so the names of documents decide.",
-        (
-            "usnistgov/trec_eval#22",
-            "cvangysel/pytrec_eval#56",
-            "cvangysel/pytrec_eval#51",
-        ),
+        reports=3,
+        thread="usnistgov/trec_eval#22",
         both=Term(options={"ties": "docid"}),
     ),
     Slip(
         "ideal cut at the length of the result list",
         "The ideal has as many documents as were retrieved, so a short result list is not penalized for the documents "
         "that it omits.",
-        ("mlflow/mlflow#24541", "elastic/elasticsearch#154362", "baekenough/second-brain#256", "lenskit/lenskit#399"),
+        reports=4,
+        thread="mlflow/mlflow#24541",
         both=Term(options={"ideal": "truncated"}),
     ),
     Slip(
         "graded relevance read as 0 or 1",
         "Every relevant document has the gain 1, so that it does not matter whether the best ones rank first.",
-        (
-            "recommenders-team/recommenders#1749",
-            "apache/spark#36843",
-            "huggingface/sentence-transformers#1349",
-            "geek-ai/irgan#13",
-        ),
+        reports=4,
+        thread="recommenders-team/recommenders#1749",
         both=Term(options={"gain": "binary"}),
     ),
     Slip(
         "unjudged documents removed",
         "Documents without a judgment are taken out before ranking, so those below them move up.",
-        (
-            "github/CodeSearchNet#226",
-            "github/CodeSearchNet#233",
-            "alphagov/search-api#2195",
-            "FlagOpen/FlagEmbedding#445",
-        ),
+        reports=4,
+        thread="github/CodeSearchNet#226",
         both=Term(options={"judged_only": True}),
     ),
     Slip(
         "ties in the order of the input",
         "Documents with equal scores stay in the order of the input, so sorting a file differently changes the score.",
-        (
-            "dmlc/xgboost#3050",
-            "lightgbm-org/LightGBM#2091",
-            "Lightning-AI/torchmetrics#2031",
-            "embeddings-benchmark/mteb#5376",
-        ),
+        reports=4,
+        thread="dmlc/xgboost#3050",
         both=Term(options={"ties": "first"}),
     ),
     Slip(
@@ -8345,43 +8299,50 @@ SLIPS = (
         "ties in the model's favor",
         "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
         "perfect.",
-        ("elixir-nx/scholar#360", "mlcommons/training_policies#131"),
+        reports=2,
+        thread="elixir-nx/scholar#360",
         both=Term(options={"ties": "best"}),
     ),
     Slip(
         "no relevant documents scored 1",
         "A query with no relevant documents scores 1 and raises the mean.",
-        ("catboost/benchmarks#19", "allegro/allRank#25", "dmlc/xgboost#2208", "dmlc/xgboost#3875"),
+        reports=4,
+        thread="catboost/benchmarks#19",
         both=Term(options={"zero_division": 1.0}),
     ),
     Slip(
         "no relevant documents scored 0",
         "A query with no relevant documents scores 0 and lowers the mean.",
-        ("scikit-learn/scikit-learn#29521", "davidrsch/rrlmgraph-bench#230"),
+        reports=2,
+        thread="scikit-learn/scikit-learn#29521",
         both=Term(options={"zero_division": 0.0}),
     ),
     Slip(
         "no relevant documents skipped",
         "A query with no relevant documents has no value, so it counts in no mean.",
-        ("joaopalotti/trectools#25", "joaopalotti/trectools#51", "elastic/elasticsearch#29267"),
+        reports=3,
+        thread="joaopalotti/trectools#25",
         both=Term(options={"zero_division": float("nan")}),
     ),
     Slip(
         "discount from the place in the truth",
         "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
-        ("THUDM/ComiRec#6", "THUDM/ComiRec#21", "ShiningCosmos/pytorch_ComiRec#2"),
+        reports=3,
+        thread="THUDM/ComiRec#6",
         dcg=Term((_places_in_truth,)),
     ),
     Slip(
         "DCG with binary gain, ideal with graded gain",
         "The DCG has gains of 0 and 1, the ideal has graded gains, so that a perfect ranking scores less than 1.",
-        ("RapidFireAI/rapidfireai#261",),
+        reports=1,
+        thread="RapidFireAI/rapidfireai#261",
         dcg=Term(options={"gain": "binary"}),
     ),
     Slip(
         "ideal with binary gain, DCG with graded gain",
         "The ideal has gains of 0 and 1, the DCG has graded gains, so that scores exceed 1.",
-        ("SeaseLtd/rated-ranking-evaluator#71",),
+        reports=1,
+        thread="SeaseLtd/rated-ranking-evaluator#71",
         ideal=Term(options={"gain": "binary"}),
     ),
     IN_ORDER_OF_INPUT,
@@ -8402,7 +8363,8 @@ SLIPS = (
     Slip(
         "unretrieved documents with the score 0",
         "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
-        ("mlflow/mlflow#24553", "datascience.stackexchange 63667"),
+        reports=2,
+        thread="mlflow/mlflow#24553",
         both=_with_run(lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}),
     ),
     Slip(
@@ -8418,19 +8380,22 @@ SLIPS = (
     Slip(
         "ideal in the order of the run",
         "The ideal is computed in the order of the run, so the score is always 1.",
-        ("maciejkula/rustlearn#52",),
+        reports=1,
+        thread="maciejkula/rustlearn#52",
         ideal=Term(measure="DCG"),
     ),
     Slip(
         "ideal in the order of the qrels",
         "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
-        ("xuehaiping/CSCE670_NCF#20",),
+        reports=1,
+        thread="xuehaiping/CSCE670_NCF#20",
         ideal=_with_run(lambda query: in_order(query.qrels))._replace(measure="DCG"),
     ),
     Slip(
         "judgments counted twice in the ideal",
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
-        ("joaopalotti/trectools#52",),
+        reports=1,
+        thread="joaopalotti/trectools#52",
         ideal=_with_qrels(
             lambda query: {**query.qrels, **{_another(each): value for each, value in query.qrels.items()}}
         ),
@@ -8438,7 +8403,8 @@ SLIPS = (
     Slip(
         "DCG one rank too deep",
         "The DCG begins with the discount of rank 2, the ideal with the discount of rank 1.",
-        ("yihong-chen/neural-collaborative-filtering#2",),
+        reports=1,
+        thread="yihong-chen/neural-collaborative-filtering#2",
         dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
     ),
     Slip(
@@ -8449,7 +8415,8 @@ SLIPS = (
     Slip(
         "no discount",
         "Every rank counts the same.",
-        ("RUCAIBox/RecBole#120",),
+        reports=1,
+        thread="RUCAIBox/RecBole#120",
         both=_with_discount(np.ones_like),
     ),
     Slip(
@@ -8481,13 +8448,15 @@ SLIPS = (
     Slip(
         "DCG not cut at k",
         "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
-        ("lenskit/lkpy#309",),
+        reports=1,
+        thread="lenskit/lkpy#309",
         dcg=UNCUT,
     ),
     Slip(
         "nothing cut at k",
         "The cutoff has no effect.",
-        ("Lightning-AI/torchmetrics#1952",),
+        reports=1,
+        thread="Lightning-AI/torchmetrics#1952",
         both=UNCUT,
     ),
     Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=_with_cutoff(lambda k: k + 1)),
@@ -8512,19 +8481,22 @@ SLIPS = (
     Slip(
         "0 if lists are shorter than k",
         "A query with fewer than k documents retrieved and judged scores 0.",
-        ("jongwook/spark-ranking-metrics#2",),
+        reports=1,
+        thread="jongwook/spark-ranking-metrics#2",
         rule=_zero_if(lambda query, k: max(len(query.run), len(query.qrels)) < k),
     ),
     Slip(
         "0 until k documents are judged",
         "A query with fewer than k judgments scores 0.",
-        ("o19s/quepid#234",),
+        reports=1,
+        thread="o19s/quepid#234",
         rule=_zero_if(lambda query, k: len(query.qrels) < k),
     ),
     Slip(
         "negative relevance removed",
         "Documents with a negative relevance are taken out, so those below them move up.",
-        ("tensorflow/ranking#40",),
+        reports=1,
+        thread="tensorflow/ranking#40",
         both=Term((_without_negative,)),
     ),
 )
@@ -8873,7 +8845,7 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
     matches = [match for match in found.values() if len(match.slips) == fewest]
     if not fewest:
         return sorted(matches, key=lambda match: list(CONVENTIONS).index(match.convention))
-    return sorted(matches, key=lambda match: -sum(len(slip_named(name).threads) for name in match.slips))
+    return sorted(matches, key=lambda match: -sum(slip_named(name).reports for name in match.slips))
 
 
 def _names_of(fit: Fit) -> Iterator[Match]:

@@ -68,7 +68,8 @@ class Slip(NamedTuple):
     Attributes:
         name: a few words for it.
         meaning: one sentence on the computation.
-        threads: the threads in which it was reported.
+        reports: the number of public reports.
+        thread: the thread of one of them, `owner/repository#number` on GitHub.
         both: the computation of both DCG and IDCG.
         dcg: the computation of the DCG alone.
         ideal: the computation of the IDCG alone.
@@ -77,7 +78,8 @@ class Slip(NamedTuple):
 
     name: str
     meaning: str
-    threads: tuple[str, ...] = ()
+    reports: int = 0
+    thread: str = ""
     both: Term = UNCHANGED
     dcg: Term = UNCHANGED
     ideal: Term = UNCHANGED
@@ -92,8 +94,8 @@ class Slip(NamedTuple):
     @property
     def reported(self) -> str:
         """A sentence with the number of reports and an example; empty if there are none."""
-        times = f"{len(self.threads)} times, for example" if len(self.threads) > 1 else "once,"
-        return f" It was reported {times} in {self.threads[0]}." if self.threads else ""
+        times = f"{self.reports} times, for example" if self.reports > 1 else "once,"
+        return f" It was reported {times} in {self.thread}." if self.reports else ""
 
     def over(self, other: "Slip") -> "Slip":
         """Return two slips as one, the other one first."""

@@ -12,7 +12,7 @@ from conftest import ROOT
 
 from ndcg.explanations.random_rankings import random_rankings
 from ndcg.explanations.slip_terms import Queries, Query, Slip, in_order, query_scores
-from ndcg.explanations.slips import SLIPS, slip_named
+from ndcg.explanations.slips import DUPLICATES_COUNTED, SLIPS, slip_named
 from ndcg.measure.conventions import CONVENTIONS
 
 LOG = [1 / math.log2(rank + 1) for rank in range(1, 30)]
@@ -55,8 +55,17 @@ ROWS = re.findall(
 
 def test_the_page_has_a_row_for_each_slip_the_most_frequently_reported_first() -> None:
     assert [row[0].lower() for row in ROWS] == [
-        slip.name.lower() for slip in sorted(SLIPS, key=lambda slip: -len(slip.threads))
+        slip.name.lower() for slip in sorted(SLIPS, key=lambda slip: -slip.reports)
     ]
+
+
+def test_the_page_lists_every_report_of_a_slip_that_was_reported_more_than_once() -> None:
+    lists = re.findall(r"^- ([^:\n]+): (\[.+)$", PAGE.partition("## Public reports\n")[2], re.MULTILINE)
+    threads = {name.lower(): re.findall(r"\[([^]]+)\]\(https://", links) for name, links in lists}
+    several = [slip for slip in (*SLIPS, DUPLICATES_COUNTED) if slip.reports > 1]
+    assert {name: (len({*each}), each[0]) for name, each in threads.items()} == {
+        slip.name.lower(): (slip.reports, slip.thread) for slip in several
+    }
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
@@ -64,8 +73,8 @@ def test_a_row_of_the_page_shows_the_slip(row: tuple[str, ...]) -> None:
     name, meaning, ranking, wrong, right_score, reported = row
     slip = next(slip for slip in SLIPS if slip.name.lower() == name.lower())
     assert meaning == slip.meaning
-    assert reported.partition(",")[0] == (str(len(slip.threads)) if slip.threads else "–")
-    assert not slip.threads or slip.threads[0] in reported
+    assert reported.partition(",")[0] == (str(slip.reports) if slip.reports else "–")
+    assert slip.thread in reported
     by_lightgbm = slip.name in ("linear gain", "no relevant documents scored 0")
     options = {"convention": "lightgbm"} if by_lightgbm else {"negative_relevance": "keep"}
     found = float(slip.scores(Queries([query_of(ranking)]), options)[0])
