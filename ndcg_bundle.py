@@ -7889,8 +7889,7 @@ class Slip(NamedTuple):
     Attributes:
         name: a few words for it.
         meaning: one sentence on the computation.
-        reports: the number of public reports.
-        thread: the thread of one of them, `owner/repository#number` on GitHub.
+        reports: the number of public reports, and the thread of one of them, `owner/repository#number` on GitHub.
         both: the computation of both DCG and IDCG.
         dcg: the computation of the DCG alone.
         ideal: the computation of the IDCG alone.
@@ -7899,8 +7898,7 @@ class Slip(NamedTuple):
 
     name: str
     meaning: str
-    reports: int = 0
-    thread: str = ""
+    reports: tuple[int, str] = (0, "")
     both: Term = UNCHANGED
     dcg: Term = UNCHANGED
     ideal: Term = UNCHANGED
@@ -7915,8 +7913,9 @@ class Slip(NamedTuple):
     @property
     def reported(self) -> str:
         """A sentence with the number of reports and an example; empty if there are none."""
-        times = f"{self.reports} times, for example" if self.reports > 1 else "once,"
-        return f" It was reported {times} in {self.thread}." if self.reports else ""
+        number, thread = self.reports
+        times = f"{number} times, for example" if number > 1 else "once,"
+        return f" It was reported {times} in {thread}." if number else ""
 
     def over(self, other: "Slip") -> "Slip":
         """Return two slips as one, the other one first."""
@@ -8179,21 +8178,18 @@ UNCUT = _with_cutoff(lambda k: None)
 DUPLICATES_COUNTED = Slip(
     "a document counted twice",
     "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores exceed 1.",
-    reports=3,
-    thread="deepset-ai/haystack#11959",
+    reports=(3, "deepset-ai/haystack#11959"),
 )
 IN_ORDER_OF_INPUT = Slip(
     "documents in the order of the input",
     "The scores are ignored: documents are ranked in the order in which they are listed.",
-    reports=3,
-    thread="Arize-ai/phoenix#1869",
+    reports=(3, "Arize-ai/phoenix#1869"),
     both=_with_run(lambda query: in_order(query.run)),
 )
 SWAPPED = Slip(
     "scores and relevance swapped",
     "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
-    reports=2,
-    thread="scikit-learn/scikit-learn#27726",
+    reports=(2, "scikit-learn/scikit-learn#27726"),
     both=Term((lambda query: query._replace(run=query.qrels, qrels=query.run),), {"negative_relevance": "keep"}),
 )
 SLIPS = (
@@ -8201,88 +8197,76 @@ SLIPS = (
         "ideal from the top k retrieved",
         "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
         "that finds one of many relevant documents can score 1.",
-        reports=16,
-        thread="OpenBMB/ToolBench#184",
+        reports=(16, "OpenBMB/ToolBench#184"),
         ideal=_with_qrels(lambda query: {each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]}),
     ),
     Slip(
         "ideal from all that was retrieved",
         "The ideal is the best order of the retrieved documents, so relevant documents that the run misses cost "
         "nothing.",
-        reports=3,
-        thread="o19s/search-metrics#3",
+        reports=(3, "o19s/search-metrics#3"),
         both=Term(options={"ideal": "retrieved"}),
     ),
     Slip(
         "exponential gain",
         "The gain is 2^r - 1 instead of r.",
-        reports=3,
-        thread="Georgetown-IR-Lab/OpenNIR#14",
+        reports=(3, "Georgetown-IR-Lab/OpenNIR#14"),
         both=Term(options={"gain": "exponential"}),
     ),
     Slip(
         "linear gain",
         "The gain is r instead of 2^r - 1.",
-        reports=1,
-        thread="Georgetown-IR-Lab/OpenNIR#14",
+        reports=(1, "Georgetown-IR-Lab/OpenNIR#14"),
         both=Term(options={"gain": "linear"}),
     ),
     Slip(
         "ideal not cut at k",
         "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking scores less than 1.",
-        reports=6,
-        thread="lenskit/lenskit#869",
+        reports=(6, "lenskit/lenskit#869"),
         ideal=UNCUT,
     ),
     Slip(
         "ideal of k relevant documents",
         "The ideal has the query's highest gain at every rank up to k, even if fewer documents are relevant, so that "
         "queries with few relevant documents cannot reach 1.",
-        reports=5,
-        thread="datawhalechina/torch-rechub#45",
+        reports=(5, "datawhalechina/torch-rechub#45"),
         both=Term(options={"ideal": "full"}),
     ),
     Slip(
         "equal weights at ranks 1 and 2",
         "The discount is 1 / log2(i) from rank 2 on, so ranks 1 and 2 weigh the same.",
-        reports=5,
-        thread="OpenAgentHQ/openagent-eval#223",
+        reports=(5, "OpenAgentHQ/openagent-eval#223"),
         both=Term(options={"discount": "jarvelin", "log_base": 2}),
     ),
     Slip(
         "ties by document id",
         "Documents with equal scores are ordered by their ids, the highest first, so the names of documents decide.",
-        reports=3,
-        thread="usnistgov/trec_eval#22",
+        reports=(3, "usnistgov/trec_eval#22"),
         both=Term(options={"ties": "docid"}),
     ),
     Slip(
         "ideal cut at the length of the result list",
         "The ideal has as many documents as were retrieved, so a short result list is not penalized for the documents "
         "that it omits.",
-        reports=4,
-        thread="mlflow/mlflow#24541",
+        reports=(4, "mlflow/mlflow#24541"),
         both=Term(options={"ideal": "truncated"}),
     ),
     Slip(
         "graded relevance read as 0 or 1",
         "Every relevant document has the gain 1, so that it does not matter whether the best ones rank first.",
-        reports=4,
-        thread="recommenders-team/recommenders#1749",
+        reports=(4, "recommenders-team/recommenders#1749"),
         both=Term(options={"gain": "binary"}),
     ),
     Slip(
         "unjudged documents removed",
         "Documents without a judgment are taken out before ranking, so those below them move up.",
-        reports=4,
-        thread="github/CodeSearchNet#226",
+        reports=(4, "github/CodeSearchNet#226"),
         both=Term(options={"judged_only": True}),
     ),
     Slip(
         "ties in the order of the input",
         "Documents with equal scores stay in the order of the input, so sorting a file differently changes the score.",
-        reports=4,
-        thread="dmlc/xgboost#3050",
+        reports=(4, "dmlc/xgboost#3050"),
         both=Term(options={"ties": "first"}),
     ),
     Slip(
@@ -8299,50 +8283,43 @@ SLIPS = (
         "ties in the model's favor",
         "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
         "perfect.",
-        reports=2,
-        thread="elixir-nx/scholar#360",
+        reports=(2, "elixir-nx/scholar#360"),
         both=Term(options={"ties": "best"}),
     ),
     Slip(
         "no relevant documents scored 1",
         "A query with no relevant documents scores 1 and raises the mean.",
-        reports=4,
-        thread="catboost/benchmarks#19",
+        reports=(4, "catboost/benchmarks#19"),
         both=Term(options={"zero_division": 1.0}),
     ),
     Slip(
         "no relevant documents scored 0",
         "A query with no relevant documents scores 0 and lowers the mean.",
-        reports=2,
-        thread="scikit-learn/scikit-learn#29521",
+        reports=(2, "scikit-learn/scikit-learn#29521"),
         both=Term(options={"zero_division": 0.0}),
     ),
     Slip(
         "no relevant documents skipped",
         "A query with no relevant documents has no value, so it counts in no mean.",
-        reports=3,
-        thread="joaopalotti/trectools#25",
+        reports=(3, "joaopalotti/trectools#25"),
         both=Term(options={"zero_division": float("nan")}),
     ),
     Slip(
         "discount from the place in the truth",
         "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
-        reports=3,
-        thread="THUDM/ComiRec#6",
+        reports=(3, "THUDM/ComiRec#6"),
         dcg=Term((_places_in_truth,)),
     ),
     Slip(
         "DCG with binary gain, ideal with graded gain",
         "The DCG has gains of 0 and 1, the ideal has graded gains, so that a perfect ranking scores less than 1.",
-        reports=1,
-        thread="RapidFireAI/rapidfireai#261",
+        reports=(1, "RapidFireAI/rapidfireai#261"),
         dcg=Term(options={"gain": "binary"}),
     ),
     Slip(
         "ideal with binary gain, DCG with graded gain",
         "The ideal has gains of 0 and 1, the DCG has graded gains, so that scores exceed 1.",
-        reports=1,
-        thread="SeaseLtd/rated-ranking-evaluator#71",
+        reports=(1, "SeaseLtd/rated-ranking-evaluator#71"),
         ideal=Term(options={"gain": "binary"}),
     ),
     IN_ORDER_OF_INPUT,
@@ -8363,8 +8340,7 @@ SLIPS = (
     Slip(
         "unretrieved documents with the score 0",
         "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
-        reports=2,
-        thread="mlflow/mlflow#24553",
+        reports=(2, "mlflow/mlflow#24553"),
         both=_with_run(lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}),
     ),
     Slip(
@@ -8380,22 +8356,19 @@ SLIPS = (
     Slip(
         "ideal in the order of the run",
         "The ideal is computed in the order of the run, so the score is always 1.",
-        reports=1,
-        thread="maciejkula/rustlearn#52",
+        reports=(1, "maciejkula/rustlearn#52"),
         ideal=Term(measure="DCG"),
     ),
     Slip(
         "ideal in the order of the qrels",
         "The ideal is not sorted: it is the DCG of the judgments as they are listed.",
-        reports=1,
-        thread="xuehaiping/CSCE670_NCF#20",
+        reports=(1, "xuehaiping/CSCE670_NCF#20"),
         ideal=_with_run(lambda query: in_order(query.qrels))._replace(measure="DCG"),
     ),
     Slip(
         "judgments counted twice in the ideal",
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
-        reports=1,
-        thread="joaopalotti/trectools#52",
+        reports=(1, "joaopalotti/trectools#52"),
         ideal=_with_qrels(
             lambda query: {**query.qrels, **{_another(each): value for each, value in query.qrels.items()}}
         ),
@@ -8403,8 +8376,7 @@ SLIPS = (
     Slip(
         "DCG one rank too deep",
         "The DCG begins with the discount of rank 2, the ideal with the discount of rank 1.",
-        reports=1,
-        thread="yihong-chen/neural-collaborative-filtering#2",
+        reports=(1, "yihong-chen/neural-collaborative-filtering#2"),
         dcg=_with_discount(lambda rank: 1 / np.log2(rank + 2)),
     ),
     Slip(
@@ -8415,8 +8387,7 @@ SLIPS = (
     Slip(
         "no discount",
         "Every rank counts the same.",
-        reports=1,
-        thread="RUCAIBox/RecBole#120",
+        reports=(1, "RUCAIBox/RecBole#120"),
         both=_with_discount(np.ones_like),
     ),
     Slip(
@@ -8440,25 +8411,14 @@ SLIPS = (
         both=_with_gain(np.exp2),
         dcg=_with_qrels(lambda query: {**dict.fromkeys(query.run, 0), **query.qrels}),
     ),
-    Slip(
-        "gain r^2",
-        "The gain is the square of the relevance.",
-        both=_with_gain(np.square),
-    ),
+    Slip("gain r^2", "The gain is the square of the relevance.", both=_with_gain(np.square)),
     Slip(
         "DCG not cut at k",
         "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
-        reports=1,
-        thread="lenskit/lkpy#309",
+        reports=(1, "lenskit/lkpy#309"),
         dcg=UNCUT,
     ),
-    Slip(
-        "nothing cut at k",
-        "The cutoff has no effect.",
-        reports=1,
-        thread="Lightning-AI/torchmetrics#1952",
-        both=UNCUT,
-    ),
+    Slip("nothing cut at k", "The cutoff has no effect.", reports=(1, "Lightning-AI/torchmetrics#1952"), both=UNCUT),
     Slip("cutoff one rank too deep", "The first k + 1 ranks count.", both=_with_cutoff(lambda k: k + 1)),
     Slip("cutoff one rank too short", "The first k - 1 ranks count.", both=_with_cutoff(lambda k: max(k - 1, 1))),
     Slip(
@@ -8481,22 +8441,19 @@ SLIPS = (
     Slip(
         "0 if lists are shorter than k",
         "A query with fewer than k documents retrieved and judged scores 0.",
-        reports=1,
-        thread="jongwook/spark-ranking-metrics#2",
+        reports=(1, "jongwook/spark-ranking-metrics#2"),
         rule=_zero_if(lambda query, k: max(len(query.run), len(query.qrels)) < k),
     ),
     Slip(
         "0 until k documents are judged",
         "A query with fewer than k judgments scores 0.",
-        reports=1,
-        thread="o19s/quepid#234",
+        reports=(1, "o19s/quepid#234"),
         rule=_zero_if(lambda query, k: len(query.qrels) < k),
     ),
     Slip(
         "negative relevance removed",
         "Documents with a negative relevance are taken out, so those below them move up.",
-        reports=1,
-        thread="tensorflow/ranking#40",
+        reports=(1, "tensorflow/ranking#40"),
         both=Term((_without_negative,)),
     ),
 )
@@ -8845,7 +8802,7 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
     matches = [match for match in found.values() if len(match.slips) == fewest]
     if not fewest:
         return sorted(matches, key=lambda match: list(CONVENTIONS).index(match.convention))
-    return sorted(matches, key=lambda match: -sum(slip_named(name).reports for name in match.slips))
+    return sorted(matches, key=lambda match: -sum(slip_named(name).reports[0] for name in match.slips))
 
 
 def _names_of(fit: Fit) -> Iterator[Match]:

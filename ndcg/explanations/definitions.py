@@ -355,7 +355,7 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
     matches = [match for match in found.values() if len(match.slips) == fewest]
     if not fewest:
         return sorted(matches, key=lambda match: list(CONVENTIONS).index(match.convention))
-    return sorted(matches, key=lambda match: -sum(slip_named(name).reports for name in match.slips))
+    return sorted(matches, key=lambda match: -sum(slip_named(name).reports[0] for name in match.slips))
 
 
 def _names_of(fit: Fit) -> Iterator[Match]:

@@ -68,8 +68,7 @@ class Slip(NamedTuple):
     Attributes:
         name: a few words for it.
         meaning: one sentence on the computation.
-        reports: the number of public reports.
-        thread: the thread of one of them, `owner/repository#number` on GitHub.
+        reports: the number of public reports, and the thread of one of them, `owner/repository#number` on GitHub.
         both: the computation of both DCG and IDCG.
         dcg: the computation of the DCG alone.
         ideal: the computation of the IDCG alone.
@@ -78,8 +77,7 @@ class Slip(NamedTuple):
 
     name: str
     meaning: str
-    reports: int = 0
-    thread: str = ""
+    reports: tuple[int, str] = (0, "")
     both: Term = UNCHANGED
     dcg: Term = UNCHANGED
     ideal: Term = UNCHANGED
@@ -94,8 +92,9 @@ class Slip(NamedTuple):
     @property
     def reported(self) -> str:
         """A sentence with the number of reports and an example; empty if there are none."""
-        times = f"{self.reports} times, for example" if self.reports > 1 else "once,"
-        return f" It was reported {times} in {self.thread}." if self.reports else ""
+        number, thread = self.reports
+        times = f"{number} times, for example" if number > 1 else "once,"
+        return f" It was reported {times} in {thread}." if number else ""
 
     def over(self, other: "Slip") -> "Slip":
         """Return two slips as one, the other one first."""
