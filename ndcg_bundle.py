@@ -6362,6 +6362,7 @@ def together(inputs: Any) -> Any:
         _inputs_formats_alike("references", references, predictions),
     )
     if isinstance(predictions, Indices):
+        _refuse_other_candidates(predictions.rows, references)
         predictions, references = predictions.rows, _by_index(references)
     if document_ids is not None and _is_nested(predictions) and _is_nested(document_ids):
         predictions, document_ids = _scores_of_ids(predictions, document_ids), None
@@ -6484,6 +6485,22 @@ def _by_column(sparse: Any) -> list[dict[int, Any]]:
     ends = sparse.indptr.tolist()
     cells = list(zip(sparse.indices.tolist(), sparse.data.tolist(), strict=True))
     return [dict(cells[start:end]) for start, end in pairwise(ends)]
+
+
+def _refuse_other_candidates(predictions: Any, references: Any) -> None:
+    """Raise an error for indices of a reranker that no candidate has, beside a list of labels for each query."""
+    if isinstance(predictions, Mapping):
+        labels = references if isinstance(references, Mapping) else {}
+    else:
+        labels = dict(enumerate(references)) if isinstance(references, (list, tuple, np.ndarray)) else {}
+    for query, hits in predictions.items() if isinstance(predictions, Mapping) else enumerate(predictions):
+        row = labels.get(query)
+        if not isinstance(row, (list, tuple, np.ndarray)):
+            continue
+        for index in hits:
+            if isinstance(index, int) and not 0 <= index < len(row):
+                problem = f"the index {index} is not that of a candidate, 0 to {len(row) - 1}"
+                raise ValueError(f"predictions: query {shown(query)}: {problem}; give the labels of all that were sent")
 
 
 def _by_index(references: Any) -> Any:
