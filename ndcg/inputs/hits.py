@@ -26,10 +26,10 @@ CONTAINERS = (list, tuple, Mapping)
 QUERY_FIELDS = (*ID_NAMES["query"], "id", "_id", "question")  # of an object with the hits of a query
 # the lists of hits, and the lists of ids and of their values, of a query
 LISTS = (
-    *("hits", "matches", "points", "results", "response", "docs", "ctxs", "retrieved", "ratings", "candidates"),
-    *("root", "children", "objects", "documents", "value", "data"),
+    *("hits", "matches", "points", "results", "result", "response", "docs", "ctxs", "retrieved", "ratings"),
+    *("candidates", "root", "children", "objects", "documents", "value", "data"),
 )
-ANSWERS = ("responses", "results", "requests")  # lists of the answers to several queries
+ANSWERS = ("responses", "results", "result", "requests")  # lists of the answers to several queries
 IDS = ("ids", "doc_ids", "docids", "document_ids", "item_ids", "items", "recommendations")
 IDS_OF = {
     "run": ("retrieved_ids", "retrieved_doc_ids", *IDS),

@@ -109,6 +109,7 @@ IN_JSON: dict[str, Format] = {
     },
     "a response of Vespa": by_query(lambda found: {"root": {"id": "toplevel", "children": found}}),
     "objects of Weaviate": hits(lambda each, number, value: {"title": "", "_additional": {"id": each, value: number}}),
+    "points of Qdrant": by_query(lambda found: {"result": {"points": found}, "status": "ok", "time": 0.1}),
     "results of Azure": by_query(lambda found: {"value": found}),
     "candidates of RankLLM": answers(lambda q, found: {"query": {"qid": q, "text": ""}, "candidates": found}, "docid"),
     "queries in a list": answers(lambda q, found: {"query_id": q, "hits": found}),
@@ -218,6 +219,7 @@ def test_queries_without_names_are_matched_by_position(
 
 ANSWERS: dict[str, dict[str, Any]] = {
     "Chroma": {"ids": list(map(list, RUN.values())), "distances": [[0.1] * len(of) for of in RUN.values()]},
+    "Qdrant": {"result": [{"points": [{"id": each} for each in of]} for of in RUN.values()], "status": "ok"},
     "Elasticsearch": {"responses": [{"hits": {"hits": [{"_id": each} for each in of]}} for of in RUN.values()]},
 }
 
