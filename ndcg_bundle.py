@@ -2742,6 +2742,22 @@ def _has_index(values: Any) -> bool:
     return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
 
 
+def has_labels(values: Any) -> bool:
+    """Return whether the rows of a value have an index that does not merely count them, as in pandas."""
+    return _has_index(values) and type(values.index).__name__ != "RangeIndex"
+
+
+def check_order(argument: str, values: Any, queries: Any, hint: str) -> None:
+    """Raise an error for a pandas column with a value for each query, whose index has the queries in another order."""
+    if queries is None or not has_labels(values):
+        return
+    ids = queries.to_pylist() if isinstance(queries, ARROW) else queries
+    labels, ids = list(map(str, values.index)), list(map(str, ids))
+    if labels != ids and sorted(labels) == sorted(ids):
+        problem = "its index has the queries in another order, and values are matched by position, not by index"
+        raise ValueError(f"{argument}: {problem}; {hint}")
+
+
 def plain(argument: str, values: Any) -> Any:
     """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged."""
     if isinstance(values, (list, tuple)):
@@ -7355,6 +7371,7 @@ class Slices(NamedTuple):
 
 def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
     """Return the slices of queries, from a value for each, by position or by its id."""
+    check_order("by", by, query_ids, "give by.to_dict()")
     if isinstance(by, Mapping):
         by = _by_ids(by, query_ids)
     slices = by if isinstance(by, Slices) else read_slices(by)
@@ -7434,6 +7451,7 @@ Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no documen
 
 COMPARED = 1000  # documents that tell whether both sides are swapped
 LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
+ORDER_OF_WEIGHTS = "give sample_weight.loc[ids], with the ids in the order of the references"
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -7450,12 +7468,16 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
 
 def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0) -> Values:
     """Return the values of all queries under the name of each result; errors count queries from `first_query` on."""
-    parts = []
+    parts: list[list[NDArray[np.float64]]] = []
+    names: list[Any] = []
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
                 values = measure_rankings(part, options)
+            if has_labels(inputs.sample_weight) and part.query_ids is not None:
+                names += part.names()
             parts.append([values[measure][row] for _, measure, row in options.results])
+    check_order("sample_weight", inputs.sample_weight, names, ORDER_OF_WEIGHTS)
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     return dict(zip(options.names, columns, strict=True))
 
@@ -7733,13 +7755,14 @@ class UserTerms:
         raise ValueError(str(InvalidRankingError(argument, query, error.position, error.problem))) from None
 
 
-def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
+def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[np.float64] | None:
     """Return a weight for each query, or None without weights.
 
     Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
     """
     if sample_weight is None:
         return None
+    check_order("sample_weight", sample_weight, query_ids, ORDER_OF_WEIGHTS)
     given = plain_in_order("sample_weight", sample_weight)
     if isinstance(given, Mapping):
         raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
@@ -7803,7 +7826,7 @@ def _score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | lis
     rankings = checked_rankings(inputs)
     if not rankings.queries:
         raise ValueError(NOTHING_TO_SCORE)
-    weight = weights(inputs.sample_weight, rankings.queries)
+    weight = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
     relevance, score = _arrays_for_sklearn(rankings)
     how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
     result: dict[str, float | list[float]] = {}
@@ -11379,7 +11402,7 @@ class _Scorer:
         rankings = self.read(Options.parse(k=k, **options))
         if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(inputs.sample_weight, rankings.queries)
+        self.weight: NDArray[np.float64] | None = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
 
     @property
     def cutoff(self) -> int | None:
@@ -12191,7 +12214,7 @@ def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_unmatc
     judged documents, is 0 for queries with no relevant documents. `notify` is called as in `describe_queries`.
     """
     columns = describe_queries(partial(_describe, options), inputs, options, PIECE, notify)
-    weight = weights(inputs.sample_weight, len(columns["ideal"]))
+    weight = weights(inputs.sample_weight, len(columns["ideal"]), columns.get("query"))
     return columns if weight is None else {**columns, "weight": weight}
 
 

@@ -345,7 +345,7 @@ class _Scorer:
         rankings = self.read(Options.parse(k=k, **options))
         if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(inputs.sample_weight, rankings.queries)
+        self.weight: NDArray[np.float64] | None = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
 
     @property
     def cutoff(self) -> int | None:

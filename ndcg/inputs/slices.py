@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import shown
 from .ids import check_ids, decoded
-from .sources import ARROW, plain_in_order
+from .sources import ARROW, check_order, plain_in_order
 
 Value = str | int | bool | None
 # The Arrow types that values may have, and the types that they are converted to.
@@ -34,6 +34,7 @@ class Slices(NamedTuple):
 
 def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
     """Return the slices of queries, from a value for each, by position or by its id."""
+    check_order("by", by, query_ids, "give by.to_dict()")
     if isinstance(by, Mapping):
         by = _by_ids(by, query_ids)
     slices = by if isinstance(by, Slices) else read_slices(by)

@@ -94,6 +94,22 @@ def _has_index(values: Any) -> bool:
     return _library(values) == "pandas" and hasattr(getattr(values, "index", None), "equals")
 
 
+def has_labels(values: Any) -> bool:
+    """Return whether the rows of a value have an index that does not merely count them, as in pandas."""
+    return _has_index(values) and type(values.index).__name__ != "RangeIndex"
+
+
+def check_order(argument: str, values: Any, queries: Any, hint: str) -> None:
+    """Raise an error for a pandas column with a value for each query, whose index has the queries in another order."""
+    if queries is None or not has_labels(values):
+        return
+    ids = queries.to_pylist() if isinstance(queries, ARROW) else queries
+    labels, ids = list(map(str, values.index)), list(map(str, ids))
+    if labels != ids and sorted(labels) == sorted(ids):
+        problem = "its index has the queries in another order, and values are matched by position, not by index"
+        raise ValueError(f"{argument}: {problem}; {hint}")
+
+
 def plain(argument: str, values: Any) -> Any:
     """Convert a tensor or a column of another library to a NumPy or Arrow array; return other values unchanged."""
     if isinstance(values, (list, tuple)):

@@ -25,7 +25,7 @@ from ..inputs.ids import encode_ids
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read, refuse_same_column
 from ..inputs.slices import Slices, crossed, read_slices
-from ..inputs.sources import is_sparse, named_columns, plain_in_order, settled
+from ..inputs.sources import check_order, has_labels, is_sparse, named_columns, plain_in_order, settled
 from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Options, is_real
 from ..measure.scoring import IS_NEGATIVE, InvalidRankingError, check_queries, in_threads, measure_queries
@@ -35,6 +35,7 @@ Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no documen
 
 COMPARED = 1000  # documents that tell whether both sides are swapped
 LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
+ORDER_OF_WEIGHTS = "give sample_weight.loc[ids], with the ids in the order of the references"
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -51,12 +52,16 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
 
 def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0) -> Values:
     """Return the values of all queries under the name of each result; errors count queries from `first_query` on."""
-    parts = []
+    parts: list[list[NDArray[np.float64]]] = []
+    names: list[Any] = []
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
                 values = measure_rankings(part, options)
+            if has_labels(inputs.sample_weight) and part.query_ids is not None:
+                names += part.names()
             parts.append([values[measure][row] for _, measure, row in options.results])
+    check_order("sample_weight", inputs.sample_weight, names, ORDER_OF_WEIGHTS)
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     return dict(zip(options.names, columns, strict=True))
 
@@ -334,13 +339,14 @@ class UserTerms:
         raise ValueError(str(InvalidRankingError(argument, query, error.position, error.problem))) from None
 
 
-def weights(sample_weight: Any, queries: int) -> NDArray[np.float64] | None:
+def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[np.float64] | None:
     """Return a weight for each query, or None without weights.
 
     Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
     """
     if sample_weight is None:
         return None
+    check_order("sample_weight", sample_weight, query_ids, ORDER_OF_WEIGHTS)
     given = plain_in_order("sample_weight", sample_weight)
     if isinstance(given, Mapping):
         raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
@@ -404,7 +410,7 @@ def _score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | lis
     rankings = checked_rankings(inputs)
     if not rankings.queries:
         raise ValueError(NOTHING_TO_SCORE)
-    weight = weights(inputs.sample_weight, rankings.queries)
+    weight = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
     relevance, score = _arrays_for_sklearn(rankings)
     how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
     result: dict[str, float | list[float]] = {}

@@ -158,7 +158,7 @@ def query_columns(inputs: Inputs, options: Options, notify: Notify = warn_unmatc
     judged documents, is 0 for queries with no relevant documents. `notify` is called as in `describe_queries`.
     """
     columns = describe_queries(partial(_describe, options), inputs, options, PIECE, notify)
-    weight = weights(inputs.sample_weight, len(columns["ideal"]))
+    weight = weights(inputs.sample_weight, len(columns["ideal"]), columns.get("query"))
     return columns if weight is None else {**columns, "weight": weight}
 
 

@@ -342,3 +342,30 @@ def test_a_slice_belongs_to_an_id(ndcg: Metric, key: Any) -> None:
     problem = f"by: query {key!r} is neither text nor an integer, as ids must be; give others as text"
     with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
         ndcg.report(**sides, by={"a": "en", "b": "de", key: "fr"})
+
+
+def test_a_series_with_the_queries_in_another_order_is_refused(ndcg: Metric) -> None:
+    inputs: dict[str, Any] = {
+        "predictions": {"zoe": {"a": 2, "b": 1}, "ann": {"a": 2, "b": 1}},
+        "references": {"zoe": {"a": 1, "b": 0}, "ann": {"a": 0, "b": 1}},
+    }
+    systems = {"one": inputs["predictions"], "other": inputs["predictions"]}
+    by, weight = pd.Series({"ann": "DE", "zoe": "FR"}), pd.Series({"ann": 1, "zoe": 3})
+    problem = "its index has the queries in another order, and values are matched by position, not by index; give"
+    for call in (
+        lambda **given: ndcg.compute(**inputs, **given),
+        lambda **given: ndcg.compute(**inputs, engine="sklearn", **given),
+        lambda **given: ndcg.explain(**inputs, got=1, **given),
+        lambda **given: ndcg.report(**inputs, **given),
+        lambda **given: ndcg.compare(systems=systems, references=inputs["references"], **given),
+    ):
+        with pytest.raises(ValueError, match=f"^sample_weight: {problem} sample_weight.loc"):
+            call(sample_weight=weight)
+    with pytest.raises(ValueError, match=rf"^by: {problem} by\.to_dict\(\)$"):
+        ndcg.report(**inputs, by=by)
+    in_order = list(inputs["references"])
+    assert ndcg.compute(**inputs, sample_weight=weight.loc[in_order])["nDCG"] == pytest.approx(
+        (3 + 1 / math.log2(3)) / 4
+    )
+    for good in (by.to_dict(), by.loc[in_order], pd.Series(["FR", "DE"])):
+        assert ndcg.report(**inputs, by=good).slices["FR"].scores["nDCG"].value == 1
