@@ -2200,8 +2200,8 @@ Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a tabl
 # fmt: off
 ID_NAMES = {
     "query": (
-        "query_id", "qid", "topic_id", "user_id", "userid", "customer_id", "session_id", "query", "topic", "user",
-        "uid",
+        "query_id", "qid", "q_id", "topic_id", "user_id", "userid", "customer_id", "session_id", "query", "topic",
+        "user", "uid",
     ),
     "document": (
         "document_id", "docid", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
@@ -2236,10 +2236,10 @@ class UnknownColumnError(ValueError):
 def plain_name(name: str) -> str:
     """Return the name of a column as it is spelled in `NAMES`.
 
-    >>> plain_name("Query-ID"), plain_name("user_id:token")
-    ('query_id', 'user_id')
+    >>> plain_name("Query-ID"), plain_name("User ID"), plain_name("user_id:token")
+    ('query_id', 'user_id', 'user_id')
     """
-    return RECBOLE.sub("", name.strip().lower().replace("-", "_"))
+    return RECBOLE.sub("", name.strip().lower().replace("-", "_").replace(" ", "_"))
 
 
 def possible_names(kind: str, given: Mapping[str, str] | None = None, score_order: str = "descending") -> Possible:
@@ -3946,6 +3946,7 @@ class Hits(NamedTuple):
     ids: Sequence[Any]  # their ids, best first in a run
     values: Sequence[Any] | None = None  # their scores or relevances; None if they have none
     are_indices: bool = False  # whether the ids are positions in the list of documents that was ranked
+    ranks: Sequence[Any] = ()  # their ranks, if they have no scores
 
 
 def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
@@ -3954,7 +3955,7 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
     With `ascending`, a distance or a rank is the score if there is one.
 
     >>> hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, "run")
-    Hits(ids=['d2'], values=[0.9], are_indices=False)
+    Hits(ids=['d2'], values=[0.9], are_indices=False, ranks=())
     >>> hits_of([("d2", 0.9), ("d1", 0.8)], "run").values
     [0.9, 0.8]
     >>> hits_of([0.9, 0.8], "run") is None
@@ -3983,8 +3984,11 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
         return None
     names = (*LOWEST_FIRST, *VALUE_FIELDS[kind]) if ascending else VALUE_FIELDS[kind]
     value = _path(first, names)
-    ids = _fields(row, document, ID_FIELDS, "id")
-    return Hits(ids, None if value is None else _fields(row, value, names, "score"), document == ("index",))
+    hits = Hits(_fields(row, document, ID_FIELDS, "id"), are_indices=document == ("index",))
+    if value is not None:
+        return hits._replace(values=_fields(row, value, names, "score"))
+    ranks = _path(first, ("rank",)) if kind == "run" else None
+    return hits if ranks is None else hits._replace(ranks=[_field(each, ranks) for each in row])
 
 
 def are_hits(row: Any, kind: str) -> bool:
@@ -4044,18 +4048,19 @@ def relevances_by_id(hits: Hits) -> dict[Any, Any]:
     return _inputs_hits_by_id(hits, [1] * len(hits.ids) if hits.values is None else map(_inputs_hits_number, hits.values))
 
 
-def contradict(hits: Hits, ascending: bool = False) -> bool:
-    """Return whether scores rank hits in another order than they are in.
+def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
+    """Return what a warning says about hits in another order than their scores or ranks; empty if they agree.
 
-    >>> contradict(Hits(["d2", "d1"], [0.8, 0.9]))
-    True
+    >>> contradiction("q1", Hits(["d2", "d1"], ranks=[2, 1]))[:60]
+    'query q1: its hits are in another order than their ranks, an'
     """
-    numbers = [value for value in map(_inputs_hits_number, hits.values or ()) if isinstance(value, Real)]
-    return any(after < before if ascending else after > before for before, after in pairwise(numbers))
-
-
-def contradiction(query: str, ascending: bool) -> str:
-    """Return what a warning says about the first query whose scores rank its hits in another order than they are in."""
+    numbers = [value for value in map(_inputs_hits_number, hits.ranks or hits.values or ()) if isinstance(value, Real)]
+    lowest_first = bool(hits.ranks) or ascending
+    if not any(after < before if lowest_first else after > before for before, after in pairwise(numbers)):
+        return ""
+    if hits.ranks:
+        problem = "its hits are in another order than their ranks, and their order counts"
+        return f'query {query}: {problem}; if the ranks count, give score_order="ascending"'
     order = "" if ascending else '; if the lowest score is best, give score_order="ascending"'
     return (
         f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
@@ -4065,7 +4070,7 @@ def contradiction(query: str, ascending: bool) -> str:
 
 def _inputs_hits_by_id(hits: Hits, values: Iterable[Any]) -> dict[Any, Any]:
     if wrong := [each for each in hits.ids if not id_kind(type(each))]:
-        raise ValueError(f"an id must be text or an integer; got {shown(wrong[0])}")
+        raise ValueError(f"an id must be text or an integer; got {shown(wrong[0])}; give others as text")
     found = dict(zip(hits.ids, values, strict=True))
     if len(found) < len(hits.ids):
         first: dict[Any, int] = {}
@@ -4162,6 +4167,8 @@ def _first_list(row: Any, names: Sequence[str]) -> Any:
     for name in names:
         each = _field(row, (name,))
         each = each.tolist() if hasattr(each, "tolist") else each
+        if isinstance(each, (list, tuple)) and len(each) == 1 and isinstance(each[0], (list, tuple)):
+            each = each[0]  # Chroma's answer to one query
         if isinstance(each, (list, tuple)) and not any(isinstance(of, (list, tuple, Mapping)) for of in each[:1]):
             return each
     return None
@@ -4253,7 +4260,7 @@ class _JsonReader:
     def __init__(self, first: Any, request: ReadRequest) -> None:
         self.kind, self.names = request.kind, None
         self.is_ascending = request.score_order == "ascending"
-        self.contradicting = ""  # the first query whose hits are in another order than their scores
+        self.notice = ""  # what a warning says about the first hits in another order than their scores or ranks
         if isinstance(first, dict) and first and not are_hits(first, "run"):
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             is_named = not set(map(plain_name, first)).isdisjoint(chain(*request.names.values()))
@@ -4294,11 +4301,6 @@ class _JsonReader:
                 raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
             yield query, documents.keys(), documents.values()
 
-    @property
-    def notice(self) -> str:
-        """What a warning says about hits that are in another order than their scores."""
-        return contradiction(self.contradicting, self.is_ascending) if self.contradicting else ""
-
     def _documents(self, query: Any, row: Any) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
         try:
@@ -4309,8 +4311,8 @@ class _JsonReader:
             if hits is None and row and isinstance(row[-1], float):
                 raise ValueError(f"{shown_cell(row)} {NO_IDS}")
             hits = Hits(row) if hits is None else hits
-            if self.kind == "run" and not self.contradicting and contradict(hits, self.is_ascending):
-                self.contradicting = shown_cell(query)
+            if self.kind == "run" and not self.notice:
+                self.notice = contradiction(shown_cell(query), hits, self.is_ascending)
             return scores_by_id(hits, self.is_ascending) if self.kind == "run" else relevances_by_id(hits)
         except ValueError as error:
             mark = "," if str(error).startswith("position ") else ":"
@@ -6322,7 +6324,7 @@ def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
     queries: Any = list(side) if isinstance(side, Mapping) else [query_of(row) for row in rows]
     are_named = isinstance(side, Mapping) or all(map(id_kind, map(type, queries)))
     found: list[Any] = []
-    contradicting, are_indices = None, False
+    warning, are_indices = "", False
     for query, row in zip(queries if are_named else count(), rows, strict=False):
         try:
             hits = Hits(()) if _inputs_formats_is_empty(row) else hits_of(row, kind, ascending)
@@ -6335,10 +6337,10 @@ def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
             mark = "," if str(error).startswith("position ") else ":"
             raise ValueError(f"{argument}: query {shown(query)}{mark} {error}") from None
         are_indices |= hits.are_indices
-        if contradicting is None and kind == "run" and contradict(hits, ascending):
-            contradicting = query
-    if contradicting is not None:
-        warn(f"{argument}: {contradiction(shown(contradicting), ascending)}")
+        if kind == "run" and not warning:
+            warning = contradiction(shown(query), hits, ascending)
+    if warning:
+        warn(f"{argument}: {warning}")
     if are_indices:  # an "id" beside them is that of the response
         return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
     if not are_named:

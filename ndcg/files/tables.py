@@ -17,7 +17,6 @@ from ..inputs.hits import (
     Hits,
     answers_in,
     are_hits,
-    contradict,
     contradiction,
     hits_of,
     query_of,
@@ -106,7 +105,7 @@ class _JsonReader:
     def __init__(self, first: Any, request: ReadRequest) -> None:
         self.kind, self.names = request.kind, None
         self.is_ascending = request.score_order == "ascending"
-        self.contradicting = ""  # the first query whose hits are in another order than their scores
+        self.notice = ""  # what a warning says about the first hits in another order than their scores or ranks
         if isinstance(first, dict) and first and not are_hits(first, "run"):
             columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
             is_named = not set(map(plain_name, first)).isdisjoint(chain(*request.names.values()))
@@ -147,11 +146,6 @@ class _JsonReader:
                 raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
             yield query, documents.keys(), documents.values()
 
-    @property
-    def notice(self) -> str:
-        """What a warning says about hits that are in another order than their scores."""
-        return contradiction(self.contradicting, self.is_ascending) if self.contradicting else ""
-
     def _documents(self, query: Any, row: Any) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
         try:
@@ -162,8 +156,8 @@ class _JsonReader:
             if hits is None and row and isinstance(row[-1], float):
                 raise ValueError(f"{shown_cell(row)} {NO_IDS}")
             hits = Hits(row) if hits is None else hits
-            if self.kind == "run" and not self.contradicting and contradict(hits, self.is_ascending):
-                self.contradicting = shown_cell(query)
+            if self.kind == "run" and not self.notice:
+                self.notice = contradiction(shown_cell(query), hits, self.is_ascending)
             return scores_by_id(hits, self.is_ascending) if self.kind == "run" else relevances_by_id(hits)
         except ValueError as error:
             mark = "," if str(error).startswith("position ") else ":"

@@ -21,7 +21,6 @@ from .hits import (
     Hits,
     answers_in,
     are_hits,
-    contradict,
     contradiction,
     hits_of,
     query_of,
@@ -208,7 +207,7 @@ def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
     queries: Any = list(side) if isinstance(side, Mapping) else [query_of(row) for row in rows]
     are_named = isinstance(side, Mapping) or all(map(id_kind, map(type, queries)))
     found: list[Any] = []
-    contradicting, are_indices = None, False
+    warning, are_indices = "", False
     for query, row in zip(queries if are_named else count(), rows, strict=False):
         try:
             hits = Hits(()) if _is_empty(row) else hits_of(row, kind, ascending)
@@ -221,10 +220,10 @@ def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
             mark = "," if str(error).startswith("position ") else ":"
             raise ValueError(f"{argument}: query {shown(query)}{mark} {error}") from None
         are_indices |= hits.are_indices
-        if contradicting is None and kind == "run" and contradict(hits, ascending):
-            contradicting = query
-    if contradicting is not None:
-        warn(f"{argument}: {contradiction(shown(contradicting), ascending)}")
+        if kind == "run" and not warning:
+            warning = contradiction(shown(query), hits, ascending)
+    if warning:
+        warn(f"{argument}: {warning}")
     if are_indices:  # an "id" beside them is that of the response
         return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
     if not are_named:

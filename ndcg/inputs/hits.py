@@ -44,6 +44,7 @@ class Hits(NamedTuple):
     ids: Sequence[Any]  # their ids, best first in a run
     values: Sequence[Any] | None = None  # their scores or relevances; None if they have none
     are_indices: bool = False  # whether the ids are positions in the list of documents that was ranked
+    ranks: Sequence[Any] = ()  # their ranks, if they have no scores
 
 
 def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
@@ -52,7 +53,7 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
     With `ascending`, a distance or a rank is the score if there is one.
 
     >>> hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, "run")
-    Hits(ids=['d2'], values=[0.9], are_indices=False)
+    Hits(ids=['d2'], values=[0.9], are_indices=False, ranks=())
     >>> hits_of([("d2", 0.9), ("d1", 0.8)], "run").values
     [0.9, 0.8]
     >>> hits_of([0.9, 0.8], "run") is None
@@ -81,8 +82,11 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
         return None
     names = (*LOWEST_FIRST, *VALUE_FIELDS[kind]) if ascending else VALUE_FIELDS[kind]
     value = _path(first, names)
-    ids = _fields(row, document, ID_FIELDS, "id")
-    return Hits(ids, None if value is None else _fields(row, value, names, "score"), document == ("index",))
+    hits = Hits(_fields(row, document, ID_FIELDS, "id"), are_indices=document == ("index",))
+    if value is not None:
+        return hits._replace(values=_fields(row, value, names, "score"))
+    ranks = _path(first, ("rank",)) if kind == "run" else None
+    return hits if ranks is None else hits._replace(ranks=[_field(each, ranks) for each in row])
 
 
 def are_hits(row: Any, kind: str) -> bool:
@@ -142,18 +146,19 @@ def relevances_by_id(hits: Hits) -> dict[Any, Any]:
     return _by_id(hits, [1] * len(hits.ids) if hits.values is None else map(_number, hits.values))
 
 
-def contradict(hits: Hits, ascending: bool = False) -> bool:
-    """Return whether scores rank hits in another order than they are in.
+def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
+    """Return what a warning says about hits in another order than their scores or ranks; empty if they agree.
 
-    >>> contradict(Hits(["d2", "d1"], [0.8, 0.9]))
-    True
+    >>> contradiction("q1", Hits(["d2", "d1"], ranks=[2, 1]))[:60]
+    'query q1: its hits are in another order than their ranks, an'
     """
-    numbers = [value for value in map(_number, hits.values or ()) if isinstance(value, Real)]
-    return any(after < before if ascending else after > before for before, after in pairwise(numbers))
-
-
-def contradiction(query: str, ascending: bool) -> str:
-    """Return what a warning says about the first query whose scores rank its hits in another order than they are in."""
+    numbers = [value for value in map(_number, hits.ranks or hits.values or ()) if isinstance(value, Real)]
+    lowest_first = bool(hits.ranks) or ascending
+    if not any(after < before if lowest_first else after > before for before, after in pairwise(numbers)):
+        return ""
+    if hits.ranks:
+        problem = "its hits are in another order than their ranks, and their order counts"
+        return f'query {query}: {problem}; if the ranks count, give score_order="ascending"'
     order = "" if ascending else '; if the lowest score is best, give score_order="ascending"'
     return (
         f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
@@ -163,7 +168,7 @@ def contradiction(query: str, ascending: bool) -> str:
 
 def _by_id(hits: Hits, values: Iterable[Any]) -> dict[Any, Any]:
     if wrong := [each for each in hits.ids if not id_kind(type(each))]:
-        raise ValueError(f"an id must be text or an integer; got {shown(wrong[0])}")
+        raise ValueError(f"an id must be text or an integer; got {shown(wrong[0])}; give others as text")
     found = dict(zip(hits.ids, values, strict=True))
     if len(found) < len(hits.ids):
         first: dict[Any, int] = {}
@@ -260,6 +265,8 @@ def _first_list(row: Any, names: Sequence[str]) -> Any:
     for name in names:
         each = _field(row, (name,))
         each = each.tolist() if hasattr(each, "tolist") else each
+        if isinstance(each, (list, tuple)) and len(each) == 1 and isinstance(each[0], (list, tuple)):
+            each = each[0]  # Chroma's answer to one query
         if isinstance(each, (list, tuple)) and not any(isinstance(of, (list, tuple, Mapping)) for of in each[:1]):
             return each
     return None

@@ -12,8 +12,8 @@ Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a tabl
 # fmt: off
 ID_NAMES = {
     "query": (
-        "query_id", "qid", "topic_id", "user_id", "userid", "customer_id", "session_id", "query", "topic", "user",
-        "uid",
+        "query_id", "qid", "q_id", "topic_id", "user_id", "userid", "customer_id", "session_id", "query", "topic",
+        "user", "uid",
     ),
     "document": (
         "document_id", "docid", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
@@ -48,10 +48,10 @@ class UnknownColumnError(ValueError):
 def plain_name(name: str) -> str:
     """Return the name of a column as it is spelled in `NAMES`.
 
-    >>> plain_name("Query-ID"), plain_name("user_id:token")
-    ('query_id', 'user_id')
+    >>> plain_name("Query-ID"), plain_name("User ID"), plain_name("user_id:token")
+    ('query_id', 'user_id', 'user_id')
     """
-    return RECBOLE.sub("", name.strip().lower().replace("-", "_"))
+    return RECBOLE.sub("", name.strip().lower().replace("-", "_").replace(" ", "_"))
 
 
 def possible_names(kind: str, given: Mapping[str, str] | None = None, score_order: str = "descending") -> Possible:

@@ -119,6 +119,8 @@ def test_lines_with_commas_but_without_a_header_are_not_a_trec_file(
         ("uid,itemId,score", "q,d,2"),
         ("userId,item-id,score", "q,d,2"),
         ("qid,pid,score", "q,d,2"),
+        ("q_id,doc_id,score", "q,d,2"),
+        ("User ID,Item ID,Score", "q,d,2"),
         ("topic,query,docno,item,score", "a topic,q,d,an item,2"),
     ],
 )

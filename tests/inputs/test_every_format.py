@@ -217,8 +217,9 @@ def test_queries_without_names_are_matched_by_position(
         compute(predictions=got, references=more)
 
 
-ANSWERS: dict[str, dict[str, Any]] = {
+ANSWERS: dict[str, Any] = {
     "Chroma": {"ids": list(map(list, RUN.values())), "distances": [[0.1] * len(of) for of in RUN.values()]},
+    "Chroma, asked once for each query": [{"ids": [list(of)], "distances": [[0.1] * len(of)]} for of in RUN.values()],
     "Qdrant": {"result": [{"points": [{"id": each} for each in of]} for of in RUN.values()], "status": "ok"},
     "Elasticsearch": {"responses": [{"hits": {"hits": [{"_id": each} for each in of]}} for of in RUN.values()]},
 }
@@ -367,6 +368,24 @@ def test_labels_as_predictions_and_scores_as_references_get_a_warning(labels: An
         compute(predictions=labels, references=scores)
     compute(predictions=scores, references=labels)
     compute(predictions=labels, references=labels)
+
+
+@pytest.mark.parametrize(
+    ("field", "values", "problem"),
+    [
+        ("score", [1, 2], "the scores rank its hits in another order than they are in, and the scores count"),
+        ("rank", [2, 1], "its hits are in another order than their ranks, and their order counts"),
+    ],
+)
+def test_hits_in_another_order_than_their_scores_or_ranks_get_a_warning(
+    tmp_path: Path, field: str, values: list[int], problem: str
+) -> None:
+    hits = [{"id": document, field: value} for document, value in zip(["d1", "d2"], values, strict=True)]
+    (tmp_path / "run.json").write_text(json.dumps({"q1": hits}))
+    for predictions, place in (({"q1": hits}, "predictions"), (tmp_path / "run.json", tmp_path / "run.json")):
+        with pytest.warns(UserWarning, match=re.escape(f"{place}: query 'q1': {problem}")):
+            compute(predictions=predictions, references=QRELS)
+    compute(predictions={"q1": hits[::-1]}, references=QRELS)
 
 
 def test_every_cell_of_formats_and_sources_has_an_example() -> None:
