@@ -44,8 +44,9 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
         return
     place = f"{argument}: query {shown(query)}"
     if isinstance(row, str):
-        hint = "; for the lines of a file, give its path" if any(map(str.isspace, row)) else ""
-        raise ValueError(f"{place}: is the text {shown(row)}, not documents; {SINGLE}{hint}")
+        hint = f"give a list of ids for each query, [{shown(row)}]" if isinstance(side, Mapping) else SINGLE
+        hint += "; for the lines of a file, give its path" if any(map(str.isspace, row)) else ""
+        raise ValueError(f"{place}: is the text {shown(row)}, not documents; {hint}")
     if isinstance(row, Real) and isinstance(side, Mapping):
         raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
     if isinstance(row, Mapping):

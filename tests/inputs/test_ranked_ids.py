@@ -129,7 +129,7 @@ FAULTS: list[Fault] = [
     ({"q": ["d1", "d1"]}, {"q": {"d1"}}, f"predictions: query 'q', position 1: document 'd1' is in position 0 {TWICE}"),
     ({"q": {"d1"}}, {"q": {"d1": 1}}, f"{NO_ORDER.replace('0', repr('q'))}; {TABLE}"),
     ({"q": None}, {"q": {"d1": 1}}, f"predictions: query 'q' is None; give [] if there is no document; {TABLE}"),
-    ({"q": "d1"}, {"q": {"d1": 1}}, f"predictions: query 'q': {NO_LIST}"),
+    ({"q": "d1"}, {"q": {"d1": 1}}, "predictions: query 'q': is the text 'd1', not documents; give a list of ids for"),
     ({None: ["d1"]}, {"q": {"d1": 1}}, NO_QUERY),
     ({"q": ["d1"]}, {"q": {1}}, NO_COMMON),
     (["d1"], [{"d1"}], f"predictions: query 0: {NO_LIST}"),
