@@ -565,7 +565,10 @@ ARGUMENTS = {
         "query (a list, a set, or `{id: relevance}`; also by query). `None`, a masked value or a missing id marks a "
         "document that was not judged: it has a rank, with gain 0, and does not count in the ideal."
     ),
-    "sample_weight": "the weight of each query in the mean, not negative; by default all queries count the same.",
+    "sample_weight": (
+        "the weight of each query in the mean, not negative, in the order of the references or as `{query: weight}`; "
+        "by default all queries count the same."
+    ),
     "query_ids": "the query of each document, for flat predictions and references.",
     "document_ids": (
         'the id of each document, next to `query_ids`, for `ties="docid"`; a query may have each document only once.'
@@ -7376,7 +7379,7 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
     """Return the slices of queries, from a value for each, by position or by its id."""
     check_order("by", by, query_ids, "give by.to_dict()")
     if isinstance(by, Mapping):
-        by = _by_ids(by, query_ids)
+        by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
     slices = by if isinstance(by, Slices) else read_slices(by)
     if len(slices.code) != queries:
         raise ValueError(f"by must hold one value for each of {queries} queries; got {len(slices.code)}")
@@ -7416,16 +7419,17 @@ def slice_name(value: Value) -> str:
     return str(value) if plain else shown(value)
 
 
-def _by_ids(by: Mapping[Any, Any], query_ids: NDArray[Any] | None) -> list[Any]:
-    """Return the value of each query, in the order of the queries."""
+def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, what: str) -> list[Any]:
+    """Return the value of each query, from a mapping of the ids of queries, in the order of the queries."""
     if query_ids is None:
-        raise ValueError("by is a mapping, but the queries have no ids; give a sequence in the order of the queries")
-    check_ids("by", by, nested=False)
-    ids = query_ids.tolist()
-    if lacking := [each for each in ids if each not in by]:
+        problem = "is a mapping, but the queries have no ids; give a sequence in the order of the queries"
+        raise ValueError(f"{argument} {problem}")
+    check_ids(argument, by_id, nested=False)
+    ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)
+    if lacking := [each for each in ids if each not in by_id]:
         problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
-        raise ValueError(f"by: {problem}; give each query of the references a value, None for no slice")
-    return [by[each] for each in ids]
+        raise ValueError(f"{argument}: {problem}; give each query of the references {what}")
+    return [by_id[each] for each in ids]
 
 
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
@@ -7454,7 +7458,6 @@ Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no documen
 
 COMPARED = 1000  # documents that tell whether both sides are swapped
 LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
-ORDER_OF_WEIGHTS = "give sample_weight.loc[ids], with the ids in the order of the references"
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -7462,25 +7465,28 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
     """Return the mean over queries under the name of each result, or a list with the value of each query."""
     if options.engine == "sklearn":
         return _score_by_sklearn(inputs, options)
-    values = measure_inputs(inputs, options)
-    weight = weights(inputs.sample_weight, len(next(iter(values.values()))))
+    names: list[Any] = []
+    values = measure_inputs(inputs, options, names=names)
+    weight = weights(inputs.sample_weight, len(next(iter(values.values()))), names or None)
     if not options.use_aggregator:
         return {name: each.tolist() for name, each in values.items()}
     return {name: mean(name, each, weight) for name, each in values.items()}
 
 
-def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0) -> Values:
-    """Return the values of all queries under the name of each result; errors count queries from `first_query` on."""
+def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0, names: list[Any] | None = None) -> Values:
+    """Return the values of all queries under the name of each result; errors count queries from `first_query` on.
+
+    The ids of the queries are added to `names` if the weights may be in another order.
+    """
     parts: list[list[NDArray[np.float64]]] = []
-    names: list[Any] = []
+    have_ids = isinstance(inputs.sample_weight, Mapping) or has_labels(inputs.sample_weight)
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
                 values = measure_rankings(part, options)
-            if has_labels(inputs.sample_weight) and part.query_ids is not None:
+            if have_ids and names is not None and part.query_ids is not None:
                 names += part.names()
             parts.append([values[measure][row] for _, measure, row in options.results])
-    check_order("sample_weight", inputs.sample_weight, names, ORDER_OF_WEIGHTS)
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     return dict(zip(options.names, columns, strict=True))
 
@@ -7759,16 +7765,16 @@ class UserTerms:
 
 
 def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[np.float64] | None:
-    """Return a weight for each query, or None without weights.
+    """Return a weight for each query, from a sequence or a mapping of their ids, or None without weights.
 
     Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
     """
     if sample_weight is None:
         return None
-    check_order("sample_weight", sample_weight, query_ids, ORDER_OF_WEIGHTS)
+    check_order("sample_weight", sample_weight, query_ids, "give sample_weight.to_dict()")
+    if isinstance(sample_weight, Mapping):
+        sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
     given = plain_in_order("sample_weight", sample_weight)
-    if isinstance(given, Mapping):
-        raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
     given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
     shape = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
     if shape != queries:
@@ -11327,7 +11333,7 @@ def explain(
         k: the cutoff; by default that of `got` if it has one, else the whole list.
         between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
             has a score) and the one that gives the reported score, or else the first slip that does.
-        sample_weight: one weight per query for the mean.
+        sample_weight: one weight per query for the mean, in the order of the references or as `{query: weight}`.
         query_ids: the query id of each row, for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.
@@ -13396,7 +13402,7 @@ def report(
         predictions: as in `compute`.
         references: as in `compute`.
         k: the cutoff or cutoffs.
-        sample_weight: one weight per query for the mean.
+        sample_weight: one weight per query for the mean, in the order of the references or as `{query: weight}`.
         query_ids: for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.
@@ -16548,7 +16554,7 @@ def compare(
         references: the relevances, the same for all systems.
         k: the cutoff or cutoffs.
         baseline: the system to compare all others with; None for every pair.
-        sample_weight: one weight per query for the means.
+        sample_weight: one weight per query for the means, in the order of the references or as `{query: weight}`.
         query_ids: the query id of each row, for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
         data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.

@@ -267,7 +267,7 @@ def explain(
         k: the cutoff; by default that of `got` if it has one, else the whole list.
         between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
             has a score) and the one that gives the reported score, or else the first slip that does.
-        sample_weight: one weight per query for the mean.
+        sample_weight: one weight per query for the mean, in the order of the references or as `{query: weight}`.
         query_ids: the query id of each row, for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.

@@ -36,7 +36,7 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
     """Return the slices of queries, from a value for each, by position or by its id."""
     check_order("by", by, query_ids, "give by.to_dict()")
     if isinstance(by, Mapping):
-        by = _by_ids(by, query_ids)
+        by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
     slices = by if isinstance(by, Slices) else read_slices(by)
     if len(slices.code) != queries:
         raise ValueError(f"by must hold one value for each of {queries} queries; got {len(slices.code)}")
@@ -76,16 +76,17 @@ def slice_name(value: Value) -> str:
     return str(value) if plain else shown(value)
 
 
-def _by_ids(by: Mapping[Any, Any], query_ids: NDArray[Any] | None) -> list[Any]:
-    """Return the value of each query, in the order of the queries."""
+def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, what: str) -> list[Any]:
+    """Return the value of each query, from a mapping of the ids of queries, in the order of the queries."""
     if query_ids is None:
-        raise ValueError("by is a mapping, but the queries have no ids; give a sequence in the order of the queries")
-    check_ids("by", by, nested=False)
-    ids = query_ids.tolist()
-    if lacking := [each for each in ids if each not in by]:
+        problem = "is a mapping, but the queries have no ids; give a sequence in the order of the queries"
+        raise ValueError(f"{argument} {problem}")
+    check_ids(argument, by_id, nested=False)
+    ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)
+    if lacking := [each for each in ids if each not in by_id]:
         problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
-        raise ValueError(f"by: {problem}; give each query of the references a value, None for no slice")
-    return [by[each] for each in ids]
+        raise ValueError(f"{argument}: {problem}; give each query of the references {what}")
+    return [by_id[each] for each in ids]
 
 
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":

@@ -195,7 +195,10 @@ ARGUMENTS = {
         "query (a list, a set, or `{id: relevance}`; also by query). `None`, a masked value or a missing id marks a "
         "document that was not judged: it has a rank, with gain 0, and does not count in the ideal."
     ),
-    "sample_weight": "the weight of each query in the mean, not negative; by default all queries count the same.",
+    "sample_weight": (
+        "the weight of each query in the mean, not negative, in the order of the references or as `{query: weight}`; "
+        "by default all queries count the same."
+    ),
     "query_ids": "the query of each document, for flat predictions and references.",
     "document_ids": (
         'the id of each document, next to `query_ids`, for `ties="docid"`; a query may have each document only once.'

@@ -24,7 +24,7 @@ from ..inputs.hashes import Columns
 from ..inputs.ids import encode_ids
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read, refuse_same_column
-from ..inputs.slices import Slices, crossed, read_slices
+from ..inputs.slices import Slices, crossed, in_order_of_ids, read_slices
 from ..inputs.sources import check_order, has_labels, is_sparse, named_columns, plain_in_order, settled
 from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Options, is_real
@@ -35,7 +35,6 @@ Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no documen
 
 COMPARED = 1000  # documents that tell whether both sides are swapped
 LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
-ORDER_OF_WEIGHTS = "give sample_weight.loc[ids], with the ids in the order of the references"
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -43,25 +42,28 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
     """Return the mean over queries under the name of each result, or a list with the value of each query."""
     if options.engine == "sklearn":
         return _score_by_sklearn(inputs, options)
-    values = measure_inputs(inputs, options)
-    weight = weights(inputs.sample_weight, len(next(iter(values.values()))))
+    names: list[Any] = []
+    values = measure_inputs(inputs, options, names=names)
+    weight = weights(inputs.sample_weight, len(next(iter(values.values()))), names or None)
     if not options.use_aggregator:
         return {name: each.tolist() for name, each in values.items()}
     return {name: mean(name, each, weight) for name, each in values.items()}
 
 
-def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0) -> Values:
-    """Return the values of all queries under the name of each result; errors count queries from `first_query` on."""
+def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0, names: list[Any] | None = None) -> Values:
+    """Return the values of all queries under the name of each result; errors count queries from `first_query` on.
+
+    The ids of the queries are added to `names` if the weights may be in another order.
+    """
     parts: list[list[NDArray[np.float64]]] = []
-    names: list[Any] = []
+    have_ids = isinstance(inputs.sample_weight, Mapping) or has_labels(inputs.sample_weight)
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with UserTerms(part, before):
                 values = measure_rankings(part, options)
-            if has_labels(inputs.sample_weight) and part.query_ids is not None:
+            if have_ids and names is not None and part.query_ids is not None:
                 names += part.names()
             parts.append([values[measure][row] for _, measure, row in options.results])
-    check_order("sample_weight", inputs.sample_weight, names, ORDER_OF_WEIGHTS)
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     return dict(zip(options.names, columns, strict=True))
 
@@ -340,16 +342,16 @@ class UserTerms:
 
 
 def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[np.float64] | None:
-    """Return a weight for each query, or None without weights.
+    """Return a weight for each query, from a sequence or a mapping of their ids, or None without weights.
 
     Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
     """
     if sample_weight is None:
         return None
-    check_order("sample_weight", sample_weight, query_ids, ORDER_OF_WEIGHTS)
+    check_order("sample_weight", sample_weight, query_ids, "give sample_weight.to_dict()")
+    if isinstance(sample_weight, Mapping):
+        sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
     given = plain_in_order("sample_weight", sample_weight)
-    if isinstance(given, Mapping):
-        raise ValueError("sample_weight must be a sequence of weights in the order of the queries; got a mapping")
     given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
     shape = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
     if shape != queries:

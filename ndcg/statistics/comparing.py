@@ -60,7 +60,7 @@ def compare(
         references: the relevances, the same for all systems.
         k: the cutoff or cutoffs.
         baseline: the system to compare all others with; None for every pair.
-        sample_weight: one weight per query for the means.
+        sample_weight: one weight per query for the means, in the order of the references or as `{query: weight}`.
         query_ids: the query id of each row, for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
         data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.

@@ -359,7 +359,7 @@ def report(
         predictions: as in `compute`.
         references: as in `compute`.
         k: the cutoff or cutoffs.
-        sample_weight: one weight per query for the mean.
+        sample_weight: one weight per query for the mean, in the order of the references or as `{query: weight}`.
         query_ids: for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.

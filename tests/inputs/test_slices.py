@@ -359,7 +359,7 @@ def test_a_series_with_the_queries_in_another_order_is_refused(ndcg: Metric) -> 
         lambda **given: ndcg.report(**inputs, **given),
         lambda **given: ndcg.compare(systems=systems, references=inputs["references"], **given),
     ):
-        with pytest.raises(ValueError, match=f"^sample_weight: {problem} sample_weight.loc"):
+        with pytest.raises(ValueError, match=f"^sample_weight: {problem} sample_weight.to_dict"):
             call(sample_weight=weight)
     with pytest.raises(ValueError, match=rf"^by: {problem} by\.to_dict\(\)$"):
         ndcg.report(**inputs, by=by)
@@ -369,3 +369,17 @@ def test_a_series_with_the_queries_in_another_order_is_refused(ndcg: Metric) -> 
     )
     for good in (by.to_dict(), by.loc[in_order], pd.Series(["FR", "DE"])):
         assert ndcg.report(**inputs, by=good).slices["FR"].scores["nDCG"].value == 1
+
+
+def test_weights_may_be_by_the_ids_of_queries(ndcg: Metric) -> None:
+    run = {"zoe": {"a": 2, "b": 1}, "ann": {"a": 2, "b": 1}}
+    qrels, weight = {"zoe": {"a": 1, "b": 0}, "ann": {"a": 0, "b": 1}}, {"ann": 1, "zoe": 3}
+    expected = pytest.approx((3 * 1 + 1 / math.log2(3)) / (3 + 1))
+    given: dict[str, Any] = {"references": qrels, "sample_weight": weight}
+    assert ndcg.compute(predictions=run, **given)["nDCG"] == expected
+    assert ndcg.compute(predictions=run, engine="sklearn", **given)["nDCG"] == expected
+    assert ndcg.report(predictions=run, **given).scores["nDCG"].value == expected
+    assert ndcg.compare(systems={"a": run, "b": run}, **given).scores["b"]["nDCG"].value == expected
+    assert "sklearn" in ndcg.explain(predictions=run, got=expected.expected, **given).matches
+    with pytest.raises(ValueError, match=r"^sample_weight: query 'ann' is missing .1 such queries.; give each"):
+        ndcg.compute(predictions=run, references=qrels, sample_weight={"zoe": 3})
