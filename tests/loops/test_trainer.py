@@ -196,7 +196,7 @@ def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(ndcg: Metr
     script.write_text(f"""
 import json, sys, tempfile
 sys.path[:0] = {[str(ROOT / each) for each in (".", "tests", "tests/loops")]}
-import evaluate
+import evaluate, torch
 from test_trainer import EVALUATIONS, PAIRS, columns, results_of
 from trainer_model import Scorer, ScorerConfig, pad_pairs
 from transformers import Trainer, TrainingArguments
@@ -209,6 +209,7 @@ for name in ("whole", "batches"):
     results.append(results_of(Trainer(Scorer(ScorerConfig()), arguments, data_collator=pad_pairs, **how).evaluate()))
 with open({str(tmp_path)!r} + f"/{{arguments.process_index}}.json", "w") as file:
     json.dump([arguments.world_size, *results], file)
+torch.distributed.destroy_process_group()  # threads that still run when Python ends may abort the process
 """)
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
