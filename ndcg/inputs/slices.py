@@ -77,7 +77,7 @@ def slice_name(value: Value) -> str:
 
 
 def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, what: str) -> list[Any]:
-    """Return the value of each query, from a mapping of the ids of queries, in the order of the queries."""
+    """Return the values of a mapping by query id, in the order of the queries."""
     if query_ids is None:
         problem = "is a mapping, but the queries have no ids; give a sequence in the order of the queries"
         raise ValueError(f"{argument} {problem}")
