@@ -2195,6 +2195,19 @@ def markdown_text(text: str) -> str:
     return " ".join(escaped.split())
 
 
+# ndcg/scores/progress.py: Show the progress of work that takes long.
+
+def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
+    """Return a progress bar for work that takes over two seconds, on a terminal, unless datasets has disabled them."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return nullcontext(SimpleNamespace(update=lambda done: None))
+    datasets = sys.modules.get("datasets")
+    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None shows it on a terminal only
+    return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
+
+
 # ndcg/inputs/tables.py: Recognize tables of rows: the names that their columns may have, and the layouts that pandas writes.
 
 Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
@@ -2351,319 +2364,6 @@ def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
     if not all(isinstance(cells, Mapping) and cells.keys() == by_row[0].keys() for cells in by_row):
         return []
     return [{name: cells[row] for name, cells in zip(columns, by_row, strict=True)} for row in by_row[0]]
-
-
-# ndcg/files/content.py: Read the content of files: decompressed and counted bytes, names of columns, rows in parts, and JSON.
-
-CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
-UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
-COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by their first bytes
-NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
-NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
-    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
-)
-NO_TEXT = {  # characters that no line may contain, and why
-    b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
-    b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
-}
-SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
-QUERY = pa.dictionary(pa.int32(), pa.string())
-ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
-VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
-
-
-class Limits(NamedTuple):
-    """How much a file may contain; None for no limit.
-
-    Attributes:
-        bytes: the size of the file in bytes.
-        uncompressed: the size of its uncompressed content in bytes; a fifth of it for JSON.
-        rows: the number of rows, one per query and document.
-        queries: the number of distinct queries.
-        columns: the number of columns of a table.
-    """
-
-    bytes: int | None = None
-    uncompressed: int | None = None
-    rows: int | None = None
-    queries: int | None = None
-    columns: int | None = None
-
-    def check(self, name: str, count: int) -> None:
-        """Raise an error if a count exceeds its limit."""
-        limit = getattr(self, name)
-        if limit is not None and count > limit:
-            unit = "bytes uncompressed" if name == "uncompressed" else name
-            raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
-
-
-NO_LIMITS = Limits()
-
-
-class FileError(OSError, ValueError):
-    """A file cannot be read: an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
-
-    Its `argument` names the file, with a colon; it is empty in functions that read one file.
-
-    >>> print(FileError(21, "Is a directory", "runs"))
-    runs: Is a directory
-    """
-
-    argument = ""
-
-    def __str__(self) -> str:
-        path = self.filename  # long if somebody passed the content of a file
-        name = visible(path) if len(path) <= 500 else shown_cell(path)
-        return f"{self.argument}{name}: {self.strerror}"
-
-
-class MissingFileError(FileError, FileNotFoundError):
-    """There is no such file."""
-
-
-class SavedResultError(ValueError):
-    """A file contains results of `to_dict`, for one run or several, instead of rankings."""
-
-    def __init__(self, value: dict[str, Any]) -> None:
-        super().__init__("is a saved result, which holds no documents; give the file that was scored")
-        self.value = value
-
-
-class ReadRequest(NamedTuple):
-    """How to read a file."""
-
-    kind: str  # the kind of file, as in `read_columns`
-    names: Possible  # the possible names of each column of a table
-    limits: Limits  # how much the file may contain
-    score_order: str = "descending"  # the order of scores
-
-
-class FilePart(NamedTuple):
-    """Consecutive rows of a file."""
-
-    table: pa.Table  # the columns query, document and value
-    span: int  # the number of lines, rows or records of the file in this part
-    # the number of each row among these lines, and of the next line; None if every line is a row
-    numbers: NDArray[np.int64] | None = None
-    problem: str = ""  # the error in the row after these; empty if there is none
-    notice: str = ""  # what a warning says about these rows; empty if there is none
-    counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
-    total: int = 0  # how many of these numbers there are
-
-
-# Bytes
-
-
-@contextmanager
-def naming_file(path: str) -> Iterator[None]:
-    """Name the file in every error."""
-    try:
-        yield
-    except OSError as error:
-        kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
-        problem = error.strerror or str(error).splitlines()[0]  # decompression and Parquet give only a message
-        raise kind(error.errno, problem, path) from None
-    except pa.ArrowException as error:
-        problem = "cannot be read, so it may be damaged or cut short"
-        raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
-    except RecursionError:  # raised for values that JSON's parser accepts
-        raise ValueError(f"{path}: nests objects too deep") from None
-    except (SavedResultError, UnknownColumnError) as error:
-        error.args = (f"{path}: {error}",)
-        raise
-    except ValueError as error:
-        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
-
-
-class ByteStream(io.RawIOBase):
-    """The bytes of a file, up to a limit; `peek` shows the next ones before they are read."""
-
-    def __init__(self, file: Any, limits: Limits, unit: str) -> None:
-        self.file, self.unit, self.limits = file, unit, limits
-        self.head, self.count = b"", 0
-
-    def readable(self) -> bool:
-        """Return True, as pyarrow expects of a file."""
-        return True
-
-    def peek(self, size: int) -> bytes:
-        """Return the next bytes, fewer only at the end."""
-        while len(self.head) < size and (more := self._next(size - len(self.head))):
-            self.head += more
-        return self.head[:size]
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, fewer only at the end, or all of them."""
-        if size < 0:
-            return b"".join(iter(lambda: self.read(CHUNK), b""))
-        chunk, self.head = self.head[:size], self.head[size:]
-        return chunk + self._next(size - len(chunk)) if len(chunk) < size else chunk
-
-    def _next(self, size: int) -> bytes:
-        chunk: bytes = self.file.read(size) or b""
-        self.count += len(chunk)
-        self.limits.check(self.unit, self.count)
-        return chunk
-
-
-def read_content(path: str, limits: Limits = NO_LIMITS) -> bytes:
-    """Return the bytes that a file or a pipe holds, decompressed if they are compressed."""
-    with naming_file(path), open(path, "rb") as file:
-        return unpacked_stream(file, limits)[0].read()
-
-
-def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
-    """Return the decompressed bytes of a file, and whether it was compressed."""
-    packed = ByteStream(file, limits, "bytes")
-    compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
-    content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
-    return ByteStream(content, limits, "uncompressed"), compression is not None
-
-
-def check_encoding(start: bytes) -> None:
-    r"""Raise an error if the first bytes are text in UTF-16.
-
-    >>> check_encoding("q1".encode("utf-16"))
-    Traceback (most recent call last):
-    ...
-    ValueError: is text in UTF-16; save the file in UTF-8
-    """
-    if UTF_16.match(start):
-        raise ValueError("is text in UTF-16; save the file in UTF-8")
-
-
-def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
-    """Yield the file in chunks of whole lines, and only the beginning of a line that is too long."""
-    rest = b""
-    while data := stream.read(CHUNK):
-        data = rest + data
-        end = data.rfind(b"\n") + 1
-        if len(data) - end > longest + 1:  # including a carriage return
-            end = len(data)
-        rest = data[end:]
-        if end:
-            yield data[:end]
-    if rest:
-        yield rest
-
-
-def parts_in_threads(
-    pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
-) -> Iterator[FilePart]:
-    """Yield the result of a function for each chunk, in order, computed a few chunks ahead."""
-    waiting: deque[Future[FilePart]] = deque()
-    for chunk in chunks:
-        waiting.append(pool.submit(work, chunk))
-        if len(waiting) > pa.cpu_count():
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
-
-
-# Names of columns
-
-
-def delimiter_of(header: str) -> str:
-    """Return the delimiter of a header: a tab if there is one, else a comma or a semicolon, whichever is more frequent.
-
-    >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
-    (';', ',')
-    """
-    if "\t" in header:
-        return "\t"
-    return ";" if header.count(";") > header.count(",") else ","
-
-
-def check_header(names: Sequence[str], request: ReadRequest) -> None:
-    """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
-    request.limits.check("columns", len(names))  # checked first, so that no message lists thousands of columns
-    known = set(chain.from_iterable(request.names.values()))
-    if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
-        header = ",".join(possible[0] for possible in request.names.values())
-        first = brief(map(shown_cell, names), ", ")
-        rank = ", or rank in place of score if the lowest is best" * ("score" in request.names)
-        raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}{rank}")
-
-
-# Rows
-
-
-def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
-    """Return rows as a table, with value 1 if there are no values."""
-    return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
-
-
-def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
-    """Return a mask of rows without an id or without a finite number."""
-    faults: NDArray[np.bool_] = ~np.isfinite(table["value"].to_numpy())
-    for ids in (table["query"].cast(pa.string()), table["document"]):
-        faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
-    return faults
-
-
-# JSON
-
-
-def parse_json(text: bytes) -> Any:
-    """Return the value of JSON in UTF-8, with or without a byte order mark.
-
-    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place. Text that
-    is not UTF-8, nests too deep, has a name twice in one object or an integer with more digits than Python reads is an
-    error, without the name of the file.
-
-    >>> parse_json(b'{"q1": {"d1": 0.5}}')
-    {'q1': {'d1': 0.5}}
-    """
-    check_encoding(text[:4])
-    try:
-        return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
-    except RecursionError:
-        raise ValueError("nests objects too deep") from None
-    except UnicodeDecodeError:
-        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
-    except (json.JSONDecodeError, _RepeatedNameError):
-        raise
-    except ValueError:  # a hook for integers would avoid this, but takes 1.5 times as long
-        raise _long_integer(text) from None
-
-
-class _RepeatedNameError(ValueError):
-    """A name appears twice in one JSON object."""
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(found)}; give each id once"
-        raise _RepeatedNameError(problem)
-    return found
-
-
-def _long_integer(text: bytes) -> ValueError:
-    """Return the error for an integer with more digits than Python reads."""
-    limit = sys.get_int_max_str_digits()
-    digits = max(re.findall(rb"[0-9]+", text), key=len)
-    line = text.count(b"\n", 0, text.index(digits)) + 1
-    place = f"line {line}: " if b"\n" in text else ""
-    problem = f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
-    return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
-
-
-# Words
-
-
-def shown_cell(cell: Any) -> str:
-    """Return a cell as a message shows it, shortened if it is long."""
-    if isinstance(cell, bytes):
-        cell = cell.decode("utf-8", "replace")
-    if not isinstance(cell, str):
-        return shown_cell(str(cell))[1:-1]
-    text = SURROGATE.sub("\N{REPLACEMENT CHARACTER}", cell)
-    return repr(text if len(text) <= 100 else text[:99] + "…")
 
 
 # ndcg/inputs/sources.py: Convert values from any library to lists, and to NumPy and Arrow arrays.
@@ -3513,1422 +3213,6 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return numbers
 
 
-# ndcg/files/letor.py: Read LETOR, as LightGBM, XGBoost and RankLib do, and files of its scores, a number a line.
-
-EXAMPLE = "2 qid:10 1:0.3 2:1"
-FEATURE = re.compile(rb"[0-9]+:[-+.0-9eE]+")
-SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
-
-
-def is_row(line: bytes, kind: str) -> bool:
-    """Return whether the first line of a file is a row of LETOR or, in a run, a score alone.
-
-    >>> is_row(b"2 qid:10 1:0.3", "qrels"), is_row(b"q1 0 d1 2", "qrels"), is_row(b"0.5", "run")
-    (True, False, True)
-    """
-    label, *cells = line.partition(b"#")[0].split(None, 2) or [b""]
-    if not cells:
-        return kind == "run" and NUMBER.fullmatch(label) is not None
-    if cells[0].startswith(b"qid:"):
-        if kind == "qrels":
-            return True
-        problem = "is of LETOR, whose first column is the relevance; give the file as references, and the scores of"
-        problem += " its rows in an array or in a file, one a line"
-    elif SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
-        problem = f"is of SVMlight without queries; give each line its query, as in {EXAMPLE}, or give labels, scores"
-        problem += " and query_ids as arrays"
-    else:
-        return False
-    raise ValueError(f"the line {shown_cell(line)} {problem}")
-
-
-def from_rows(chunks: Iterable[bytes], kind: str) -> Iterator[FilePart]:
-    """Yield the rows of LETOR or, of a run, of a file of scores; a row is a document."""
-    for chunk in chunks:
-        yield _files_letor_parsed(chunk.removesuffix(b"\n").split(b"\n"), kind == "qrels")
-
-
-def _files_letor_parsed(lines: list[bytes], have_queries: bool) -> FilePart:
-    numbers: list[int] = []
-    queries: list[str] = []
-    values: list[float] = []
-    problem = ""
-    for number, line in enumerate(lines):
-        cells = line.partition(b"#")[0].split(None, 2)
-        if not cells:
-            continue
-        numbers.append(number)
-        if problem := _files_letor_problem(line, cells, have_queries):
-            break
-        values.append(float(cells[0]))
-        queries.append(cells[1][4:].decode() if have_queries else "")
-    at = np.array([*numbers, *([] if problem else [len(lines)])], np.int64)
-    columns = pa.array(queries, pa.string()), pa.nulls(len(queries), pa.string()), pa.array(values, pa.float64())
-    table = id_table(*columns) if values else ROWS.empty_table()
-    return FilePart(table, len(lines), at, problem, counted="document", total=len(values))
-
-
-def _files_letor_problem(line: bytes, cells: list[bytes], have_queries: bool) -> str:
-    """Return the error in a line; empty if there is none."""
-    if len(line) > LINE:
-        return f"is longer than {LINE:,} bytes; give each document a line of its own"
-    for mark, words in NO_TEXT.items():
-        if mark in line and mark in line.removesuffix(b"\r"):
-            return words
-    if have_queries and (len(cells) < 2 or not cells[1].startswith(b"qid:") or cells[1] == b"qid:"):
-        return f"{shown_cell(line)} has no qid after the label; a line is such as {EXAMPLE}"
-    if not have_queries and len(cells) > 1:
-        return f"{shown_cell(line)} is not a score alone, as the first line is"
-    name = "relevance" if have_queries else "score"
-    if not NUMBER.fullmatch(cells[0]):
-        return f"the {name} {shown_cell(cells[0])} is not a number"
-    if not math.isfinite(float(cells[0].partition(b"(")[0])):
-        return f"the {name} {shown_cell(cells[0])} is not finite"
-    try:
-        cells[have_queries].decode()
-    except UnicodeDecodeError:
-        return f"query {shown_cell(cells[1][4:])} is not text in UTF-8; save the file in UTF-8"
-    return ""
-
-
-# ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`.
-
-SAMPLE = 100  # lines
-FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
-TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
-RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
-CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
-EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
-
-
-class _Layout(NamedTuple):
-    """How to split the lines of a TREC, CSV or TSV file, and which columns to read."""
-
-    kind: str
-    names: Sequence[str]
-    delimiter: str
-    at: Sequence[int]
-
-    @property
-    def words(self) -> str:
-        """A description of the contents of a line."""
-        who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
-        who = who if self.delimiter == " " else "the header has"
-        return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
-
-    def fits(self, cells: Sequence[bytes]) -> bool:
-        """Return whether a line of TREC has this layout, apart from its numbers."""
-        return len(cells) == len(self.names) or (self.kind == "run" and len(cells) > len(self.names))
-
-    def is_row(self, cells: Sequence[bytes]) -> bool:
-        """Return whether a line that begins with ``#`` is a row and not a comment."""
-        if len(self.at) == 2:  # lines of ids have no number; a space after the # marks a comment
-            return self.fits(cells) and cells[0] != b"#"
-        return self.fits(cells) and NUMBER.fullmatch(cells[self.at[2]]) is not None
-
-    @property
-    def padding(self) -> str:
-        """The characters around a cell of CSV or TSV that are not part of it."""
-        return " \t".replace(self.delimiter, "")
-
-
-RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
-QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
-PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
-PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
-OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # layouts by the number of columns
-LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
-
-
-def _cells_of_trec(line: bytes) -> list[bytes]:
-    """Return the cells of a line of TREC."""
-    return [cell for cell in line.replace(b"\t", b" ").removesuffix(b"\r").split(b" ") if cell]
-
-
-def from_lines(
-    stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
-) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of a TREC, CSV or TSV file, in the format of the first line that is not empty or a comment.
-
-    A line that begins with ``#`` is a comment unless it is a row of TREC. It determines the format only if no other
-    line does, because a comment may look like a row of another format.
-    """
-    chunks = line_chunks(stream, LINE)
-    head, layouts, before, notice = b"", LAYOUTS[request.kind], 1, ""  # lines are counted from 1
-    layout = layouts[0]
-    for chunk in chunks:
-        head += chunk
-        if first := FIRST_LINE.match(head):
-            if is_row(first[1].removesuffix(b"\r"), request.kind):
-                scored = from_rows(chain([head], chunks), request.kind)
-                return "line {}", chain([FilePart(ROWS.empty_table(), 1)], scored)
-            layout = _layout(first[1].removesuffix(b"\r"), path, request)
-            notice = _refuse_unlikely(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout, request)
-            if layout.delimiter != " ":
-                before += head.count(b"\n", 0, first.end())
-                head = head[first.end() :]
-            break
-        lines = head.replace(b"\r\n", b"\n").removesuffix(b"\r").split(b"\n")
-        cells = list(map(_cells_of_trec, lines))
-        rows = [sum(map(each.is_row, cells)) for each in layouts]
-        layout = layouts[rows.index(max(rows))]
-        # comments must also be text, in lines of limited length; parsing raises the error
-        if any(mark in line for mark in NO_TEXT for line in lines) or max(map(len, lines)) > LINE:
-            break
-        if not any(rows):
-            before += head.count(b"\n")
-            head = b""
-        elif len(head) >= CHUNK:
-            break
-    parse = partial(_parse_lines, layout=layout)
-    return "line {}", chain(
-        [FilePart(ROWS.empty_table(), before, notice=notice)], parts_in_threads(pool, parse, chain([head], chunks))
-    )
-
-
-def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
-    """Return the layout of a file with this first line."""
-    kind = request.kind
-    if any(mark in line for mark in NO_TEXT):  # the line itself is rejected later, not its columns
-        return LAYOUTS[kind][0]
-    cells = _cells_of_trec(line)
-    has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
-    fitting = [layout for layout in LAYOUTS[kind] if not has_commas and layout.fits(cells)]
-    for layout in fitting:
-        if len(layout.at) > 2 and layout.is_row(cells):
-            return layout
-    named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
-    header = line.decode("utf-8", "replace")
-    delimiter = "," if has_commas and ";" not in header else delimiter_of(header)
-    try:
-        names = _cells(header, delimiter)
-    except csv.Error:
-        names = []
-    if are_columns(names, request.names) or has_commas or (named and not fitting):
-        check_header(names, request)
-        return _Layout(kind, names, delimiter, chosen_columns(names, request.names))
-    return fitting[0] if fitting else LAYOUTS[kind][0]
-
-
-def _refuse_unlikely(lines: Sequence[bytes], layout: _Layout, request: ReadRequest) -> str:
-    """Raise an error for lines that only look like qrels or a run; return what a warning says about a run's ranks.
-
-    Ratings (user, item, rating, time) and clicks (user, item, time) end in times; a ranking (query, document, rank)
-    counts from 1 in each query; the items of a user (user, item, item, ...) have one line a user, and the last item for
-    a relevance. In all of these the second column has ids, not only the iterations 0 and Q0. An id with a space moves
-    the columns of a run.
-    """
-    cells = list(map(_cells_of_trec, lines))
-    if layout is RUN:
-        return _check_ranks([each for each in cells if layout.is_row(each)], request.score_order)
-    rows = [each for each in cells if layout in (QRELS, PLAIN_QRELS) and layout.is_row(each)]
-    if {each[1] for each in rows} <= {b"0", b"Q0"}:
-        return ""
-    line = shown_cell(b" ".join(rows[0]))
-    if all(TIME.fullmatch(each[-1]) for each in rows):
-        raise ValueError(f"the line {line} ends in a time where qrels have the relevance; {RATINGS}")
-    by_query: dict[bytes, list[bytes]] = {}
-    for each in rows:
-        by_query.setdefault(each[0], []).append(each[-1])
-    longest = max(map(len, by_query.values()))
-    if layout is PLAIN_QRELS and len(by_query) > 1 and longest > 3:
-        counts = [[b"%d" % rank for rank in range(1, len(each) + 1)] for each in by_query.values()]
-        if counts == list(by_query.values()):
-            raise ValueError(
-                f"the line {line} ends in a rank where qrels have the relevance: each query counts from 1; is it a run?"
-            )
-    are_whole = all(cell.isdigit() for each in rows for cell in each)
-    greatest = max(int(each[-1 if layout is PLAIN_QRELS else 1]) for each in rows) if are_whole else 0
-    if len(rows) > 1 and longest == 1 and greatest > 9:
-        raise ValueError(
-            f"the line {line} may hold a user and its items, since each user has one line; give "
-            "{user: [items]} as JSON, or lines of user, item and relevance"
-        )
-    return ""
-
-
-def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
-    """Return what a warning says about ranks that contradict scores; raise an error for ids with spaces."""
-    for row in rows:
-        if len(row) > len(RUN.names) and not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
-            line = shown_cell(b" ".join(row))
-            raise ValueError(f"the line {line} has no rank in its fourth column; replace the spaces in ids")
-    sign = 1 if score_order == "ascending" else -1
-    for before, after in pairwise(rows):
-        if before[0] == after[0] and all(FINITE.fullmatch(each[at]) for each in (before, after) for at in (3, 4)):
-            ranks, scores = (float(after[at]) - float(before[at]) for at in (3, 4))
-            if ranks * scores * sign < 0:
-                problem = "the ranks are in another order than the scores, and the scores count, as in trec_eval"
-                hint = "" if sign > 0 else '; if the lowest score is best, give score_order="ascending"'
-                return f"query {shown_cell(before[0])}: {problem}{hint}"
-    return ""
-
-
-def _cells(row: str, delimiter: str) -> list[str]:
-    """Return the cells of a row of CSV or TSV, without the spaces around them."""
-    return [cell.strip(" \t") for cell in next(csv.reader([row], delimiter=delimiter, skipinitialspace=True))]
-
-
-def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
-    """Return the rows of whole lines."""
-    text, span, numbers, problem = _plain_lines(chunk, layout)
-    rows: list[bytes] = []
-    try:
-        table = _parse_rows(text, layout)
-    except pa.ArrowInvalid:
-        if layout is RUN:
-            text = EXTRA.sub(rb"\1", text)
-        rows = text.removesuffix(b"\n").split(b"\n")
-        table = _parseable(rows, layout)
-        problem = problem if len(table) == len(rows) else _files_lines_problem(rows[len(table)], layout)
-    faults = ~np.isfinite(table["value"]) if layout.delimiter == " " else faulty_rows(table)
-    if faults.any():
-        row = int(faults.argmax())
-        table, problem = table[:row], _files_lines_problem((rows or text.split(b"\n"))[row], layout)
-    return FilePart(table, span, numbers, problem)
-
-
-def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
-    """Return the rows of whole lines as text, with one space between the columns of TREC.
-
-    Also returned are the number of lines; the number of each row, and of the next line, among the lines, or None if
-    every line is a row; and the error in the next line, if the rows end at a line that cannot be parsed.
-    """
-    problem, spaced = "", layout.delimiter == " "
-    if spaced and b"\t" in text:
-        text = text.replace(b"\t", b" ")
-    if b"\r" in text:
-        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
-    for mark, words in NO_TEXT.items():
-        if (at := text.find(mark)) >= 0:
-            text, problem = text[: text.rfind(b"\n", 0, at) + 1], words
-    start = 0
-    while len(text) - start > LINE:
-        end = text.rfind(b"\n", start, start + LINE + 1)
-        if end < 0:
-            text = text[:start]
-            problem = f"is longer than {LINE:,} bytes; give each document a line of its own"
-        start = end + 1
-    span = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))  # faster than bytes.count
-    span += text != b"" and not text.endswith(b"\n")
-    irregular = True
-    if spaced:
-        white = np.frombuffer(text, np.uint8) <= ord(" ")
-        irregular = bool((white[1:] & white[:-1]).any() or white[:1].any() or text.endswith(b" "))
-        if irregular:
-            while b"  " in text:
-                text = text.replace(b"  ", b" ")
-            text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-    empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # searching for two bytes is slow
-    marked = spaced and b"#" in text and (text.startswith(b"#") or b"\n#" in text) and not _are_rows(text, layout)
-    if empty or marked:
-        lines = text.removesuffix(b"\n").split(b"\n")
-        kept = (not (marked and line.startswith(b"#")) or layout.is_row(line.split(b" ")) for line in lines)
-        rows = [number for number, (line, is_kept) in enumerate(zip(lines, kept, strict=True)) if line and is_kept]
-        text = b"\n".join(lines[number] for number in rows)
-        return text, span, np.array([*rows, span], np.int64), problem
-    return text, span, None, problem
-
-
-def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
-    """Return rows as a table."""
-    if not text:
-        return ROWS.empty_table()
-    if text.startswith(BYTE_ORDER_MARK):
-        text = BYTE_ORDER_MARK + text  # Arrow removes a byte order mark, even in the middle of a file
-    is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
-    if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
-        # Arrow reads a quote as text unless the cell begins with one
-        text = re.sub(CELL.format(layout.delimiter, layout.padding).encode(), rb"\1\2\3", text)
-    columns = list(map(str, range(len(layout.names))))
-    read = [columns[at] for at in layout.at]
-    types = [pa.string(), *ROWS.types[1:]] if is_padded else ROWS.types
-    table = pa.csv.read_csv(
-        pa.BufferReader(text),
-        read_options=pa.csv.ReadOptions(column_names=columns, block_size=len(text) + 1, use_threads=False),
-        parse_options=pa.csv.ParseOptions(
-            delimiter=layout.delimiter, quote_char='"' if layout.delimiter != " " and b'"' in text else False
-        ),
-        convert_options=pa.csv.ConvertOptions(
-            column_types=dict(zip(read, types, strict=False)),
-            include_columns=read,
-            null_values=[],
-        ),
-    )
-    query, document, *value = table.columns
-    if is_padded:
-        query, document = (pc.utf8_trim(ids, characters=layout.padding) for ids in (query, document))
-    table = id_table(query, document, *value)
-    if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
-        raise pa.ArrowInvalid("a cell goes on in the next line")
-    return table
-
-
-def _are_rows(text: bytes, layout: _Layout) -> bool:
-    """Return whether all lines parse as rows with a value. Checking each line would take ten times as long."""
-    try:
-        return len(layout.at) > 2 and len(_parse_rows(text, layout)) > 0
-    except pa.ArrowInvalid:
-        return False
-
-
-def _parseable(rows: list[bytes], layout: _Layout) -> pa.Table:
-    """Return the rows before the first that cannot be parsed."""
-    good, bad = 0, len(rows) + 1  # rows[:good] can be parsed, rows[:bad] cannot
-    table, middle = ROWS.empty_table(), len(rows)
-    while bad - good > 1:
-        try:
-            table, good = _parse_rows(b"\n".join(rows[:middle]), layout), middle
-        except pa.ArrowInvalid:
-            bad = middle
-        middle = (good + bad) // 2
-    return table
-
-
-def _files_lines_problem(row: bytes, layout: _Layout) -> str:
-    """Return the error in a row that cannot be parsed."""
-    text = row.decode("utf-8", "surrogateescape")
-    cells = text.split(layout.delimiter)
-    if layout.delimiter != " " and '"' in text:
-        if text.count('"') % 2:
-            return "has a quoted cell that continues on the next line; put each row on a single line"
-        cells = _cells(text, layout.delimiter)
-    if len(cells) != len(layout.names):
-        if any("\udc80" <= each <= "\udcff" for each in text):  # such as a picture
-            return "is not text in UTF-8; save the file in UTF-8"
-        swapped = "; are the run and the qrels swapped?" if layout in OTHER_SIDE.get(len(cells), ()) else ""
-        hint = f"; {RATINGS}" if "::" in text else swapped  # MovieLens separates ratings by ::
-        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{hint}"
-    for name, at in zip(("query", "document"), layout.at, strict=False):
-        if not cells[at].strip(" \t"):
-            return f"has no {name}; give each row its id"
-        try:
-            cells[at].encode()
-        except UnicodeEncodeError:
-            return f"{name} {shown_cell(cells[at])} is not text in UTF-8; save the file in UTF-8"
-    value = cells[layout.at[2]]
-    fault = (
-        "is not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "is not a number"
-    )
-    if DECIMAL_COMMA.fullmatch(value.strip(" ")):
-        fault = "has a decimal comma; write a point"
-    return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
-
-
-# ndcg/inputs/hits.py: Hits: what a retriever returned for a query, a list of objects with an id and perhaps a score, best first.
-
-FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fields
-
-ID_FIELDS = ("id", "_id", *ID_NAMES["document"], "node_id", "id_", "uuid", "objectid", "file_id")
-VALUE_FIELDS = {
-    "run": ("_score", *NAMES["run"]["score"], "_rankingscore", "@search.score", "certainty"),
-    "qrels": ("has_answer", *NAMES["qrels"]["relevance"]),
-}
-WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
-CONTAINERS = (list, tuple, Mapping)
-QUERY_FIELDS = (*ID_NAMES["query"], "id", "_id", "question")  # of an object with the hits of a query
-# the lists of hits, and the lists of ids and of their values, of a query
-LISTS = (
-    *("hits", "matches", "points", "results", "result", "response", "docs", "ctxs", "retrieved", "ratings"),
-    *("candidates", "root", "children", "objects", "documents", "value", "data"),
-)
-ANSWERS = ("responses", "results", "result", "requests")  # lists of the answers to several queries
-IDS = ("ids", "doc_ids", "docids", "document_ids", "item_ids", "items", "recommendations")
-IDS_OF = {
-    "run": ("retrieved_ids", "retrieved_doc_ids", *IDS),
-    "qrels": ("relevant_ids", "relevant_doc_ids", "ground_truth_doc_ids", "expected_ids", "gold_doc_ids", *IDS),
-}
-VALUES_OF = {"run": ("scores", "similarities"), "qrels": ("relevances", "relevance", "labels", "ratings", "grades")}
-
-
-class Hits(NamedTuple):
-    """The documents of a query."""
-
-    ids: Sequence[Any]  # their ids, best first in a run
-    values: Sequence[Any] | None = None  # their scores or relevances; None if they have none
-    are_indices: bool = False  # whether the ids are positions in the list of documents that was ranked
-    ranks: Sequence[Any] = ()  # their ranks, if they have no scores
-
-
-def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
-    """Return the hits of a query, from a list of hits or a response with one; None for anything else.
-
-    With `ascending`, a distance or a rank is the score if there is one.
-
-    >>> hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, "run")
-    Hits(ids=['d2'], values=[0.9], are_indices=False, ranks=())
-    >>> hits_of([("d2", 0.9), ("d1", 0.8)], "run").values
-    [0.9, 0.8]
-    >>> hits_of([0.9, 0.8], "run") is None
-    True
-    """
-    if isinstance(row, Mapping) or _is_object(row):
-        row, given = _list_in(row, kind), row
-        if isinstance(row, Hits):
-            return row
-        if row == [] and row is not given:
-            return Hits(row)
-    if (
-        isinstance(row, Mapping)
-        and (path := _path(next(iter(row.values()), None), VALUE_FIELDS[kind], within=())) is not None
-    ):
-        return Hits(list(row), _fields(list(row.values()), path, VALUE_FIELDS[kind], "score"))
-    if not isinstance(row, (list, tuple)) or not row:
-        return None
-    if (pairs := _inputs_hits_pairs(row)) is not None:
-        return pairs
-    first = row[0]
-    if not isinstance(first, Mapping) and not _is_object(first):
-        return None
-    document = _path(first, ID_FIELDS) or _path(first, ("index",))
-    if document is None:
-        return None
-    names = (*LOWEST_FIRST, *VALUE_FIELDS[kind]) if ascending else VALUE_FIELDS[kind]
-    value = _path(first, names)
-    hits = Hits(_fields(row, document, ID_FIELDS, "id"), are_indices=document == ("index",))
-    if value is not None:
-        return hits._replace(values=_fields(row, value, names, "score"))
-    ranks = _path(first, ("rank",)) if kind == "run" else None
-    return hits if ranks is None else hits._replace(ranks=[_field(each, ranks) for each in row])
-
-
-def are_hits(row: Any, kind: str) -> bool:
-    """Return whether a query has hits, even if one of them is faulty."""
-    try:
-        return hits_of(row, kind) is not None
-    except ValueError:
-        return True
-
-
-def answers_in(response: Mapping[Any, Any], kind: str) -> Any:
-    """Return the answers to several queries in a response, as a list; other mappings unchanged.
-
-    >>> answers_in({"took": 3, "responses": [{"hits": {"hits": []}}]}, "run")
-    [{'hits': {'hits': []}}]
-    >>> answers_in({"ids": [["d2"], ["d1", "d3"]], "documents": None}, "run")
-    [{'ids': ['d2']}, {'ids': ['d1', 'd3']}]
-    """
-    for name in ANSWERS:
-        rows = response.get(name)
-        if not isinstance(rows, (list, tuple)) or not rows:
-            continue
-        if all(isinstance(row, Mapping) and _list_in(row, kind) is not row for row in rows):
-            return list(rows)
-    ids = response.get("ids")
-    if kind != "run" or not isinstance(ids, (list, tuple)) or not ids:
-        return response
-    if not all(isinstance(row, (list, tuple)) for row in ids):
-        return response
-    lists = {name: of for name, of in response.items() if isinstance(of, (list, tuple)) and len(of) == len(ids)}
-    return [{name: of[at] for name, of in lists.items()} for at in range(len(ids))]
-
-
-def query_of(row: Any) -> Any:
-    """Return the id of the query of an object with its hits; None if it has none.
-
-    >>> query_of({"query_id": "q1", "hits": []}), query_of({"hits": []})
-    ('q1', None)
-    """
-    path = _path(row, QUERY_FIELDS, within=("query",))
-    return None if path is None else _field(row, path)
-
-
-def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
-    """Return the scores of hits by their ids, which must differ; without scores, their order makes them.
-
-    >>> scores_by_id(Hits(["d2", "d1"])), scores_by_id(Hits(["d2", "d1"], ["0.9", 0.8]))
-    ({'d2': -1, 'd1': -2}, {'d2': 0.9, 'd1': 0.8})
-    """
-    step = 1 if ascending else -1
-    values = range(step, step * (len(hits.ids) + 1), step) if hits.values is None else map(_inputs_hits_number, hits.values)
-    return _inputs_hits_by_id(hits, values)
-
-
-def relevances_by_id(hits: Hits) -> dict[Any, Any]:
-    """Return the relevances of hits by their ids, which must differ; 1 for each without relevances."""
-    return _inputs_hits_by_id(hits, [1] * len(hits.ids) if hits.values is None else map(_inputs_hits_number, hits.values))
-
-
-def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
-    """Return what a warning says about hits in another order than their scores or ranks; empty if they agree.
-
-    >>> contradiction("q1", Hits(["d2", "d1"], ranks=[2, 1]))[:60]
-    'query q1: its hits are in another order than their ranks, an'
-    """
-    numbers = [value for value in map(_inputs_hits_number, hits.ranks or hits.values or ()) if isinstance(value, Real)]
-    lowest_first = bool(hits.ranks) or ascending
-    if not any(after < before if lowest_first else after > before for before, after in pairwise(numbers)):
-        return ""
-    if hits.ranks:
-        problem = "its hits are in another order than their ranks, and their order counts"
-        return f'query {query}: {problem}; if the ranks count, give score_order="ascending"'
-    order = "" if ascending else '; if the lowest score is best, give score_order="ascending"'
-    return (
-        f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
-        f"order counts, give the ids alone{order}"
-    )
-
-
-def _inputs_hits_by_id(hits: Hits, values: Iterable[Any]) -> dict[Any, Any]:
-    if wrong := [each for each in hits.ids if not id_kind(type(each))]:
-        raise ValueError(f"an id must be text or an integer; got {shown(wrong[0])}; give others as text")
-    found = dict(zip(hits.ids, values, strict=True))
-    if len(found) < len(hits.ids):
-        first: dict[Any, int] = {}
-        at, again = next((at, each) for at, each in enumerate(hits.ids) if first.setdefault(each, at) < at)
-        problem = f"document {shown(again)} is in position {first[again]} already; give it once for a query"
-        raise ValueError(f"position {at}: {problem}")
-    return found
-
-
-def _inputs_hits_number(value: Any) -> Any:
-    """Return a score; text of a number as a number, as some retrievers write it."""
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            return value
-    return value
-
-
-# Fields
-
-
-def _is_object(value: Any) -> bool:
-    """Return whether a value is an object of a client's library, which has fields as attributes."""
-    if id_kind(type(value)) or isinstance(value, (Real, Mapping)) or value is None:
-        return False
-    if isinstance(value, (list, tuple)):
-        return hasattr(value, "_fields")
-    return hasattr(value, "__dict__") and not any(hasattr(value, each) for each in ("__array__", "__arrow_c_stream__"))
-
-
-def _field(value: Any, path: FieldPath) -> Any:
-    """Return a field of a hit; None if it has none."""
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
-    return None if callable(value) else value
-
-
-def _path(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN) -> FieldPath | None:
-    """Return the path to the first field that a hit has under one of the names, in the hit or in an object within."""
-    if not isinstance(hit, Mapping) and not _is_object(hit):
-        return None
-    for outer in ((), *((each,) for each in within)):
-        inner = _field(hit, outer) if outer else hit
-        spelled = (
-            {plain_name(name): name for name in inner if isinstance(name, str)} if isinstance(inner, Mapping) else {}
-        )
-        if inner is None or not (isinstance(inner, Mapping) or _is_object(inner)):
-            continue
-        for name in names:
-            path = (*outer, spelled.get(name, name))
-            if (
-                (value := _field(hit, path)) is not None
-                and not isinstance(value, (list, tuple, Mapping))
-                and not _is_object(value)
-            ):
-                return path
-    return None
-
-
-def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str) -> list[Any]:
-    """Return a field of each hit, under the path of the first one or another path."""
-    found = [_field(hit, path) for hit in hits]
-    for position, value in enumerate(found):
-        if value is None:
-            other = _path(hits[position], names)
-            if other is None:
-                raise ValueError(f"position {position}: the hit has no {word} (the first has {'.'.join(path)})")
-            found[position] = _field(hits[position], other)
-    return found
-
-
-def _list_in(row: Any, kind: str) -> Any:
-    """Return the list of hits in a response, or the hits of lists of ids and of values; None if there is neither."""
-    if (ids := _first_list(row, IDS_OF[kind])) is not None:
-        values = _first_list(row, VALUES_OF[kind])
-        if values is not None and len(values) != len(ids):
-            raise ValueError(f"holds {len(ids)} ids and {len(values)} values; give one for each")
-        return Hits(ids, values)
-    for _ in range(3):
-        found = next(
-            (each for name in LISTS if isinstance(each := _field(row, (name,)), CONTAINERS) or _is_object(each)), None
-        )
-        if found is None:
-            break
-        row = found
-        if not isinstance(row, Mapping) and not _is_object(row):
-            break
-    return row
-
-
-def _first_list(row: Any, names: Sequence[str]) -> Any:
-    """Return the first list of ids or numbers that a response has under one of the names."""
-    for name in names:
-        each = _field(row, (name,))
-        each = each.tolist() if hasattr(each, "tolist") else each
-        if isinstance(each, (list, tuple)) and len(each) == 1 and isinstance(each[0], (list, tuple)):
-            each = each[0]  # Chroma's answer to one query
-        if isinstance(each, (list, tuple)) and not any(isinstance(of, (list, tuple, Mapping)) for of in each[:1]):
-            return each
-    return None
-
-
-def _inputs_hits_pairs(row: Sequence[Any]) -> Hits | None:
-    """Return the hits of pairs of an id, or of an object with one, and a score; of (id, rank, score), too."""
-    first = row[0]
-    if not isinstance(first, (list, tuple)) or hasattr(first, "_fields"):
-        return None
-    if not all(isinstance(each, (list, tuple)) and len(each) == len(first) for each in row):
-        return None
-    if len(first) == 3 and [each[1] for each in row] == list(range(1, len(row) + 1)):  # ColBERT's rankings
-        row = [(each[0], each[2]) for each in row]
-    elif len(first) != 2:
-        return None
-    (one, score), is_tuple = row[0], isinstance(first, tuple)
-    if not isinstance(score, Real) or (not is_tuple and isinstance(one, int) and isinstance(score, int)):
-        return None
-    if id_kind(type(one)):
-        return Hits([each for each, _ in row], [value for _, value in row])
-    path = _path(one, ID_FIELDS) if isinstance(one, Mapping) or _is_object(one) else None
-    if path is None:
-        return None
-    return Hits(_fields([each for each, _ in row], path, ID_FIELDS, "id"), [score for _, score in row])
-
-
-# ndcg/files/tables.py: Read rows from objects and tables: JSON, JSONL, Parquet and Arrow.
-
-UNNAMED = object()  # in place of a query's id
-OTHERS_NAMED = 'names no query; give each line its "query_id"'
-OTHERS_UNNAMED = "names a query, but the ones before it do not; name all or none"
-NO_IDS = "are not ids; name the columns, as to_json(orient='records') does"
-FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
-NUMBER_TYPES = (
-    pa.types.is_integer,
-    pa.types.is_floating,
-    pa.types.is_decimal,
-    pa.types.is_boolean,
-    pa.types.is_null,
-)
-
-
-def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of JSON values: one per line if the first line is one, else one for the whole file.
-
-    A list in the first line is one of several lines if others follow.
-    """
-    chunks = line_chunks(stream, math.inf)
-    head = next(chunks)
-    line = head.lstrip().split(b"\n", 1)[0]
-    try:
-        first = json.loads(line) if line.startswith((b"{", b"[")) else None
-    except (ValueError, RecursionError):  # the JSON value continues on the next lines
-        first = None
-    if isinstance(first, list):
-        head += next(chunks, b"")
-        first = first if head.lstrip()[len(line) :].strip() else None
-    if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
-        parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
-        return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
-    try:
-        value = parse_json(head + b"".join(chunks))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
-    if _is_saved(value):
-        raise SavedResultError(value)
-    value = table_records(value, request.names) or value
-    if not isinstance(value, list):
-        return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request))])
-    request.limits.check("rows", len(value))
-    reading = _JsonReader(value[0] if value else {}, request)
-    return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
-
-
-def _is_saved(value: Any) -> bool:
-    """Return whether a value is a result of `to_dict`, or several of them by name."""
-    results = value.values() if isinstance(value, dict) and "signature" not in value else [value]
-    fields = {"signature": str, "scores": dict}
-    return len(results) > 0 and all(
-        isinstance(each, dict) and all(isinstance(each.get(name), kind) for name, kind in fields.items())
-        for each in results
-    )
-
-
-class _JsonReader:
-    """Reads JSON values: as records, with the names of the first one, as the hits of a query, or as mappings."""
-
-    def __init__(self, first: Any, request: ReadRequest) -> None:
-        self.kind, self.names = request.kind, None
-        self.is_ascending = request.score_order == "ascending"
-        self.notice = ""  # what a warning says about the first hits in another order than their scores or ranks
-        if isinstance(first, dict) and first and not are_hits(first, "run"):
-            columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
-            is_named = not set(map(plain_name, first)).isdisjoint(chain(*request.names.values()))
-            if not is_named and all(isinstance(each, (int, float)) for each in first.values()):
-                raise ValueError("holds one query without its id; give {query: {document: value}}")
-            if len(columns) == len(first) or are_columns(columns, request.names):
-                request.limits.check("columns", len(first))
-                self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
-
-    def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield each query in the value at a position with its documents and values; `UNNAMED` if it has no id."""
-        if isinstance(value, dict) and self.names:
-            query, document, *number = map(value.get, self.names)
-            yield query, [document], number or [1.0]
-            return
-        if isinstance(value, dict) and (answers := answers_in(value, self.kind)) is not value:
-            yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
-            return
-        is_query = self.kind != "exclude" and isinstance(value, (list, dict))
-        if is_query and (isinstance(value, list) or are_hits(value, self.kind)):
-            found = query_of(value) if isinstance(value, dict) else None
-            query = UNNAMED if found is None else found
-            documents = self._documents(str(at) if query is UNNAMED else query, value)
-            yield query, documents.keys(), documents.values()
-            return
-        if not isinstance(value, dict):
-            raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
-        are_rows = self.kind != "exclude" and are_hits(next(iter(value.values()), None), self.kind)
-        if not are_rows and not any(isinstance(each, list) for each in value.values()):
-            value = _only_ranking(value)
-        for query, documents in value.items():
-            if self.kind == "exclude" and isinstance(documents, (list, dict)):
-                yield query, documents, [1.0] * len(documents)
-                continue
-            if self.kind != "exclude" and not (isinstance(documents, dict) and _files_tables_is_plain(documents)):
-                documents = self._documents(query, documents)
-            if not isinstance(documents, dict):
-                raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
-            yield query, documents.keys(), documents.values()
-
-    def _documents(self, query: Any, row: Any) -> dict[Any, Any]:
-        """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
-        try:
-            hits = hits_of(row, self.kind, self.is_ascending)
-            if hits is None and not isinstance(row, list):
-                problem = f"must be an object {{document: {VALUE[self.kind]}}}, a list of ids or hits"
-                raise ValueError(f"{problem}; got {shown_cell(row)}")
-            if hits is None and row and isinstance(row[-1], float):
-                raise ValueError(f"{shown_cell(row)} {NO_IDS}")
-            hits = Hits(row) if hits is None else hits
-            if self.kind == "run" and not self.notice:
-                self.notice = contradiction(shown_cell(query), hits, self.is_ascending)
-            return scores_by_id(hits, self.is_ascending) if self.kind == "run" else relevances_by_id(hits)
-        except ValueError as error:
-            mark = "," if str(error).startswith("position ") else ":"
-            raise ValueError(f"query {shown_cell(query)}{mark} {error}") from None
-
-
-def _files_tables_is_plain(documents: dict[str, Any]) -> bool:
-    """Return whether an object has a number for each document."""
-    return not any(isinstance(each, (dict, list)) for each in documents.values())
-
-
-def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
-    """Return the only ``{query: {document: value}}`` in nested mappings, such as MTEB's, by subset and split."""
-    rankings = list(rankings_in({name: value for name, value in objects.items() if name != "mteb_model_meta"}))
-    if len(rankings) == 1:
-        return rankings[0][1]
-    there = brief(("".join(f"[{shown_cell(key)}]" for key in keys) for keys, _ in rankings), ", ")
-    keys = "".join(f"[{key!r}]" for key in rankings[0][0]) if rankings else ""
-    raise ValueError(f"holds {len(rankings)} rankings: {there}; read it by json.load and give one, such as file{keys}")
-
-
-def rankings_in(
-    objects: dict[str, Any], keys: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Yield each ``{query: {document: value}}`` in nested mappings, with the keys that lead to it."""
-    inner = [value for value in objects.values() if isinstance(value, dict) and value]
-    if not inner or not all(isinstance(next(iter(value.values())), dict) for value in inner):
-        yield keys, objects
-        return
-    for name, value in objects.items():
-        if isinstance(value, dict) and value:
-            yield from rankings_in(value, (*keys, name))
-
-
-def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
-    """Return the rows of JSON Lines; Arrow reads plain records."""
-    lines = text.removesuffix(b"\n").split(b"\n")
-    if reading.names:
-        from pyarrow import json as arrow_json  # only when it is needed
-
-        types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=False))
-        how = arrow_json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
-        block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
-        try:
-            text.decode()
-            parsed = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
-            table = id_table(*(parsed[name].combine_chunks() for name in reading.names))
-            exact = pc.max(pc.abs(table["value"])).as_py()
-            if len(table) == len(lines) and not faulty_rows(table).any() and exact < 2**53:
-                return FilePart(table, len(lines))
-        except (pa.ArrowInvalid, UnicodeError):
-            pass  # reading the lines one by one raises the error
-    values: list[tuple[int, Any]] = []
-    problem = ""
-    for number, line in enumerate(lines):
-        try:
-            if line.strip():
-                values.append((number, parse_json(line)))
-        except json.JSONDecodeError as error:
-            problem = f"not JSON: {error.msg}, at column {error.colno}"
-        except ValueError as error:
-            problem = str(error)
-        if problem:
-            break
-    return _json_part(values, len(lines), reading, number, problem)
-
-
-def _json_part(
-    values: list[tuple[int, Any]], span: int, reading: _JsonReader, number: int = 0, problem: str = ""
-) -> FilePart:
-    """Return the rows of values with their numbers, and the error in the next value, if any."""
-    queries: list[Any] = []
-    documents: list[Any] = []
-    cells: list[Any] = []
-    lengths, of_query, are_counted = [], [], False
-    for at, value in values:
-        try:
-            for query, its_documents, its_values in reading.groups(at, value):
-                if queries and (query is UNNAMED) is not are_counted:
-                    raise ValueError(OTHERS_UNNAMED if are_counted else OTHERS_NAMED)
-                are_counted = query is UNNAMED
-                queries.append(len(queries) if are_counted else query)
-                of_query.append(at)
-                documents.extend(its_documents)
-                cells.extend(its_values)
-                lengths.append(len(documents))
-        except ValueError as error:
-            number, problem = at, str(error)
-            break
-    rows = np.repeat(np.arange(len(queries)), np.diff(np.array([0, *lengths])))
-    numbers = np.append(np.array(of_query, np.int64)[rows], number)
-    texts = pc.dictionary_encode(_texts(queries))
-    query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
-    table = id_table(query, _texts(documents), _numbers(cells))
-    return _checked(
-        FilePart(table, span, numbers, problem, reading.notice, "query" * are_counted, len(queries)),
-        lambda row: (queries[rows[row]], documents[row], cells[row]),
-        reading.kind,
-    )
-
-
-def _texts(ids: list[Any]) -> pa.StringArray:
-    """Return ids as text, null for those that are neither text nor integers."""
-    if set(map(type, ids)) <= {str}:
-        try:
-            return pa.array(ids, pa.string())
-        except UnicodeEncodeError:
-            pass
-    return pa.array([str(each) if _is_id(each) else None for each in ids], pa.string())
-
-
-def _is_id(value: Any) -> bool:
-    return bool(id_kind(type(value))) and not (isinstance(value, str) and SURROGATE.search(value))
-
-
-def _numbers(values: list[Any]) -> pa.DoubleArray:
-    """Return numbers, null for other values and for integers that float64 would round."""
-    if not set(map(type, values)) <= {float}:
-        values = [
-            float(each)
-            if isinstance(each, (int, float)) and -(2**1023) < each < 2**1023 and each == float(each)
-            else None
-            for each in values
-        ]
-    return pa.array(values, pa.float64())
-
-
-# Parquet and Arrow
-
-
-def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
-    """Yield the rows of a Parquet or Arrow file, or of a folder of Parquet files; a row may be the hits of a query."""
-    limits = request.limits
-    uncompressed, bounded = 0, limits.uncompressed is not None
-    if form == "parquet":
-        from pyarrow import parquet as arrow_parquet  # only when it is needed, since the import takes long
-
-        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # columns and row groups
-        parquet = arrow_parquet.ParquetFile(file, **how)
-        chosen = _chosen_fields(parquet.schema_arrow, request)
-        limits.check("rows", parquet.metadata.num_rows)
-        if bounded and chosen:  # text that is stored once may belong to many rows, so it is unpacked only once
-            _check_packed(parquet.metadata, chosen, limits)
-            parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
-        batches = parquet.iter_batches(1 << 16, columns=chosen)
-    elif form == "folder":
-        from pyarrow import dataset as arrow_dataset  # only when it is needed
-
-        folder = arrow_dataset.dataset(file, format="parquet")
-        if not folder.files:
-            raise IsADirectoryError(errno.EISDIR, "Is a directory without files of Parquet")
-        chosen = _chosen_fields(folder.schema, request)
-        batches = folder.to_batches(columns=chosen)
-    elif bounded:
-        raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
-    else:
-        reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
-        chosen = _chosen_fields(reader.schema, request)
-        batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
-    for batch in batches:
-        batch.validate(full=True)
-        if chosen is None:
-            rows = batch.to_pylist()
-            yield _json_part(list(enumerate(rows)), len(rows), _JsonReader({}, request), len(rows))
-            continue
-        cells = [batch[name] for name in chosen]
-        if bounded:
-            uncompressed += sum(map(_unpacked, cells))
-            limits.check("uncompressed", uncompressed)
-        ids = (column.cast(_value_type(column.type)).cast(pa.string()) for column in cells[:2])
-        table = id_table(*ids, *map(_number_column, cells[2:]))
-        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
-
-
-def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str] | None:
-    """Return the names of a table's columns of queries, documents and values; None if each row has lists of them.
-
-    Raises:
-        ValueError: it lacks a column, or one does not hold ids or numbers.
-    """
-    request.limits.check("columns", len(schema.names))
-    try:
-        fields = [schema.field(at) for at in chosen_columns(schema.names, request.names)]
-    except UnknownColumnError:
-        if request.limits.uncompressed is None and any(pa.types.is_nested(each) for each in schema.types):
-            return None
-        raise
-    for field in fields[:2]:
-        kind = _value_type(field.type)
-        if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
-            problem = f"holds {kind}; ids are text or integers, so convert it"
-            raise ValueError(f"the column {field.name!r} {problem}")
-    for field in fields[2:]:
-        if not any(test(field.type) for test in NUMBER_TYPES):
-            raise ValueError(f"the column {field.name!r} holds {field.type}; it must hold numbers, so convert it")
-    return [field.name for field in fields]
-
-
-def _value_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
-    """Raise an error for Parquet columns that exceed a limit when they are unpacked, according to the metadata."""
-    limits.check("columns", metadata.num_columns)
-    groups = map(metadata.row_group, range(metadata.num_row_groups))
-    chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
-    chunks = [chunk for chunk in chunks if chunk.path_in_schema in chosen]
-    limits.check("uncompressed", sum(chunk.total_uncompressed_size for chunk in chunks))
-    if any(encoding.startswith("DELTA") and "BYTE" in encoding for chunk in chunks for encoding in chunk.encodings):
-        raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
-
-
-def _unpacked(column: pa.Array) -> int:
-    """Return the number of bytes of a column; a dictionary counts as plain text."""
-    if not pa.types.is_dictionary(column.type):
-        return int(column.nbytes)
-    lengths = pc.binary_length(column.dictionary.cast(pa.string()))
-    return pc.sum(lengths.take(column.indices)).as_py() or 0
-
-
-def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
-    return [column[row].as_py() for column in cells]
-
-
-def _number_column(column: pa.Array) -> pa.DoubleArray:
-    """Return a column of numbers, null for other values and for integers that float64 would round."""
-    try:
-        return column.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return _numbers(column.to_pylist())
-
-
-def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -> FilePart:
-    """Return the rows before the first faulty one, and the error in that row's cells."""
-    faults = faulty_rows(part.table)
-    if not faults.any():
-        return part
-    row = int(faults.argmax())
-    query, document, *values = cells(row)
-    ids, value = (query, document), values[0] if values else None
-    for name, cell in zip(("query", "document"), ids, strict=True):
-        if cell is None or cell == "":
-            return part._replace(table=part.table[:row], problem=f"has no {name}; give each row its id")
-        if not _is_id(cell):
-            problem = f"the {name} {shown_cell(cell)} {NO_ID}"
-            return part._replace(table=part.table[:row], problem=problem)
-    fault = "is not a number"
-    if isinstance(value, (int, float)):
-        fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
-    of = f"document {shown_cell(ids[1])} of query {shown_cell(ids[0])}"
-    problem = f"the {VALUE[kind]} {shown_cell(value)} of {of} {fault}"
-    if value is None:
-        problem = f"{of} has no {VALUE[kind]}; give it one, or remove it"
-    return part._replace(table=part.table[:row], problem=problem)
-
-
-# ndcg/files/reader.py: Read files of rankings as columns and mappings; the format is detected from the content.
-
-JSON_BYTES = 5  # JSON takes this many times more memory as Python objects than as text
-TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
-OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do with them
-    b"PK\x03\x04": "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV",
-    b"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
-    b"SQLite format 3\0": "is a SQLite database; give the rows of a query, such as pandas.read_sql(query, connection)",
-    b"\x93NUMPY": "is a NumPy array; give numpy.load(path)",
-    **{b"\x80%c" % protocol: "is a pickle; load it, and give what it holds" for protocol in range(2, 6)},
-    b"Obj\x01": "is an Avro file; save it as Parquet, or give its records",
-    b"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
-    b"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
-}
-TFRECORD = re.compile(rb"(?!\0{3}).{3}\0{5}", re.DOTALL)  # a length of 64 bits
-JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
-
-
-def read_columns(
-    path: str | os.PathLike[str],
-    kind: str,
-    limits: Limits = NO_LIMITS,
-    names: Mapping[str, str] | None = None,
-    score_order: str = "descending",
-) -> Columns:
-    """Read a file; its errors name the file and the place.
-
-    The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
-    Columns of a table have `names` if these are not in `NAMES`. In ascending order, ranks and distances are scores.
-    """
-    path = os.fsdecode(path)
-    request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
-    parts: list[FilePart] = []
-    # the pool is closed here and not by a generator, because after an error, a generator may be closed in any thread
-    with naming_file(path), _opened(path, limits) as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
-        unit, found = _file_parts(file, path, request, pool)
-        rows = 0
-        for part in _with_ids(found):
-            parts.append(part)
-            rows += len(part.table)
-            limits.check("rows", rows)
-            if part.problem:
-                break
-        place = _place(parts, unit)
-        columns = _joined(parts, pool) if rows else _no_rows() if kind == "exclude" else None
-        if columns is not None:
-            limits.check("queries", len(columns.query_ids))
-            if kind != "exclude" and (repeated := _repeated(columns)):
-                again, first = map(place, repeated)
-                document = shown_cell(columns.document[repeated[0]].as_py())
-                query = shown_cell(columns.query_ids[columns.query[repeated[0]]].as_py())
-                raise ValueError(f"{again}: document {document} of query {query} is in {first} already")
-        if parts and parts[-1].problem:
-            raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
-        if columns is None:
-            raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
-    if notice := next((part.notice for part in parts if part.notice), ""):
-        warn(f"{path}: {notice}")
-    counts = {name: sum(part.total for part in parts if part.counted == name) for name in ("query", "document")}
-    return columns._replace(
-        place=lambda row: f"{path}: {place(row)}", positions=counts["query"] or None, are_rows=counts["document"] > 0
-    )
-
-
-def read_run(
-    path: str | os.PathLike[str], limits: Limits = NO_LIMITS, score_order: str = "descending"
-) -> dict[str, dict[str, float]]:
-    """Return the scores of a run file, in TREC or another format: ``{query: {document: score}}``.
-
-    With ``score_order="ascending"``, a column of ranks or distances is read as scores, and ids without scores have
-    their ranks; then score them with ``score_order="ascending"`` too.
-
-    Raises:
-        ValueError: as in ``read_columns``.
-        FileNotFoundError: there is no such file; this error is also a ValueError.
-    """
-    columns = read_columns(path, "run", limits, score_order=score_order)
-    if columns.are_rows:
-        raise ValueError(f"{os.fsdecode(path)}: has scores alone; give the file and that of LETOR to compute")
-    return _mapping(columns)
-
-
-def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
-    """Return the relevance in a qrels file: ``{query: {document: relevance}}``, as integers if all are integers.
-
-    Raises:
-        ValueError: as in ``read_columns``.
-        FileNotFoundError: there is no such file; this error is also a ValueError.
-    """
-    columns = read_columns(path, "qrels", limits)
-    if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
-        columns = columns._replace(value=columns.value.astype(np.int64))
-    return _mapping(columns)
-
-
-def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
-    order = np.argsort(columns.query, kind="stable")
-    ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
-    documents = columns.document.take(pa.array(order)).to_pylist()
-    values = columns.value[order].tolist()
-    starts = [0, *ends[:-1]]
-    return {
-        query: dict(zip(documents[start:end], values[start:end], strict=True))
-        for query, start, end in zip(columns.query_ids.to_pylist(), starts, ends, strict=True)
-    }
-
-
-def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
-    """Yield the parts with the ids that their file lacks, numbers from 0 over all parts, or with an error.
-
-    Either all queries have ids, or none has.
-    """
-    before, counted = 0, None
-    for part in parts:
-        if not part.total and not len(part.table):
-            yield part
-            continue
-        counted = part.counted if counted is None else counted
-        if part.counted != counted:
-            part = part._replace(table=part.table[:0], problem=OTHERS_NAMED if part.counted else OTHERS_UNNAMED)
-        elif counted:
-            at = np.arange(part.total)
-            if counted == "query":
-                at = part.table["query"].cast(pa.string()).cast(pa.int64()).to_numpy()
-            field, names = part.table.schema.field(counted), part.table.column_names
-            column = pa.array(at + before).cast(pa.string()).cast(field.type)
-            part = part._replace(table=part.table.set_column(names.index(counted), field, column))
-        before += part.total
-        yield part
-
-
-def _joined(parts: list[FilePart], pool: ThreadPoolExecutor) -> Columns:
-    table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
-    query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
-    ids, values = table["query"].chunk(0).dictionary, table["value"].to_numpy()
-    hashes, until = np.empty(len(query), np.uint64), np.cumsum([len(part.table) for part in parts])
-
-    def write_hashes(part: FilePart, end: int) -> None:
-        hashes[end - len(part.table) : end] = hashes_of(part.table["document"])
-
-    deque(pool.map(write_hashes, parts, until.tolist()), 0)
-    return Columns(query, ids, table["document"], values, hashes)
-
-
-def _no_rows() -> Columns:
-    """Return the columns of an empty file."""
-    none = pa.array([], pa.string())  # made only when needed, because making an array imports pandas
-    return Columns(np.empty(0, np.int64), none, pa.chunked_array([none]), np.empty(0), np.empty(0, np.uint64))
-
-
-def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
-    """Return a function that describes the place of a row, or of the row after the last."""
-    first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
-    first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
-    numbers_of_parts = [part.numbers for part in parts]  # without keeping the tables, which are large
-
-    def place(row: int) -> str:
-        at = bisect_right(first_rows, row) - 1
-        number = row - first_rows[at]
-        numbers = numbers_of_parts[at]
-        return unit.format(first_numbers[at] + (number if numbers is None else int(numbers[number])))
-
-    return place
-
-
-def _repeated(columns: Columns) -> tuple[int, int] | None:
-    """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
-    first, again = same_rows(columns)
-    return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
-
-
-def _opened(path: str, limits: Limits) -> AbstractContextManager[BinaryIO | None]:
-    """Return an open file; None for a folder of files, if there are no limits."""
-    return nullcontext() if os.path.isdir(path) and limits == NO_LIMITS else open(path, "rb")
-
-
-def _file_parts(
-    file: BinaryIO | None, path: str, request: ReadRequest, pool: ThreadPoolExecutor
-) -> tuple[str, Iterator[FilePart]]:
-    """Detect the format from the first bytes; return what to call a place in the file, and the file's parts."""
-    limits = request.limits
-    if file is None:
-        return "row {} (from 0)", from_table("folder", path, request)
-    stream, is_packed = unpacked_stream(file, limits)
-    for mark, form in TABLES.items():
-        if stream.peek(len(mark)) == mark:
-            if not is_packed and file.seekable():
-                limits.check("bytes", file.seek(0, os.SEEK_END))
-                file.seek(0)
-                return "row {} (from 0)", from_table(form, file, request)
-            return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
-    if TFRECORD.match(stream.peek(8)):
-        raise ValueError("is a TFRecord file; read it by TensorFlow, and give the arrays that it holds")
-    for mark, problem in OTHER_FILES.items():
-        if stream.peek(len(mark)) == mark:
-            raise ValueError(problem)
-    if stream.peek(3) == BYTE_ORDER_MARK:
-        stream.read(3)
-    start = stream.peek(1 << 12)
-    check_encoding(start)
-    if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
-        if limits.uncompressed is not None:
-            stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
-        return from_json(stream, request, pool)
-    return from_lines(stream, path, request, pool)
-
-
-# ndcg/files/groups.py: Read the slice of each query, such as its language, from a file of queries or from a column of the qrels.
-
-STANDARD_INPUT = "/dev/stdin"
-
-
-def path_of(file: str) -> str:
-    """Return the path of a file; - is standard input."""
-    return STANDARD_INPUT if file == "-" else os.path.expanduser(file)
-
-
-def file_and_column(by: str) -> tuple[str | None, str | None]:
-    """Return the file and the column that `by` names: a file, FILE:COLUMN, or a column of the qrels.
-
-    >>> file_and_column("-"), file_and_column("-:language"), file_and_column("language")
-    (('-', None), ('-', 'language'), (None, 'language'))
-    """
-
-    def is_file(path: str) -> bool:
-        return path == "-" or (os.path.exists(path_of(path)) and not os.path.isdir(path_of(path)))
-
-    file, _, column = by.rpartition(":")
-    if is_file(by):
-        return by, None
-    return (file, column) if column and is_file(file) else (None, by)
-
-
-def read_groups(
-    by: str, qrels: str | os.PathLike[str] | None = None, query: str | None = None, limits: Limits = NO_LIMITS
-) -> dict[str, Any]:
-    """Return the slice of each query, by its id; None for an empty cell.
-
-    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet,
-    Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
-    """
-    file, column = file_and_column(by)
-    if file is None and qrels is None:
-        raise ValueError(f"{shown(by)} names no file; if it names a column, give its DataFrame as data")
-    known = NAMES["qrels"]["query"]
-    names = known if query is None else (plain_name(query), *(known if file is not None else ()))
-    path = os.fsdecode(file or qrels or "")
-    with naming_file(path):
-        found = _files_groups_parsed(read_content(path_of(path), limits), names)
-        limits.check("rows", len(found))
-        if isinstance(found, pa.Table):
-            limits.check("columns", found.num_columns)
-            return _one_each(*_files_groups_chosen(found, names, column, file, by))
-        if file is None:
-            raise ValueError(f"has no columns, and there is no file {shown(by)}")
-        if column is not None:
-            raise ValueError(f"maps queries to slices, so it has no column {shown(column)}; give {file}")
-        return found
-
-
-def _files_groups_chosen(
-    table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
-) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
-    own = next((each for name in names for each in table.column_names if plain_name(each) == name), None)
-    others = [name for name in table.column_names if name != own]
-    if own is None:
-        problem = "" if file else f", and there is no file {shown(by)}"
-        raise ValueError(f"has no column of queries{problem}; name it {names[0]}")
-    has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
-    if column is None and len(others) != 1:
-        raise ValueError(f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}")
-    column = column or next(iter(others), "")
-    if column not in others:
-        problem = f"but not {shown(column)}" if file else f"but not {shown(by)}, and there is no such file"
-        raise ValueError(f"{has}, {problem}")
-    return table[own].cast(pa.string()), table[column]
-
-
-def _one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
-    """Return the slice of each query, from rows in which queries may repeat."""
-    slices: dict[str, Any] = {}
-    for row, (query, value) in enumerate(zip(queries.to_pylist(), values.to_pylist(), strict=True)):
-        if slices.setdefault(query, value) != value:
-            problem = f"query {shown(query)} is in slice {shown(value)}, but in {shown(slices[query])} before"
-            raise ValueError(f"row {row} (from 0): {problem}; give each query one slice")
-    return slices
-
-
-def _files_groups_parsed(content: bytes, queries: Sequence[str]) -> pa.Table | dict[str, Any]:
-    """Return a table, or an object of JSON; lines of two cells need no header."""
-    check_encoding(content[:4])
-    form = next((form for start, form in TABLES.items() if content.startswith(start)), None)
-    if form == "parquet":
-        from pyarrow import parquet  # only when it is needed, since the import takes long
-
-        return parquet.read_table(pa.BufferReader(content))
-    if form is not None:
-        return (pa.ipc.open_file if form == "arrow" else pa.ipc.open_stream)(content).read_all()
-    try:
-        text = content.decode("utf-8-sig").lstrip()
-    except UnicodeDecodeError:
-        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
-    if not text.startswith(("{", "[")):
-        return _table_of_text(text, queries)
-    try:
-        value = parse_json(text.encode())
-    except json.JSONDecodeError as error:
-        if error.msg != "Extra data":
-            raise ValueError(f"line {error.lineno}: not JSON: {error.msg}") from None
-        value = [parse_json(line.encode()) for line in text.splitlines() if line.strip()]
-    if isinstance(value, dict):
-        return value
-    return pa.Table.from_pylist(value if all(isinstance(each, dict) for each in value) else [])
-
-
-def _table_of_text(text: str, queries: Sequence[str]) -> pa.Table:
-    """Return the cells of CSV, TSV or lines with spaces, without the spaces around them; an empty cell is null."""
-    first = text.partition("\n")[0]
-    delimiter = delimiter_of(first) if any(each in first for each in "\t,;") else " "
-    reader = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
-    rows: list[list[str | None]] = []
-    try:
-        for line in reader:
-            cells = [cell.strip() or None for cell in line if cell or delimiter != " "]
-            if cells and len(cells) != len((rows or [cells])[0]):
-                raise ValueError(f"line {reader.line_num}: {_files_groups_columns(len(cells))}; the first line has {len(rows[0])}")
-            rows += [cells] * bool(cells)
-    except csv.Error as error:
-        raise ValueError(f"line {reader.line_num}: {error}") from None
-    if not rows:
-        raise ValueError("holds no slices")
-    header = [cell or "" for cell in rows[0]]
-    if any(plain_name(name) in queries for name in header):
-        rows = rows[1:]
-    elif len(header) == 2:
-        header = [queries[0], "slice"]
-    else:
-        hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
-        raise ValueError(f"line 1: {_files_groups_columns(len(header))}, none of which is called a query; {hint}")
-    return pa.table([_whole(pa.array(cells, pa.string())) for cells in zip(*rows, strict=True)], header)
-
-
-def _files_groups_columns(count: int) -> str:
-    return f"{count} column{'s' * (count != 1)}"
-
-
-def _whole(cells: pa.StringArray) -> pa.Array:
-    """Return cells of text as integers if each is written as one, so that slices are in the order of their numbers."""
-    try:
-        numbers = cells.cast(pa.int64())
-        return numbers if numbers.cast(pa.string()).equals(cells) else cells
-    except pa.ArrowInvalid:
-        return cells
-
-
 # ndcg/inputs/columns.py: Read predictions or references from any library: values, the start of each query, missing values and padding.
 
 # describes a query, by its index, and a document in it, by its position or None
@@ -5385,6 +3669,227 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
+# ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
+
+class Rankings(NamedTuple):
+    """Queries and their documents, as the arrays that the kernel accepts."""
+
+    relevance: NDArray[Any]  # the relevance of the documents, query after query
+    score: NDArray[Any]  # their scores, in the same order
+    # the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``
+    offsets: NDArray[np.int64]
+    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
+    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
+    # a function that describes a query, by its index, and a document, by its position or None, with their ids; None if
+    # they have no ids
+    place: Place | None = None
+    query_ids: Sequence[Any] | pa.Array | None = None  # the id of each query; None if they have no ids
+    # True for each query whose ranking in the predictions leaves no document here, such as an empty list of ids; None
+    # if there are none
+    answered: Mask | None = None
+    # the numbers of retrieved and of judged documents that were excluded from each query, of shape ``(queries, 2)``;
+    # None without `exclude`
+    excluded: NDArray[np.int64] | None = None
+    # the warning that no document was both retrieved and judged, although both sides have ids; empty if one was; None
+    # if that is unknown
+    unmatched: str | None = None
+    # a function from the index of a query to the ids of its documents, in order; rows for flat columns without document
+    # ids; None if documents have only positions
+    documents: Callable[[int], Sequence[Any]] | None = None
+
+    @classmethod
+    def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
+        """Return the rankings from predictions and references of the same documents, without padding."""
+        if relevance.padding is not None and relevance.padding.any():
+            kept = ~relevance.padding
+            if relevance.present is not None:
+                kept |= ~relevance.present  # a document without a relevance is not padding
+            score, relevance = score.only(kept), relevance.only(kept)
+        return cls(relevance.values, score.values, score.offsets, relevance.present, score.present, **known)
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.offsets) - 1
+
+    def names(self) -> list[Any]:
+        """Return the id of each query, or its index."""
+        if self.query_ids is None:
+            return list(range(self.queries))
+        return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
+
+    @property
+    def missing(self) -> Mask:
+        """True for each query that is missing from the predictions: it has documents, but none of them has a score."""
+        return ~(self._ranked() | self.empty())
+
+    def lacking(self) -> Mask:
+        """Return which queries are missing from the predictions, or have no documents at all."""
+        return self.missing | self.empty()
+
+    def only(self, kept: Mask) -> "Rankings":
+        """Return the same documents, but those for which a mask is False are neither judged nor retrieved."""
+        judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
+        return self._replace(judged=judged, retrieved=retrieved, answered=self._ranked())
+
+    def of_judged(self) -> "Rankings":
+        """Return the same documents, but unjudged ones count as not retrieved."""
+        if self.judged is None:
+            return self
+        kept = self.judged | ~(self.score < np.inf)  # invalid scores are kept, so that they are rejected
+        kept = kept if self.retrieved is None else kept & self.retrieved
+        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
+
+    def with_scores_in(self, score_dtype: str) -> "Rankings":
+        """Return the same documents with their scores in the type in which they are compared."""
+        if score_dtype == "given":
+            return self
+        score = in_dtype(self.score, score_dtype)
+        hint = 'scale the scores, or compare them as they are by score_dtype="given"'
+        problem = f'is too large for score_dtype="{score_dtype}"; {hint}'
+        self._refuse_scores(np.isinf(score) & np.isfinite(self.score), problem)
+        return self._replace(score=score)
+
+    def with_highest_first(self, score_order: str) -> "Rankings":
+        """Return the same documents with scores of which the highest ranks first, not as in `score_order`.
+
+        Scores are negated after they have their type, since the complement of a large integer may be rounded otherwise.
+        """
+        if score_order == "descending":
+            return self
+        self._refuse_scores(~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved")
+        return self._replace(score=negated(self.score))
+
+    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
+        """Raise an error for the first retrieved document that a mask marks."""
+        wrong = wrong if self.retrieved is None else wrong & self.retrieved
+        if wrong.any():
+            at = int(wrong.argmax())
+            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{self.score[at]} {problem}")
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the arrays for the kernel, by name."""
+        return dict(zip(self._fields[:5], self[:5], strict=True))
+
+    def counts(self) -> dict[str, NDArray[np.int64]]:
+        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant."""
+        retrieved, judged = self._of_sides()
+        return {
+            "retrieved": self._sums(retrieved),
+            "judged": self._sums(judged),
+            "relevant": self._sums(judged & (self.relevance > 0)),
+            "retrieved and judged": self._sums(retrieved & judged),
+        }
+
+    def queries_of_ties(self) -> NDArray[np.intp]:
+        """Return the query of every pair of adjacent retrieved documents with equal scores."""
+        retrieved = self._of_sides()[0]
+        query = np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])[retrieved]
+        score = self.score[retrieved]
+        order = np.lexsort((score, query))
+        query, score = query[order], score[order]
+        return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
+
+    def pieces(self, documents: int) -> Iterator["Rankings"]:
+        """Yield the same queries in pieces of about this many documents."""
+        cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
+        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
+            rows = slice(*self.offsets[[start, stop]].tolist())
+            yield Rankings(
+                self.relevance[rows],
+                self.score[rows],
+                self.offsets[start : stop + 1] - self.offsets[start],
+                None if self.judged is None else self.judged[rows],
+                None if self.retrieved is None else self.retrieved[rows],
+                None if self.place is None else partial(_later, self.place, start),
+                None if self.query_ids is None else self.query_ids[start:stop],
+                None if self.answered is None else self.answered[start:stop],
+                None if self.excluded is None else self.excluded[start:stop],
+                documents=None if self.documents is None else partial(_of_later, self.documents, start),
+            )
+
+    def empty(self) -> Mask:
+        """Return which queries have no documents at all, such as lists that are all padding."""
+        if self.judged is None or self.retrieved is None:
+            return np.asarray(self.offsets[1:] == self.offsets[:-1])
+        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
+
+    def matched(self) -> "Rankings":
+        """Return the same rankings, with `unmatched`.
+
+        In lists and mappings by ids, this is known only if a query has both retrieved and judged documents. In flat
+        columns, there may be no such query because the ids of queries differ.
+        """
+        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
+            return self._replace(unmatched="")
+        for rows in (slice(PROBE), slice(None)):  # almost always, one of the first documents is in both
+            retrieved, judged = self._of_sides(rows)
+            if (retrieved & judged).any():
+                return self._replace(unmatched="")
+        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
+        if has_both.any():
+            of_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
+            retrieved, judged = retrieved & of_query, judged & of_query
+        elif self.answered is not None or not (retrieved.any() and judged.any()):
+            return self
+        first = [self._place_of(int(side.argmax())) for side in (retrieved, judged)]
+        hint = float_hint(*first) or "; check that both sides have the same ids"
+        both = "first retrieved: {}; first judged: {}".format(*first)
+        return self._replace(unmatched=f"no document was both retrieved and judged; {both}{hint}")
+
+    def _place_of(self, row: int) -> str:
+        """Describe a document."""
+        query = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        return (self.place or numbered)(query, row - int(self.offsets[query]))
+
+    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
+        """Return which of some documents were retrieved, and which were judged."""
+        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
+        judged = np.ones(len(retrieved), bool) if self.judged is None else self.judged[rows]
+        return retrieved if self.retrieved is None else retrieved & self.retrieved[rows], judged
+
+    def _ranked(self) -> Mask:
+        """Return which queries have a ranking in the predictions, even if none of its documents is left."""
+        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
+        return ranked if self.answered is None else ranked | self.answered
+
+    def _sums(self, mask: Mask) -> NDArray[np.int64]:
+        until = np.concatenate([[0], np.cumsum(mask)])
+        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
+
+
+def _later(place: Place, queries: int, query: int, position: int | None) -> str:
+    """Describe a place, with queries counted from a later one."""
+    return place(queries + query, position)
+
+
+def _of_later(documents: Callable[[int], Sequence[Any]], queries: int, query: int) -> Sequence[Any]:
+    """Return the documents of a query, with queries counted from a later one."""
+    return documents(queries + query)
+
+
+def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
+    """Return predictions and references as Arrow lists, with nulls for missing values.
+
+    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
+    """
+    offsets = pa.array(rankings.offsets, pa.int32())
+    lists = []
+    for argument, numbers, present in (
+        ("predictions", rankings.score, rankings.retrieved),
+        ("references", rankings.relevance, rankings.judged),
+    ):
+        narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
+        try:
+            values = pa.array(numbers, mask=None if present is None else ~present)
+            values = values if narrow else values.cast(pa.float64())
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{argument}: integers beyond 2**53 cannot be stored exactly: {error}") from None
+        lists.append(pa.ListArray.from_arrays(offsets, values))
+    return lists[0], lists[1]
+
+
 # ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
 
 IdMapping = Mapping[Any, Mapping[Any, Any]]
@@ -5617,225 +4122,286 @@ def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
     return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give both the same type")
 
 
-# ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
+# ndcg/inputs/hits.py: Hits: what a retriever returned for a query, a list of objects with an id and perhaps a score, best first.
 
-class Rankings(NamedTuple):
-    """Queries and their documents, as the arrays that the kernel accepts."""
+FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fields
 
-    relevance: NDArray[Any]  # the relevance of the documents, query after query
-    score: NDArray[Any]  # their scores, in the same order
-    # the start of each query, from 0, and the end of the last one: int64 of shape ``(queries + 1,)``
-    offsets: NDArray[np.int64]
-    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
-    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
-    # a function that describes a query, by its index, and a document, by its position or None, with their ids; None if
-    # they have no ids
-    place: Place | None = None
-    query_ids: Sequence[Any] | pa.Array | None = None  # the id of each query; None if they have no ids
-    # True for each query whose ranking in the predictions leaves no document here, such as an empty list of ids; None
-    # if there are none
-    answered: Mask | None = None
-    # the numbers of retrieved and of judged documents that were excluded from each query, of shape ``(queries, 2)``;
-    # None without `exclude`
-    excluded: NDArray[np.int64] | None = None
-    # the warning that no document was both retrieved and judged, although both sides have ids; empty if one was; None
-    # if that is unknown
-    unmatched: str | None = None
-    # a function from the index of a query to the ids of its documents, in order; rows for flat columns without document
-    # ids; None if documents have only positions
-    documents: Callable[[int], Sequence[Any]] | None = None
-
-    @classmethod
-    def of(cls, score: Column, relevance: Column, **known: Any) -> "Rankings":
-        """Return the rankings from predictions and references of the same documents, without padding."""
-        if relevance.padding is not None and relevance.padding.any():
-            kept = ~relevance.padding
-            if relevance.present is not None:
-                kept |= ~relevance.present  # a document without a relevance is not padding
-            score, relevance = score.only(kept), relevance.only(kept)
-        return cls(relevance.values, score.values, score.offsets, relevance.present, score.present, **known)
-
-    @property
-    def queries(self) -> int:
-        """The number of queries."""
-        return len(self.offsets) - 1
-
-    def names(self) -> list[Any]:
-        """Return the id of each query, or its index."""
-        if self.query_ids is None:
-            return list(range(self.queries))
-        return list(self.query_ids.to_pylist() if isinstance(self.query_ids, pa.Array) else self.query_ids)
-
-    @property
-    def missing(self) -> Mask:
-        """True for each query that is missing from the predictions: it has documents, but none of them has a score."""
-        return ~(self._ranked() | self.empty())
-
-    def lacking(self) -> Mask:
-        """Return which queries are missing from the predictions, or have no documents at all."""
-        return self.missing | self.empty()
-
-    def only(self, kept: Mask) -> "Rankings":
-        """Return the same documents, but those for which a mask is False are neither judged nor retrieved."""
-        judged, retrieved = (kept if mask is None else kept & mask for mask in (self.judged, self.retrieved))
-        return self._replace(judged=judged, retrieved=retrieved, answered=self._ranked())
-
-    def of_judged(self) -> "Rankings":
-        """Return the same documents, but unjudged ones count as not retrieved."""
-        if self.judged is None:
-            return self
-        kept = self.judged | ~(self.score < np.inf)  # invalid scores are kept, so that they are rejected
-        kept = kept if self.retrieved is None else kept & self.retrieved
-        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
-
-    def with_scores_in(self, score_dtype: str) -> "Rankings":
-        """Return the same documents with their scores in the type in which they are compared."""
-        if score_dtype == "given":
-            return self
-        score = in_dtype(self.score, score_dtype)
-        hint = 'scale the scores, or compare them as they are by score_dtype="given"'
-        problem = f'is too large for score_dtype="{score_dtype}"; {hint}'
-        self._refuse_scores(np.isinf(score) & np.isfinite(self.score), problem)
-        return self._replace(score=score)
-
-    def with_highest_first(self, score_order: str) -> "Rankings":
-        """Return the same documents with scores of which the highest ranks first, not as in `score_order`.
-
-        Scores are negated after they have their type, since the complement of a large integer may be rounded otherwise.
-        """
-        if score_order == "descending":
-            return self
-        self._refuse_scores(~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved")
-        return self._replace(score=negated(self.score))
-
-    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
-        """Raise an error for the first retrieved document that a mask marks."""
-        wrong = wrong if self.retrieved is None else wrong & self.retrieved
-        if wrong.any():
-            at = int(wrong.argmax())
-            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
-            raise InvalidRankingError("score", query, at - int(self.offsets[query]), f"{self.score[at]} {problem}")
-
-    def arrays(self) -> dict[str, Any]:
-        """Return the arrays for the kernel, by name."""
-        return dict(zip(self._fields[:5], self[:5], strict=True))
-
-    def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return the numbers of documents of each query that were retrieved, judged, and judged relevant."""
-        retrieved, judged = self._of_sides()
-        return {
-            "retrieved": self._sums(retrieved),
-            "judged": self._sums(judged),
-            "relevant": self._sums(judged & (self.relevance > 0)),
-            "retrieved and judged": self._sums(retrieved & judged),
-        }
-
-    def queries_of_ties(self) -> NDArray[np.intp]:
-        """Return the query of every pair of adjacent retrieved documents with equal scores."""
-        retrieved = self._of_sides()[0]
-        query = np.repeat(np.arange(self.queries), self.offsets[1:] - self.offsets[:-1])[retrieved]
-        score = self.score[retrieved]
-        order = np.lexsort((score, query))
-        query, score = query[order], score[order]
-        return np.asarray(query[1:][(query[1:] == query[:-1]) & (score[1:] == score[:-1])])
-
-    def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about this many documents."""
-        cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
-        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
-            rows = slice(*self.offsets[[start, stop]].tolist())
-            yield Rankings(
-                self.relevance[rows],
-                self.score[rows],
-                self.offsets[start : stop + 1] - self.offsets[start],
-                None if self.judged is None else self.judged[rows],
-                None if self.retrieved is None else self.retrieved[rows],
-                None if self.place is None else partial(_later, self.place, start),
-                None if self.query_ids is None else self.query_ids[start:stop],
-                None if self.answered is None else self.answered[start:stop],
-                None if self.excluded is None else self.excluded[start:stop],
-                documents=None if self.documents is None else partial(_of_later, self.documents, start),
-            )
-
-    def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are all padding."""
-        if self.judged is None or self.retrieved is None:
-            return np.asarray(self.offsets[1:] == self.offsets[:-1])
-        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
-
-    def matched(self) -> "Rankings":
-        """Return the same rankings, with `unmatched`.
-
-        In lists and mappings by ids, this is known only if a query has both retrieved and judged documents. In flat
-        columns, there may be no such query because the ids of queries differ.
-        """
-        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
-            return self._replace(unmatched="")
-        for rows in (slice(PROBE), slice(None)):  # almost always, one of the first documents is in both
-            retrieved, judged = self._of_sides(rows)
-            if (retrieved & judged).any():
-                return self._replace(unmatched="")
-        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
-        if has_both.any():
-            of_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
-            retrieved, judged = retrieved & of_query, judged & of_query
-        elif self.answered is not None or not (retrieved.any() and judged.any()):
-            return self
-        first = [self._place_of(int(side.argmax())) for side in (retrieved, judged)]
-        hint = float_hint(*first) or "; check that both sides have the same ids"
-        both = "first retrieved: {}; first judged: {}".format(*first)
-        return self._replace(unmatched=f"no document was both retrieved and judged; {both}{hint}")
-
-    def _place_of(self, row: int) -> str:
-        """Describe a document."""
-        query = int(np.searchsorted(self.offsets, row, side="right")) - 1
-        return (self.place or numbered)(query, row - int(self.offsets[query]))
-
-    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
-        """Return which of some documents were retrieved, and which were judged."""
-        retrieved = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
-        judged = np.ones(len(retrieved), bool) if self.judged is None else self.judged[rows]
-        return retrieved if self.retrieved is None else retrieved & self.retrieved[rows], judged
-
-    def _ranked(self) -> Mask:
-        """Return which queries have a ranking in the predictions, even if none of its documents is left."""
-        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
-        return ranked if self.answered is None else ranked | self.answered
-
-    def _sums(self, mask: Mask) -> NDArray[np.int64]:
-        until = np.concatenate([[0], np.cumsum(mask)])
-        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
+ID_FIELDS = ("id", "_id", *ID_NAMES["document"], "node_id", "id_", "uuid", "objectid", "file_id")
+VALUE_FIELDS = {
+    "run": ("_score", *NAMES["run"]["score"], "_rankingscore", "@search.score", "certainty"),
+    "qrels": ("has_answer", *NAMES["qrels"]["relevance"]),
+}
+WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
+CONTAINERS = (list, tuple, Mapping)
+QUERY_FIELDS = (*ID_NAMES["query"], "id", "_id", "question")  # of an object with the hits of a query
+# the lists of hits, and the lists of ids and of their values, of a query
+LISTS = (
+    *("hits", "matches", "points", "results", "result", "response", "docs", "ctxs", "retrieved", "ratings"),
+    *("candidates", "root", "children", "objects", "documents", "value", "data"),
+)
+ANSWERS = ("responses", "results", "result", "requests")  # lists of the answers to several queries
+IDS = ("ids", "doc_ids", "docids", "document_ids", "item_ids", "items", "recommendations")
+IDS_OF = {
+    "run": ("retrieved_ids", "retrieved_doc_ids", *IDS),
+    "qrels": ("relevant_ids", "relevant_doc_ids", "ground_truth_doc_ids", "expected_ids", "gold_doc_ids", *IDS),
+}
+VALUES_OF = {"run": ("scores", "similarities"), "qrels": ("relevances", "relevance", "labels", "ratings", "grades")}
 
 
-def _later(place: Place, queries: int, query: int, position: int | None) -> str:
-    """Describe a place, with queries counted from a later one."""
-    return place(queries + query, position)
+class Hits(NamedTuple):
+    """The documents of a query."""
+
+    ids: Sequence[Any]  # their ids, best first in a run
+    values: Sequence[Any] | None = None  # their scores or relevances; None if they have none
+    are_indices: bool = False  # whether the ids are positions in the list of documents that was ranked
+    ranks: Sequence[Any] = ()  # their ranks, if they have no scores
 
 
-def _of_later(documents: Callable[[int], Sequence[Any]], queries: int, query: int) -> Sequence[Any]:
-    """Return the documents of a query, with queries counted from a later one."""
-    return documents(queries + query)
+def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
+    """Return the hits of a query, from a list of hits or a response with one; None for anything else.
 
+    With `ascending`, a distance or a rank is the score if there is one.
 
-def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
-    """Return predictions and references as Arrow lists, with nulls for missing values.
-
-    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared; others are float64.
+    >>> hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, "run")
+    Hits(ids=['d2'], values=[0.9], are_indices=False, ranks=())
+    >>> hits_of([("d2", 0.9), ("d1", 0.8)], "run").values
+    [0.9, 0.8]
+    >>> hits_of([0.9, 0.8], "run") is None
+    True
     """
-    offsets = pa.array(rankings.offsets, pa.int32())
-    lists = []
-    for argument, numbers, present in (
-        ("predictions", rankings.score, rankings.retrieved),
-        ("references", rankings.relevance, rankings.judged),
+    if isinstance(row, Mapping) or _is_object(row):
+        row, given = _list_in(row, kind), row
+        if isinstance(row, Hits):
+            return row
+        if row == [] and row is not given:
+            return Hits(row)
+    if (
+        isinstance(row, Mapping)
+        and (path := _path(next(iter(row.values()), None), VALUE_FIELDS[kind], within=())) is not None
     ):
-        narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
+        return Hits(list(row), _fields(list(row.values()), path, VALUE_FIELDS[kind], "score"))
+    if not isinstance(row, (list, tuple)) or not row:
+        return None
+    if (pairs := _inputs_hits_pairs(row)) is not None:
+        return pairs
+    first = row[0]
+    if not isinstance(first, Mapping) and not _is_object(first):
+        return None
+    document = _path(first, ID_FIELDS) or _path(first, ("index",))
+    if document is None:
+        return None
+    names = (*LOWEST_FIRST, *VALUE_FIELDS[kind]) if ascending else VALUE_FIELDS[kind]
+    value = _path(first, names)
+    hits = Hits(_fields(row, document, ID_FIELDS, "id"), are_indices=document == ("index",))
+    if value is not None:
+        return hits._replace(values=_fields(row, value, names, "score"))
+    ranks = _path(first, ("rank",)) if kind == "run" else None
+    return hits if ranks is None else hits._replace(ranks=[_field(each, ranks) for each in row])
+
+
+def are_hits(row: Any, kind: str) -> bool:
+    """Return whether a query has hits, even if one of them is faulty."""
+    try:
+        return hits_of(row, kind) is not None
+    except ValueError:
+        return True
+
+
+def answers_in(response: Mapping[Any, Any], kind: str) -> Any:
+    """Return the answers to several queries in a response, as a list; other mappings unchanged.
+
+    >>> answers_in({"took": 3, "responses": [{"hits": {"hits": []}}]}, "run")
+    [{'hits': {'hits': []}}]
+    >>> answers_in({"ids": [["d2"], ["d1", "d3"]], "documents": None}, "run")
+    [{'ids': ['d2']}, {'ids': ['d1', 'd3']}]
+    """
+    for name in ANSWERS:
+        rows = response.get(name)
+        if not isinstance(rows, (list, tuple)) or not rows:
+            continue
+        if all(isinstance(row, Mapping) and _list_in(row, kind) is not row for row in rows):
+            return list(rows)
+    ids = response.get("ids")
+    if kind != "run" or not isinstance(ids, (list, tuple)) or not ids:
+        return response
+    if not all(isinstance(row, (list, tuple)) for row in ids):
+        return response
+    lists = {name: of for name, of in response.items() if isinstance(of, (list, tuple)) and len(of) == len(ids)}
+    return [{name: of[at] for name, of in lists.items()} for at in range(len(ids))]
+
+
+def query_of(row: Any) -> Any:
+    """Return the id of the query of an object with its hits; None if it has none.
+
+    >>> query_of({"query_id": "q1", "hits": []}), query_of({"hits": []})
+    ('q1', None)
+    """
+    path = _path(row, QUERY_FIELDS, within=("query",))
+    return None if path is None else _field(row, path)
+
+
+def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
+    """Return the scores of hits by their ids, which must differ; without scores, their order makes them.
+
+    >>> scores_by_id(Hits(["d2", "d1"])), scores_by_id(Hits(["d2", "d1"], ["0.9", 0.8]))
+    ({'d2': -1, 'd1': -2}, {'d2': 0.9, 'd1': 0.8})
+    """
+    step = 1 if ascending else -1
+    values = range(step, step * (len(hits.ids) + 1), step) if hits.values is None else map(_inputs_hits_number, hits.values)
+    return _inputs_hits_by_id(hits, values)
+
+
+def relevances_by_id(hits: Hits) -> dict[Any, Any]:
+    """Return the relevances of hits by their ids, which must differ; 1 for each without relevances."""
+    return _inputs_hits_by_id(hits, [1] * len(hits.ids) if hits.values is None else map(_inputs_hits_number, hits.values))
+
+
+def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
+    """Return what a warning says about hits in another order than their scores or ranks; empty if they agree.
+
+    >>> contradiction("q1", Hits(["d2", "d1"], ranks=[2, 1]))[:60]
+    'query q1: its hits are in another order than their ranks, an'
+    """
+    numbers = [value for value in map(_inputs_hits_number, hits.ranks or hits.values or ()) if isinstance(value, Real)]
+    lowest_first = bool(hits.ranks) or ascending
+    if not any(after < before if lowest_first else after > before for before, after in pairwise(numbers)):
+        return ""
+    if hits.ranks:
+        problem = "its hits are in another order than their ranks, and their order counts"
+        return f'query {query}: {problem}; if the ranks count, give score_order="ascending"'
+    order = "" if ascending else '; if the lowest score is best, give score_order="ascending"'
+    return (
+        f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
+        f"order counts, give the ids alone{order}"
+    )
+
+
+def _inputs_hits_by_id(hits: Hits, values: Iterable[Any]) -> dict[Any, Any]:
+    if wrong := [each for each in hits.ids if not id_kind(type(each))]:
+        raise ValueError(f"an id must be text or an integer; got {shown(wrong[0])}; give others as text")
+    found = dict(zip(hits.ids, values, strict=True))
+    if len(found) < len(hits.ids):
+        first: dict[Any, int] = {}
+        at, again = next((at, each) for at, each in enumerate(hits.ids) if first.setdefault(each, at) < at)
+        problem = f"document {shown(again)} is in position {first[again]} already; give it once for a query"
+        raise ValueError(f"position {at}: {problem}")
+    return found
+
+
+def _inputs_hits_number(value: Any) -> Any:
+    """Return a score; text of a number as a number, as some retrievers write it."""
+    if isinstance(value, str):
         try:
-            values = pa.array(numbers, mask=None if present is None else ~present)
-            values = values if narrow else values.cast(pa.float64())
-        except pa.ArrowInvalid as error:
-            raise ValueError(f"{argument}: integers beyond 2**53 cannot be stored exactly: {error}") from None
-        lists.append(pa.ListArray.from_arrays(offsets, values))
-    return lists[0], lists[1]
+            return float(value)
+        except ValueError:
+            return value
+    return value
+
+
+# Fields
+
+
+def _is_object(value: Any) -> bool:
+    """Return whether a value is an object of a client's library, which has fields as attributes."""
+    if id_kind(type(value)) or isinstance(value, (Real, Mapping)) or value is None:
+        return False
+    if isinstance(value, (list, tuple)):
+        return hasattr(value, "_fields")
+    return hasattr(value, "__dict__") and not any(hasattr(value, each) for each in ("__array__", "__arrow_c_stream__"))
+
+
+def _field(value: Any, path: FieldPath) -> Any:
+    """Return a field of a hit; None if it has none."""
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    return None if callable(value) else value
+
+
+def _path(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN) -> FieldPath | None:
+    """Return the path to the first field that a hit has under one of the names, in the hit or in an object within."""
+    if not isinstance(hit, Mapping) and not _is_object(hit):
+        return None
+    for outer in ((), *((each,) for each in within)):
+        inner = _field(hit, outer) if outer else hit
+        spelled = (
+            {plain_name(name): name for name in inner if isinstance(name, str)} if isinstance(inner, Mapping) else {}
+        )
+        if inner is None or not (isinstance(inner, Mapping) or _is_object(inner)):
+            continue
+        for name in names:
+            path = (*outer, spelled.get(name, name))
+            if (
+                (value := _field(hit, path)) is not None
+                and not isinstance(value, (list, tuple, Mapping))
+                and not _is_object(value)
+            ):
+                return path
+    return None
+
+
+def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str) -> list[Any]:
+    """Return a field of each hit, under the path of the first one or another path."""
+    found = [_field(hit, path) for hit in hits]
+    for position, value in enumerate(found):
+        if value is None:
+            other = _path(hits[position], names)
+            if other is None:
+                raise ValueError(f"position {position}: the hit has no {word} (the first has {'.'.join(path)})")
+            found[position] = _field(hits[position], other)
+    return found
+
+
+def _list_in(row: Any, kind: str) -> Any:
+    """Return the list of hits in a response, or the hits of lists of ids and of values; None if there is neither."""
+    if (ids := _first_list(row, IDS_OF[kind])) is not None:
+        values = _first_list(row, VALUES_OF[kind])
+        if values is not None and len(values) != len(ids):
+            raise ValueError(f"holds {len(ids)} ids and {len(values)} values; give one for each")
+        return Hits(ids, values)
+    for _ in range(3):
+        found = next(
+            (each for name in LISTS if isinstance(each := _field(row, (name,)), CONTAINERS) or _is_object(each)), None
+        )
+        if found is None:
+            break
+        row = found
+        if not isinstance(row, Mapping) and not _is_object(row):
+            break
+    return row
+
+
+def _first_list(row: Any, names: Sequence[str]) -> Any:
+    """Return the first list of ids or numbers that a response has under one of the names."""
+    for name in names:
+        each = _field(row, (name,))
+        each = each.tolist() if hasattr(each, "tolist") else each
+        if isinstance(each, (list, tuple)) and len(each) == 1 and isinstance(each[0], (list, tuple)):
+            each = each[0]  # Chroma's answer to one query
+        if isinstance(each, (list, tuple)) and not any(isinstance(of, (list, tuple, Mapping)) for of in each[:1]):
+            return each
+    return None
+
+
+def _inputs_hits_pairs(row: Sequence[Any]) -> Hits | None:
+    """Return the hits of pairs of an id, or of an object with one, and a score; of (id, rank, score), too."""
+    first = row[0]
+    if not isinstance(first, (list, tuple)) or hasattr(first, "_fields"):
+        return None
+    if not all(isinstance(each, (list, tuple)) and len(each) == len(first) for each in row):
+        return None
+    if len(first) == 3 and [each[1] for each in row] == list(range(1, len(row) + 1)):  # ColBERT's rankings
+        row = [(each[0], each[2]) for each in row]
+    elif len(first) != 2:
+        return None
+    (one, score), is_tuple = row[0], isinstance(first, tuple)
+    if not isinstance(score, Real) or (not is_tuple and isinstance(one, int) and isinstance(score, int)):
+        return None
+    if id_kind(type(one)):
+        return Hits([each for each, _ in row], [value for _, value in row])
+    path = _path(one, ID_FIELDS) if isinstance(one, Mapping) or _is_object(one) else None
+    if path is None:
+        return None
+    return Hits(_fields([each for each, _ in row], path, ID_FIELDS, "id"), [score for _, score in row])
 
 
 # ndcg/inputs/ids_as_values.py: Refuse what cannot be rankings: a single query, rows of a table, and ids of documents in place of numbers.
@@ -7353,105 +5919,1493 @@ def without_padding(table: pa.Table, ignore_index: float) -> pa.Table:
     return pa.table(dict(zip(("predictions", "references"), to_arrow(rankings), strict=True)))
 
 
-# ndcg/inputs/slices.py: Slices: the queries with the same value of `by`, such as a language, a segment or a length.
+# ndcg/files/content.py: Read the content of files: decompressed and counted bytes, names of columns, rows in parts, and JSON.
 
-Value = str | int | bool | None
-# The Arrow types that values may have, and the types that they are converted to.
-TYPES = {
-    pa.types.is_string: pa.large_string(),
-    pa.types.is_large_string: pa.large_string(),
-    pa.types.is_string_view: pa.large_string(),
-    pa.types.is_integer: pa.int64(),
-    pa.types.is_floating: pa.int64(),  # pandas stores whole numbers as floats if some are missing
-    pa.types.is_boolean: pa.bool_(),
-    pa.types.is_null: pa.null(),
+CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# The beginning of text in UTF-16 or UTF-32: a byte order mark, or ASCII between zero bytes.
+UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by their first bytes
+NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
+NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
+    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)", re.IGNORECASE
+)
+NO_TEXT = {  # characters that no line may contain, and why
+    b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
+    b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
 }
+SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
+QUERY = pa.dictionary(pa.int32(), pa.string())
+ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
+VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
 
 
-class Slices(NamedTuple):
-    """A value for each query."""
+class Limits(NamedTuple):
+    """How much a file may contain; None for no limit.
 
-    values: list[Value]  # the distinct values, ascending; None, for queries without a slice, is the last
-    code: NDArray[np.int64]  # the value of each query, as an index into these
+    Attributes:
+        bytes: the size of the file in bytes.
+        uncompressed: the size of its uncompressed content in bytes; a fifth of it for JSON.
+        rows: the number of rows, one per query and document.
+        queries: the number of distinct queries.
+        columns: the number of columns of a table.
+    """
+
+    bytes: int | None = None
+    uncompressed: int | None = None
+    rows: int | None = None
+    queries: int | None = None
+    columns: int | None = None
+
+    def check(self, name: str, count: int) -> None:
+        """Raise an error if a count exceeds its limit."""
+        limit = getattr(self, name)
+        if limit is not None and count > limit:
+            unit = "bytes uncompressed" if name == "uncompressed" else name
+            raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
 
 
-def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
-    """Return the slices of queries, from a value for each, by position or by its id."""
-    check_order("by", by, query_ids, "give by.to_dict()")
-    if isinstance(by, Mapping):
-        by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
-    slices = by if isinstance(by, Slices) else read_slices(by)
-    if len(slices.code) != queries:
-        raise ValueError(f"by must hold one value for each of {queries} queries; got {len(slices.code)}")
+NO_LIMITS = Limits()
+
+
+class FileError(OSError, ValueError):
+    """A file cannot be read: an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
+
+    Its `argument` names the file, with a colon; it is empty in functions that read one file.
+
+    >>> print(FileError(21, "Is a directory", "runs"))
+    runs: Is a directory
+    """
+
+    argument = ""
+
+    def __str__(self) -> str:
+        path = self.filename  # long if somebody passed the content of a file
+        name = visible(path) if len(path) <= 500 else shown_cell(path)
+        return f"{self.argument}{name}: {self.strerror}"
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no such file."""
+
+
+class SavedResultError(ValueError):
+    """A file contains results of `to_dict`, for one run or several, instead of rankings."""
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        super().__init__("is a saved result, which holds no documents; give the file that was scored")
+        self.value = value
+
+
+class ReadRequest(NamedTuple):
+    """How to read a file."""
+
+    kind: str  # the kind of file, as in `read_columns`
+    names: Possible  # the possible names of each column of a table
+    limits: Limits  # how much the file may contain
+    score_order: str = "descending"  # the order of scores
+
+
+class FilePart(NamedTuple):
+    """Consecutive rows of a file."""
+
+    table: pa.Table  # the columns query, document and value
+    span: int  # the number of lines, rows or records of the file in this part
+    # the number of each row among these lines, and of the next line; None if every line is a row
+    numbers: NDArray[np.int64] | None = None
+    problem: str = ""  # the error in the row after these; empty if there is none
+    notice: str = ""  # what a warning says about these rows; empty if there is none
+    counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
+    total: int = 0  # how many of these numbers there are
+
+
+# Bytes
+
+
+@contextmanager
+def naming_file(path: str) -> Iterator[None]:
+    """Name the file in every error."""
+    try:
+        yield
+    except OSError as error:
+        kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
+        problem = error.strerror or str(error).splitlines()[0]  # decompression and Parquet give only a message
+        raise kind(error.errno, problem, path) from None
+    except pa.ArrowException as error:
+        problem = "cannot be read, so it may be damaged or cut short"
+        raise ValueError(f"{path}: {problem}: {str(error).splitlines()[0]}") from None
+    except RecursionError:  # raised for values that JSON's parser accepts
+        raise ValueError(f"{path}: nests objects too deep") from None
+    except (SavedResultError, UnknownColumnError) as error:
+        error.args = (f"{path}: {error}",)
+        raise
+    except ValueError as error:
+        raise ValueError(f"{path}: {str(error).splitlines()[0]}") from None
+
+
+class ByteStream(io.RawIOBase):
+    """The bytes of a file, up to a limit; `peek` shows the next ones before they are read."""
+
+    def __init__(self, file: Any, limits: Limits, unit: str) -> None:
+        self.file, self.unit, self.limits = file, unit, limits
+        self.head, self.count = b"", 0
+
+    def readable(self) -> bool:
+        """Return True, as pyarrow expects of a file."""
+        return True
+
+    def peek(self, size: int) -> bytes:
+        """Return the next bytes, fewer only at the end."""
+        while len(self.head) < size and (more := self._next(size - len(self.head))):
+            self.head += more
+        return self.head[:size]
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, fewer only at the end, or all of them."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(CHUNK), b""))
+        chunk, self.head = self.head[:size], self.head[size:]
+        return chunk + self._next(size - len(chunk)) if len(chunk) < size else chunk
+
+    def _next(self, size: int) -> bytes:
+        chunk: bytes = self.file.read(size) or b""
+        self.count += len(chunk)
+        self.limits.check(self.unit, self.count)
+        return chunk
+
+
+def read_content(path: str, limits: Limits = NO_LIMITS) -> bytes:
+    """Return the bytes that a file or a pipe holds, decompressed if they are compressed."""
+    with naming_file(path), open(path, "rb") as file:
+        return unpacked_stream(file, limits)[0].read()
+
+
+def unpacked_stream(file: BinaryIO, limits: Limits) -> tuple[ByteStream, bool]:
+    """Return the decompressed bytes of a file, and whether it was compressed."""
+    packed = ByteStream(file, limits, "bytes")
+    compression = next((name for mark, name in COMPRESSIONS.items() if packed.peek(4).startswith(mark)), None)
+    content = pa.CompressedInputStream(pa.PythonFile(packed, "r"), compression) if compression else packed
+    return ByteStream(content, limits, "uncompressed"), compression is not None
+
+
+def check_encoding(start: bytes) -> None:
+    r"""Raise an error if the first bytes are text in UTF-16.
+
+    >>> check_encoding("q1".encode("utf-16"))
+    Traceback (most recent call last):
+    ...
+    ValueError: is text in UTF-16; save the file in UTF-8
+    """
+    if UTF_16.match(start):
+        raise ValueError("is text in UTF-16; save the file in UTF-8")
+
+
+def line_chunks(stream: ByteStream, longest: float) -> Iterator[bytes]:
+    """Yield the file in chunks of whole lines, and only the beginning of a line that is too long."""
+    rest = b""
+    while data := stream.read(CHUNK):
+        data = rest + data
+        end = data.rfind(b"\n") + 1
+        if len(data) - end > longest + 1:  # including a carriage return
+            end = len(data)
+        rest = data[end:]
+        if end:
+            yield data[:end]
+    if rest:
+        yield rest
+
+
+def parts_in_threads(
+    pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
+) -> Iterator[FilePart]:
+    """Yield the result of a function for each chunk, in order, computed a few chunks ahead."""
+    waiting: deque[Future[FilePart]] = deque()
+    for chunk in chunks:
+        waiting.append(pool.submit(work, chunk))
+        if len(waiting) > pa.cpu_count():
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+# Names of columns
+
+
+def delimiter_of(header: str) -> str:
+    """Return the delimiter of a header: a tab if there is one, else a comma or a semicolon, whichever is more frequent.
+
+    >>> delimiter_of("query;document;score, raw"), delimiter_of("query")
+    (';', ',')
+    """
+    if "\t" in header:
+        return "\t"
+    return ";" if header.count(";") > header.count(",") else ","
+
+
+def check_header(names: Sequence[str], request: ReadRequest) -> None:
+    """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
+    request.limits.check("columns", len(names))  # checked first, so that no message lists thousands of columns
+    known = set(chain.from_iterable(request.names.values()))
+    if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
+        header = ",".join(possible[0] for possible in request.names.values())
+        first = brief(map(shown_cell, names), ", ")
+        rank = ", or rank in place of score if the lowest is best" * ("score" in request.names)
+        raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}{rank}")
+
+
+# Rows
+
+
+def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None) -> pa.Table:
+    """Return rows as a table, with value 1 if there are no values."""
+    return pa.table([query.cast(QUERY), document, np.ones(len(query)) if value is None else value], schema=ROWS)
+
+
+def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
+    """Return a mask of rows without an id or without a finite number."""
+    faults: NDArray[np.bool_] = ~np.isfinite(table["value"].to_numpy())
+    for ids in (table["query"].cast(pa.string()), table["document"]):
+        faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
+    return faults
+
+
+# JSON
+
+
+def parse_json(text: bytes) -> Any:
+    """Return the value of JSON in UTF-8, with or without a byte order mark.
+
+    ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names their place. Text that
+    is not UTF-8, nests too deep, has a name twice in one object or an integer with more digits than Python reads is an
+    error, without the name of the file.
+
+    >>> parse_json(b'{"q1": {"d1": 0.5}}')
+    {'q1': {'d1': 0.5}}
+    """
+    check_encoding(text[:4])
+    try:
+        return json.loads(text.decode("utf-8-sig"), object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("nests objects too deep") from None
+    except UnicodeDecodeError:
+        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
+    except (json.JSONDecodeError, _RepeatedNameError):
+        raise
+    except ValueError:  # a hook for integers would avoid this, but takes 1.5 times as long
+        raise _long_integer(text) from None
+
+
+class _RepeatedNameError(ValueError):
+    """A name appears twice in one JSON object."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(found)}; give each id once"
+        raise _RepeatedNameError(problem)
+    return found
+
+
+def _long_integer(text: bytes) -> ValueError:
+    """Return the error for an integer with more digits than Python reads."""
+    limit = sys.get_int_max_str_digits()
+    digits = max(re.findall(rb"[0-9]+", text), key=len)
+    line = text.count(b"\n", 0, text.index(digits)) + 1
+    place = f"line {line}: " if b"\n" in text else ""
+    problem = f"holds an integer of {len(digits):,} digits, {digits[:9].decode()}…, more than {limit:,}"
+    return ValueError(f"{place}{problem}; write ids as text, and numbers as float64 holds them")
+
+
+# Words
+
+
+def shown_cell(cell: Any) -> str:
+    """Return a cell as a message shows it, shortened if it is long."""
+    if isinstance(cell, bytes):
+        cell = cell.decode("utf-8", "replace")
+    if not isinstance(cell, str):
+        return shown_cell(str(cell))[1:-1]
+    text = SURROGATE.sub("\N{REPLACEMENT CHARACTER}", cell)
+    return repr(text if len(text) <= 100 else text[:99] + "…")
+
+
+# ndcg/files/letor.py: Read LETOR, as LightGBM, XGBoost and RankLib do, and files of its scores, a number a line.
+
+EXAMPLE = "2 qid:10 1:0.3 2:1"
+FEATURE = re.compile(rb"[0-9]+:[-+.0-9eE]+")
+SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
+
+
+def is_row(line: bytes, kind: str) -> bool:
+    """Return whether the first line of a file is a row of LETOR or, in a run, a score alone.
+
+    >>> is_row(b"2 qid:10 1:0.3", "qrels"), is_row(b"q1 0 d1 2", "qrels"), is_row(b"0.5", "run")
+    (True, False, True)
+    """
+    label, *cells = line.partition(b"#")[0].split(None, 2) or [b""]
+    if not cells:
+        return kind == "run" and NUMBER.fullmatch(label) is not None
+    if cells[0].startswith(b"qid:"):
+        if kind == "qrels":
+            return True
+        problem = "is of LETOR, whose first column is the relevance; give the file as references, and the scores of"
+        problem += " its rows in an array or in a file, one a line"
+    elif SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, b" ".join(cells).split())):
+        problem = f"is of SVMlight without queries; give each line its query, as in {EXAMPLE}, or give labels, scores"
+        problem += " and query_ids as arrays"
+    else:
+        return False
+    raise ValueError(f"the line {shown_cell(line)} {problem}")
+
+
+def from_rows(chunks: Iterable[bytes], kind: str) -> Iterator[FilePart]:
+    """Yield the rows of LETOR or, of a run, of a file of scores; a row is a document."""
+    for chunk in chunks:
+        yield _files_letor_parsed(chunk.removesuffix(b"\n").split(b"\n"), kind == "qrels")
+
+
+def _files_letor_parsed(lines: list[bytes], have_queries: bool) -> FilePart:
+    numbers: list[int] = []
+    queries: list[str] = []
+    values: list[float] = []
+    problem = ""
+    for number, line in enumerate(lines):
+        cells = line.partition(b"#")[0].split(None, 2)
+        if not cells:
+            continue
+        numbers.append(number)
+        if problem := _files_letor_problem(line, cells, have_queries):
+            break
+        values.append(float(cells[0]))
+        queries.append(cells[1][4:].decode() if have_queries else "")
+    at = np.array([*numbers, *([] if problem else [len(lines)])], np.int64)
+    columns = pa.array(queries, pa.string()), pa.nulls(len(queries), pa.string()), pa.array(values, pa.float64())
+    table = id_table(*columns) if values else ROWS.empty_table()
+    return FilePart(table, len(lines), at, problem, counted="document", total=len(values))
+
+
+def _files_letor_problem(line: bytes, cells: list[bytes], have_queries: bool) -> str:
+    """Return the error in a line; empty if there is none."""
+    if len(line) > LINE:
+        return f"is longer than {LINE:,} bytes; give each document a line of its own"
+    for mark, words in NO_TEXT.items():
+        if mark in line and mark in line.removesuffix(b"\r"):
+            return words
+    if have_queries and (len(cells) < 2 or not cells[1].startswith(b"qid:") or cells[1] == b"qid:"):
+        return f"{shown_cell(line)} has no qid after the label; a line is such as {EXAMPLE}"
+    if not have_queries and len(cells) > 1:
+        return f"{shown_cell(line)} is not a score alone, as the first line is"
+    name = "relevance" if have_queries else "score"
+    if not NUMBER.fullmatch(cells[0]):
+        return f"the {name} {shown_cell(cells[0])} is not a number"
+    if not math.isfinite(float(cells[0].partition(b"(")[0])):
+        return f"the {name} {shown_cell(cells[0])} is not finite"
+    try:
+        cells[have_queries].decode()
+    except UnicodeDecodeError:
+        return f"query {shown_cell(cells[1][4:])} is not text in UTF-8; save the file in UTF-8"
+    return ""
+
+
+# ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`.
+
+SAMPLE = 100  # lines
+FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
+TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
+RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
+CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
+EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
+
+
+class _Layout(NamedTuple):
+    """How to split the lines of a TREC, CSV or TSV file, and which columns to read."""
+
+    kind: str
+    names: Sequence[str]
+    delimiter: str
+    at: Sequence[int]
+
+    @property
+    def words(self) -> str:
+        """A description of the contents of a line."""
+        who = {6: "a run has", 4: "qrels have", 2: "ids alone are"}.get(len(self.names), "the first line has")
+        who = who if self.delimiter == " " else "the header has"
+        return f"{who} {len(self.names)}: {brief(self.names, ' ')}"
+
+    def fits(self, cells: Sequence[bytes]) -> bool:
+        """Return whether a line of TREC has this layout, apart from its numbers."""
+        return len(cells) == len(self.names) or (self.kind == "run" and len(cells) > len(self.names))
+
+    def is_row(self, cells: Sequence[bytes]) -> bool:
+        """Return whether a line that begins with ``#`` is a row and not a comment."""
+        if len(self.at) == 2:  # lines of ids have no number; a space after the # marks a comment
+            return self.fits(cells) and cells[0] != b"#"
+        return self.fits(cells) and NUMBER.fullmatch(cells[self.at[2]]) is not None
+
+    @property
+    def padding(self) -> str:
+        """The characters around a cell of CSV or TSV that are not part of it."""
+        return " \t".replace(self.delimiter, "")
+
+
+RUN = _Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
+QRELS = _Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
+PLAIN_QRELS = _Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
+PAIRS = _Layout("exclude", ("query", "document"), " ", (0, 1))
+OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}  # layouts by the number of columns
+LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
+
+
+def _cells_of_trec(line: bytes) -> list[bytes]:
+    """Return the cells of a line of TREC."""
+    return [cell for cell in line.replace(b"\t", b" ").removesuffix(b"\r").split(b" ") if cell]
+
+
+def from_lines(
+    stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
+) -> tuple[str, Iterator[FilePart]]:
+    """Return the rows of a TREC, CSV or TSV file, in the format of the first line that is not empty or a comment.
+
+    A line that begins with ``#`` is a comment unless it is a row of TREC. It determines the format only if no other
+    line does, because a comment may look like a row of another format.
+    """
+    chunks = line_chunks(stream, LINE)
+    head, layouts, before, notice = b"", LAYOUTS[request.kind], 1, ""  # lines are counted from 1
+    layout = layouts[0]
+    for chunk in chunks:
+        head += chunk
+        if first := FIRST_LINE.match(head):
+            if is_row(first[1].removesuffix(b"\r"), request.kind):
+                scored = from_rows(chain([head], chunks), request.kind)
+                return "line {}", chain([FilePart(ROWS.empty_table(), 1)], scored)
+            layout = _layout(first[1].removesuffix(b"\r"), path, request)
+            notice = _refuse_unlikely(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout, request)
+            if layout.delimiter != " ":
+                before += head.count(b"\n", 0, first.end())
+                head = head[first.end() :]
+            break
+        lines = head.replace(b"\r\n", b"\n").removesuffix(b"\r").split(b"\n")
+        cells = list(map(_cells_of_trec, lines))
+        rows = [sum(map(each.is_row, cells)) for each in layouts]
+        layout = layouts[rows.index(max(rows))]
+        # comments must also be text, in lines of limited length; parsing raises the error
+        if any(mark in line for mark in NO_TEXT for line in lines) or max(map(len, lines)) > LINE:
+            break
+        if not any(rows):
+            before += head.count(b"\n")
+            head = b""
+        elif len(head) >= CHUNK:
+            break
+    parse = partial(_parse_lines, layout=layout)
+    return "line {}", chain(
+        [FilePart(ROWS.empty_table(), before, notice=notice)], parts_in_threads(pool, parse, chain([head], chunks))
+    )
+
+
+def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
+    """Return the layout of a file with this first line."""
+    kind = request.kind
+    if any(mark in line for mark in NO_TEXT):  # the line itself is rejected later, not its columns
+        return LAYOUTS[kind][0]
+    cells = _cells_of_trec(line)
+    has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
+    fitting = [layout for layout in LAYOUTS[kind] if not has_commas and layout.fits(cells)]
+    for layout in fitting:
+        if len(layout.at) > 2 and layout.is_row(cells):
+            return layout
+    named = re.search(r"\.[ct]sv(\.|$)", os.path.basename(path).lower())
+    header = line.decode("utf-8", "replace")
+    delimiter = "," if has_commas and ";" not in header else delimiter_of(header)
+    try:
+        names = _cells(header, delimiter)
+    except csv.Error:
+        names = []
+    if are_columns(names, request.names) or has_commas or (named and not fitting):
+        check_header(names, request)
+        return _Layout(kind, names, delimiter, chosen_columns(names, request.names))
+    return fitting[0] if fitting else LAYOUTS[kind][0]
+
+
+def _refuse_unlikely(lines: Sequence[bytes], layout: _Layout, request: ReadRequest) -> str:
+    """Raise an error for lines that only look like qrels or a run; return what a warning says about a run's ranks.
+
+    Ratings (user, item, rating, time) and clicks (user, item, time) end in times; a ranking (query, document, rank)
+    counts from 1 in each query; the items of a user (user, item, item, ...) have one line a user, and the last item for
+    a relevance. In all of these the second column has ids, not only the iterations 0 and Q0. An id with a space moves
+    the columns of a run.
+    """
+    cells = list(map(_cells_of_trec, lines))
+    if layout is RUN:
+        return _check_ranks([each for each in cells if layout.is_row(each)], request.score_order)
+    rows = [each for each in cells if layout in (QRELS, PLAIN_QRELS) and layout.is_row(each)]
+    if {each[1] for each in rows} <= {b"0", b"Q0"}:
+        return ""
+    line = shown_cell(b" ".join(rows[0]))
+    if all(TIME.fullmatch(each[-1]) for each in rows):
+        raise ValueError(f"the line {line} ends in a time where qrels have the relevance; {RATINGS}")
+    by_query: dict[bytes, list[bytes]] = {}
+    for each in rows:
+        by_query.setdefault(each[0], []).append(each[-1])
+    longest = max(map(len, by_query.values()))
+    if layout is PLAIN_QRELS and len(by_query) > 1 and longest > 3:
+        counts = [[b"%d" % rank for rank in range(1, len(each) + 1)] for each in by_query.values()]
+        if counts == list(by_query.values()):
+            raise ValueError(
+                f"the line {line} ends in a rank where qrels have the relevance: each query counts from 1; is it a run?"
+            )
+    are_whole = all(cell.isdigit() for each in rows for cell in each)
+    greatest = max(int(each[-1 if layout is PLAIN_QRELS else 1]) for each in rows) if are_whole else 0
+    if len(rows) > 1 and longest == 1 and greatest > 9:
+        raise ValueError(
+            f"the line {line} may hold a user and its items, since each user has one line; give "
+            "{user: [items]} as JSON, or lines of user, item and relevance"
+        )
+    return ""
+
+
+def _check_ranks(rows: Sequence[Sequence[bytes]], score_order: str) -> str:
+    """Return what a warning says about ranks that contradict scores; raise an error for ids with spaces."""
+    for row in rows:
+        if len(row) > len(RUN.names) and not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
+            line = shown_cell(b" ".join(row))
+            raise ValueError(f"the line {line} has no rank in its fourth column; replace the spaces in ids")
+    sign = 1 if score_order == "ascending" else -1
+    for before, after in pairwise(rows):
+        if before[0] == after[0] and all(FINITE.fullmatch(each[at]) for each in (before, after) for at in (3, 4)):
+            ranks, scores = (float(after[at]) - float(before[at]) for at in (3, 4))
+            if ranks * scores * sign < 0:
+                problem = "the ranks are in another order than the scores, and the scores count, as in trec_eval"
+                hint = "" if sign > 0 else '; if the lowest score is best, give score_order="ascending"'
+                return f"query {shown_cell(before[0])}: {problem}{hint}"
+    return ""
+
+
+def _cells(row: str, delimiter: str) -> list[str]:
+    """Return the cells of a row of CSV or TSV, without the spaces around them."""
+    return [cell.strip(" \t") for cell in next(csv.reader([row], delimiter=delimiter, skipinitialspace=True))]
+
+
+def _parse_lines(chunk: bytes, layout: _Layout) -> FilePart:
+    """Return the rows of whole lines."""
+    text, span, numbers, problem = _plain_lines(chunk, layout)
+    rows: list[bytes] = []
+    try:
+        table = _parse_rows(text, layout)
+    except pa.ArrowInvalid:
+        if layout is RUN:
+            text = EXTRA.sub(rb"\1", text)
+        rows = text.removesuffix(b"\n").split(b"\n")
+        table = _parseable(rows, layout)
+        problem = problem if len(table) == len(rows) else _files_lines_problem(rows[len(table)], layout)
+    faults = ~np.isfinite(table["value"]) if layout.delimiter == " " else faulty_rows(table)
+    if faults.any():
+        row = int(faults.argmax())
+        table, problem = table[:row], _files_lines_problem((rows or text.split(b"\n"))[row], layout)
+    return FilePart(table, span, numbers, problem)
+
+
+def _plain_lines(text: bytes, layout: _Layout) -> tuple[bytes, int, NDArray[np.int64] | None, str]:
+    """Return the rows of whole lines as text, with one space between the columns of TREC.
+
+    Also returned are the number of lines; the number of each row, and of the next line, among the lines, or None if
+    every line is a row; and the error in the next line, if the rows end at a line that cannot be parsed.
+    """
+    problem, spaced = "", layout.delimiter == " "
+    if spaced and b"\t" in text:
+        text = text.replace(b"\t", b" ")
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    for mark, words in NO_TEXT.items():
+        if (at := text.find(mark)) >= 0:
+            text, problem = text[: text.rfind(b"\n", 0, at) + 1], words
+    start = 0
+    while len(text) - start > LINE:
+        end = text.rfind(b"\n", start, start + LINE + 1)
+        if end < 0:
+            text = text[:start]
+            problem = f"is longer than {LINE:,} bytes; give each document a line of its own"
+        start = end + 1
+    span = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))  # faster than bytes.count
+    span += text != b"" and not text.endswith(b"\n")
+    irregular = True
+    if spaced:
+        white = np.frombuffer(text, np.uint8) <= ord(" ")
+        irregular = bool((white[1:] & white[:-1]).any() or white[:1].any() or text.endswith(b" "))
+        if irregular:
+            while b"  " in text:
+                text = text.replace(b"  ", b" ")
+            text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    empty = irregular and (text.startswith(b"\n") or b"\n\n" in text)  # searching for two bytes is slow
+    marked = spaced and b"#" in text and (text.startswith(b"#") or b"\n#" in text) and not _are_rows(text, layout)
+    if empty or marked:
+        lines = text.removesuffix(b"\n").split(b"\n")
+        kept = (not (marked and line.startswith(b"#")) or layout.is_row(line.split(b" ")) for line in lines)
+        rows = [number for number, (line, is_kept) in enumerate(zip(lines, kept, strict=True)) if line and is_kept]
+        text = b"\n".join(lines[number] for number in rows)
+        return text, span, np.array([*rows, span], np.int64), problem
+    return text, span, None, problem
+
+
+def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
+    """Return rows as a table."""
+    if not text:
+        return ROWS.empty_table()
+    if text.startswith(BYTE_ORDER_MARK):
+        text = BYTE_ORDER_MARK + text  # Arrow removes a byte order mark, even in the middle of a file
+    is_padded = layout.delimiter != " " and any(mark.encode() in text for mark in layout.padding)
+    if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
+        # Arrow reads a quote as text unless the cell begins with one
+        text = re.sub(CELL.format(layout.delimiter, layout.padding).encode(), rb"\1\2\3", text)
+    columns = list(map(str, range(len(layout.names))))
+    read = [columns[at] for at in layout.at]
+    types = [pa.string(), *ROWS.types[1:]] if is_padded else ROWS.types
+    table = pa.csv.read_csv(
+        pa.BufferReader(text),
+        read_options=pa.csv.ReadOptions(column_names=columns, block_size=len(text) + 1, use_threads=False),
+        parse_options=pa.csv.ParseOptions(
+            delimiter=layout.delimiter, quote_char='"' if layout.delimiter != " " and b'"' in text else False
+        ),
+        convert_options=pa.csv.ConvertOptions(
+            column_types=dict(zip(read, types, strict=False)),
+            include_columns=read,
+            null_values=[],
+        ),
+    )
+    query, document, *value = table.columns
+    if is_padded:
+        query, document = (pc.utf8_trim(ids, characters=layout.padding) for ids in (query, document))
+    table = id_table(query, document, *value)
+    if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
+        raise pa.ArrowInvalid("a cell goes on in the next line")
+    return table
+
+
+def _are_rows(text: bytes, layout: _Layout) -> bool:
+    """Return whether all lines parse as rows with a value. Checking each line would take ten times as long."""
+    try:
+        return len(layout.at) > 2 and len(_parse_rows(text, layout)) > 0
+    except pa.ArrowInvalid:
+        return False
+
+
+def _parseable(rows: list[bytes], layout: _Layout) -> pa.Table:
+    """Return the rows before the first that cannot be parsed."""
+    good, bad = 0, len(rows) + 1  # rows[:good] can be parsed, rows[:bad] cannot
+    table, middle = ROWS.empty_table(), len(rows)
+    while bad - good > 1:
+        try:
+            table, good = _parse_rows(b"\n".join(rows[:middle]), layout), middle
+        except pa.ArrowInvalid:
+            bad = middle
+        middle = (good + bad) // 2
+    return table
+
+
+def _files_lines_problem(row: bytes, layout: _Layout) -> str:
+    """Return the error in a row that cannot be parsed."""
+    text = row.decode("utf-8", "surrogateescape")
+    cells = text.split(layout.delimiter)
+    if layout.delimiter != " " and '"' in text:
+        if text.count('"') % 2:
+            return "has a quoted cell that continues on the next line; put each row on a single line"
+        cells = _cells(text, layout.delimiter)
+    if len(cells) != len(layout.names):
+        if any("\udc80" <= each <= "\udcff" for each in text):  # such as a picture
+            return "is not text in UTF-8; save the file in UTF-8"
+        swapped = "; are the run and the qrels swapped?" if layout in OTHER_SIDE.get(len(cells), ()) else ""
+        hint = f"; {RATINGS}" if "::" in text else swapped  # MovieLens separates ratings by ::
+        return f"{len(cells)} column{'s' * (len(cells) > 1)}; {layout.words}{hint}"
+    for name, at in zip(("query", "document"), layout.at, strict=False):
+        if not cells[at].strip(" \t"):
+            return f"has no {name}; give each row its id"
+        try:
+            cells[at].encode()
+        except UnicodeEncodeError:
+            return f"{name} {shown_cell(cells[at])} is not text in UTF-8; save the file in UTF-8"
+    value = cells[layout.at[2]]
+    fault = (
+        "is not finite" if NUMBER.fullmatch(value.strip(" ").encode("utf-8", "surrogateescape")) else "is not a number"
+    )
+    if DECIMAL_COMMA.fullmatch(value.strip(" ")):
+        fault = "has a decimal comma; write a point"
+    return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
+
+
+# ndcg/files/tables.py: Read rows from objects and tables: JSON, JSONL, Parquet and Arrow.
+
+UNNAMED = object()  # in place of a query's id
+OTHERS_NAMED = 'names no query; give each line its "query_id"'
+OTHERS_UNNAMED = "names a query, but the ones before it do not; name all or none"
+NO_IDS = "are not ids; name the columns, as to_json(orient='records') does"
+FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
+NUMBER_TYPES = (
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_boolean,
+    pa.types.is_null,
+)
+
+
+def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor) -> tuple[str, Iterator[FilePart]]:
+    """Return the rows of JSON values: one per line if the first line is one, else one for the whole file.
+
+    A list in the first line is one of several lines if others follow.
+    """
+    chunks = line_chunks(stream, math.inf)
+    head = next(chunks)
+    line = head.lstrip().split(b"\n", 1)[0]
+    try:
+        first = json.loads(line) if line.startswith((b"{", b"[")) else None
+    except (ValueError, RecursionError):  # the JSON value continues on the next lines
+        first = None
+    if isinstance(first, list):
+        head += next(chunks, b"")
+        first = first if head.lstrip()[len(line) :].strip() else None
+    if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
+        parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
+        return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
+    try:
+        value = parse_json(head + b"".join(chunks))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    if _is_saved(value):
+        raise SavedResultError(value)
+    value = table_records(value, request.names) or value
+    if not isinstance(value, list):
+        return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request))])
+    request.limits.check("rows", len(value))
+    reading = _JsonReader(value[0] if value else {}, request)
+    return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
+
+
+def _is_saved(value: Any) -> bool:
+    """Return whether a value is a result of `to_dict`, or several of them by name."""
+    results = value.values() if isinstance(value, dict) and "signature" not in value else [value]
+    fields = {"signature": str, "scores": dict}
+    return len(results) > 0 and all(
+        isinstance(each, dict) and all(isinstance(each.get(name), kind) for name, kind in fields.items())
+        for each in results
+    )
+
+
+class _JsonReader:
+    """Reads JSON values: as records, with the names of the first one, as the hits of a query, or as mappings."""
+
+    def __init__(self, first: Any, request: ReadRequest) -> None:
+        self.kind, self.names = request.kind, None
+        self.is_ascending = request.score_order == "ascending"
+        self.notice = ""  # what a warning says about the first hits in another order than their scores or ranks
+        if isinstance(first, dict) and first and not are_hits(first, "run"):
+            columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
+            is_named = not set(map(plain_name, first)).isdisjoint(chain(*request.names.values()))
+            if not is_named and all(isinstance(each, (int, float)) for each in first.values()):
+                raise ValueError("holds one query without its id; give {query: {document: value}}")
+            if len(columns) == len(first) or are_columns(columns, request.names):
+                request.limits.check("columns", len(first))
+                self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
+
+    def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
+        """Yield each query in the value at a position with its documents and values; `UNNAMED` if it has no id."""
+        if isinstance(value, dict) and self.names:
+            query, document, *number = map(value.get, self.names)
+            yield query, [document], number or [1.0]
+            return
+        if isinstance(value, dict) and (answers := answers_in(value, self.kind)) is not value:
+            yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
+            return
+        is_query = self.kind != "exclude" and isinstance(value, (list, dict))
+        if is_query and (isinstance(value, list) or are_hits(value, self.kind)):
+            found = query_of(value) if isinstance(value, dict) else None
+            query = UNNAMED if found is None else found
+            documents = self._documents(str(at) if query is UNNAMED else query, value)
+            yield query, documents.keys(), documents.values()
+            return
+        if not isinstance(value, dict):
+            raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
+        are_rows = self.kind != "exclude" and are_hits(next(iter(value.values()), None), self.kind)
+        if not are_rows and not any(isinstance(each, list) for each in value.values()):
+            value = _only_ranking(value)
+        for query, documents in value.items():
+            if self.kind == "exclude" and isinstance(documents, (list, dict)):
+                yield query, documents, [1.0] * len(documents)
+                continue
+            if self.kind != "exclude" and not (isinstance(documents, dict) and _files_tables_is_plain(documents)):
+                documents = self._documents(query, documents)
+            if not isinstance(documents, dict):
+                raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
+            yield query, documents.keys(), documents.values()
+
+    def _documents(self, query: Any, row: Any) -> dict[Any, Any]:
+        """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
+        try:
+            hits = hits_of(row, self.kind, self.is_ascending)
+            if hits is None and not isinstance(row, list):
+                problem = f"must be an object {{document: {VALUE[self.kind]}}}, a list of ids or hits"
+                raise ValueError(f"{problem}; got {shown_cell(row)}")
+            if hits is None and row and isinstance(row[-1], float):
+                raise ValueError(f"{shown_cell(row)} {NO_IDS}")
+            hits = Hits(row) if hits is None else hits
+            if self.kind == "run" and not self.notice:
+                self.notice = contradiction(shown_cell(query), hits, self.is_ascending)
+            return scores_by_id(hits, self.is_ascending) if self.kind == "run" else relevances_by_id(hits)
+        except ValueError as error:
+            mark = "," if str(error).startswith("position ") else ":"
+            raise ValueError(f"query {shown_cell(query)}{mark} {error}") from None
+
+
+def _files_tables_is_plain(documents: dict[str, Any]) -> bool:
+    """Return whether an object has a number for each document."""
+    return not any(isinstance(each, (dict, list)) for each in documents.values())
+
+
+def _only_ranking(objects: dict[str, Any]) -> dict[str, Any]:
+    """Return the only ``{query: {document: value}}`` in nested mappings, such as MTEB's, by subset and split."""
+    rankings = list(rankings_in({name: value for name, value in objects.items() if name != "mteb_model_meta"}))
+    if len(rankings) == 1:
+        return rankings[0][1]
+    there = brief(("".join(f"[{shown_cell(key)}]" for key in keys) for keys, _ in rankings), ", ")
+    keys = "".join(f"[{key!r}]" for key in rankings[0][0]) if rankings else ""
+    raise ValueError(f"holds {len(rankings)} rankings: {there}; read it by json.load and give one, such as file{keys}")
+
+
+def rankings_in(
+    objects: dict[str, Any], keys: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Yield each ``{query: {document: value}}`` in nested mappings, with the keys that lead to it."""
+    inner = [value for value in objects.values() if isinstance(value, dict) and value]
+    if not inner or not all(isinstance(next(iter(value.values())), dict) for value in inner):
+        yield keys, objects
+        return
+    for name, value in objects.items():
+        if isinstance(value, dict) and value:
+            yield from rankings_in(value, (*keys, name))
+
+
+def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
+    """Return the rows of JSON Lines; Arrow reads plain records."""
+    lines = text.removesuffix(b"\n").split(b"\n")
+    if reading.names:
+        from pyarrow import json as arrow_json  # only when it is needed
+
+        types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=False))
+        how = arrow_json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
+        block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
+        try:
+            text.decode()
+            parsed = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
+            table = id_table(*(parsed[name].combine_chunks() for name in reading.names))
+            exact = pc.max(pc.abs(table["value"])).as_py()
+            if len(table) == len(lines) and not faulty_rows(table).any() and exact < 2**53:
+                return FilePart(table, len(lines))
+        except (pa.ArrowInvalid, UnicodeError):
+            pass  # reading the lines one by one raises the error
+    values: list[tuple[int, Any]] = []
+    problem = ""
+    for number, line in enumerate(lines):
+        try:
+            if line.strip():
+                values.append((number, parse_json(line)))
+        except json.JSONDecodeError as error:
+            problem = f"not JSON: {error.msg}, at column {error.colno}"
+        except ValueError as error:
+            problem = str(error)
+        if problem:
+            break
+    return _json_part(values, len(lines), reading, number, problem)
+
+
+def _json_part(
+    values: list[tuple[int, Any]], span: int, reading: _JsonReader, number: int = 0, problem: str = ""
+) -> FilePart:
+    """Return the rows of values with their numbers, and the error in the next value, if any."""
+    queries: list[Any] = []
+    documents: list[Any] = []
+    cells: list[Any] = []
+    lengths, of_query, are_counted = [], [], False
+    for at, value in values:
+        try:
+            for query, its_documents, its_values in reading.groups(at, value):
+                if queries and (query is UNNAMED) is not are_counted:
+                    raise ValueError(OTHERS_UNNAMED if are_counted else OTHERS_NAMED)
+                are_counted = query is UNNAMED
+                queries.append(len(queries) if are_counted else query)
+                of_query.append(at)
+                documents.extend(its_documents)
+                cells.extend(its_values)
+                lengths.append(len(documents))
+        except ValueError as error:
+            number, problem = at, str(error)
+            break
+    rows = np.repeat(np.arange(len(queries)), np.diff(np.array([0, *lengths])))
+    numbers = np.append(np.array(of_query, np.int64)[rows], number)
+    texts = pc.dictionary_encode(_texts(queries))
+    query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
+    table = id_table(query, _texts(documents), _numbers(cells))
+    return _checked(
+        FilePart(table, span, numbers, problem, reading.notice, "query" * are_counted, len(queries)),
+        lambda row: (queries[rows[row]], documents[row], cells[row]),
+        reading.kind,
+    )
+
+
+def _texts(ids: list[Any]) -> pa.StringArray:
+    """Return ids as text, null for those that are neither text nor integers."""
+    if set(map(type, ids)) <= {str}:
+        try:
+            return pa.array(ids, pa.string())
+        except UnicodeEncodeError:
+            pass
+    return pa.array([str(each) if _is_id(each) else None for each in ids], pa.string())
+
+
+def _is_id(value: Any) -> bool:
+    return bool(id_kind(type(value))) and not (isinstance(value, str) and SURROGATE.search(value))
+
+
+def _numbers(values: list[Any]) -> pa.DoubleArray:
+    """Return numbers, null for other values and for integers that float64 would round."""
+    if not set(map(type, values)) <= {float}:
+        values = [
+            float(each)
+            if isinstance(each, (int, float)) and -(2**1023) < each < 2**1023 and each == float(each)
+            else None
+            for each in values
+        ]
+    return pa.array(values, pa.float64())
+
+
+# Parquet and Arrow
+
+
+def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
+    """Yield the rows of a Parquet or Arrow file, or of a folder of Parquet files; a row may be the hits of a query."""
+    limits = request.limits
+    uncompressed, bounded = 0, limits.uncompressed is not None
+    if form == "parquet":
+        from pyarrow import parquet as arrow_parquet  # only when it is needed, since the import takes long
+
+        how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # columns and row groups
+        parquet = arrow_parquet.ParquetFile(file, **how)
+        chosen = _chosen_fields(parquet.schema_arrow, request)
+        limits.check("rows", parquet.metadata.num_rows)
+        if bounded and chosen:  # text that is stored once may belong to many rows, so it is unpacked only once
+            _check_packed(parquet.metadata, chosen, limits)
+            parquet = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=chosen[:2])
+        batches = parquet.iter_batches(1 << 16, columns=chosen)
+    elif form == "folder":
+        from pyarrow import dataset as arrow_dataset  # only when it is needed
+
+        folder = arrow_dataset.dataset(file, format="parquet")
+        if not folder.files:
+            raise IsADirectoryError(errno.EISDIR, "Is a directory without files of Parquet")
+        chosen = _chosen_fields(folder.schema, request)
+        batches = folder.to_batches(columns=chosen)
+    elif bounded:
+        raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
+    else:
+        reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
+        chosen = _chosen_fields(reader.schema, request)
+        batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
+    for batch in batches:
+        batch.validate(full=True)
+        if chosen is None:
+            rows = batch.to_pylist()
+            yield _json_part(list(enumerate(rows)), len(rows), _JsonReader({}, request), len(rows))
+            continue
+        cells = [batch[name] for name in chosen]
+        if bounded:
+            uncompressed += sum(map(_unpacked, cells))
+            limits.check("uncompressed", uncompressed)
+        ids = (column.cast(_value_type(column.type)).cast(pa.string()) for column in cells[:2])
+        table = id_table(*ids, *map(_number_column, cells[2:]))
+        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
+
+
+def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str] | None:
+    """Return the names of a table's columns of queries, documents and values; None if each row has lists of them.
+
+    Raises:
+        ValueError: it lacks a column, or one does not hold ids or numbers.
+    """
+    request.limits.check("columns", len(schema.names))
+    try:
+        fields = [schema.field(at) for at in chosen_columns(schema.names, request.names)]
+    except UnknownColumnError:
+        if request.limits.uncompressed is None and any(pa.types.is_nested(each) for each in schema.types):
+            return None
+        raise
+    for field in fields[:2]:
+        kind = _value_type(field.type)
+        if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
+            problem = f"holds {kind}; ids are text or integers, so convert it"
+            raise ValueError(f"the column {field.name!r} {problem}")
+    for field in fields[2:]:
+        if not any(test(field.type) for test in NUMBER_TYPES):
+            raise ValueError(f"the column {field.name!r} holds {field.type}; it must hold numbers, so convert it")
+    return [field.name for field in fields]
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
+    """Raise an error for Parquet columns that exceed a limit when they are unpacked, according to the metadata."""
+    limits.check("columns", metadata.num_columns)
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    chunks = [group.column(at) for group in groups for at in range(metadata.num_columns)]
+    chunks = [chunk for chunk in chunks if chunk.path_in_schema in chosen]
+    limits.check("uncompressed", sum(chunk.total_uncompressed_size for chunk in chunks))
+    if any(encoding.startswith("DELTA") and "BYTE" in encoding for chunk in chunks for encoding in chunk.encodings):
+        raise ValueError("holds ids as DELTA_BYTE_ARRAY, which may unpack to any size; use another encoding")
+
+
+def _unpacked(column: pa.Array) -> int:
+    """Return the number of bytes of a column; a dictionary counts as plain text."""
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary.cast(pa.string()))
+    return pc.sum(lengths.take(column.indices)).as_py() or 0
+
+
+def _cells_of(cells: list[pa.Array], row: int) -> list[Any]:
+    return [column[row].as_py() for column in cells]
+
+
+def _number_column(column: pa.Array) -> pa.DoubleArray:
+    """Return a column of numbers, null for other values and for integers that float64 would round."""
+    try:
+        return column.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return _numbers(column.to_pylist())
+
+
+def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -> FilePart:
+    """Return the rows before the first faulty one, and the error in that row's cells."""
+    faults = faulty_rows(part.table)
+    if not faults.any():
+        return part
+    row = int(faults.argmax())
+    query, document, *values = cells(row)
+    ids, value = (query, document), values[0] if values else None
+    for name, cell in zip(("query", "document"), ids, strict=True):
+        if cell is None or cell == "":
+            return part._replace(table=part.table[:row], problem=f"has no {name}; give each row its id")
+        if not _is_id(cell):
+            problem = f"the {name} {shown_cell(cell)} {NO_ID}"
+            return part._replace(table=part.table[:row], problem=problem)
+    fault = "is not a number"
+    if isinstance(value, (int, float)):
+        fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
+    of = f"document {shown_cell(ids[1])} of query {shown_cell(ids[0])}"
+    problem = f"the {VALUE[kind]} {shown_cell(value)} of {of} {fault}"
+    if value is None:
+        problem = f"{of} has no {VALUE[kind]}; give it one, or remove it"
+    return part._replace(table=part.table[:row], problem=problem)
+
+
+# ndcg/files/reader.py: Read files of rankings as columns and mappings; the format is detected from the content.
+
+JSON_BYTES = 5  # JSON takes this many times more memory as Python objects than as text
+TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
+OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do with them
+    b"PK\x03\x04": "is a ZIP archive or an Excel workbook; give the file that is in it, or save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "is an Excel workbook; save the sheet as CSV",
+    b"SQLite format 3\0": "is a SQLite database; give the rows of a query, such as pandas.read_sql(query, connection)",
+    b"\x93NUMPY": "is a NumPy array; give numpy.load(path)",
+    **{b"\x80%c" % protocol: "is a pickle; load it, and give what it holds" for protocol in range(2, 6)},
+    b"Obj\x01": "is an Avro file; save it as Parquet, or give its records",
+    b"\x89HDF": "is an HDF5 file; give the DataFrame or the arrays that it holds",
+    b"ORC": "is an ORC file; save it as Parquet, or give pyarrow.orc.read_table(path)",
+}
+TFRECORD = re.compile(rb"(?!\0{3}).{3}\0{5}", re.DOTALL)  # a length of 64 bits
+JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
+
+
+def read_columns(
+    path: str | os.PathLike[str],
+    kind: str,
+    limits: Limits = NO_LIMITS,
+    names: Mapping[str, str] | None = None,
+    score_order: str = "descending",
+) -> Columns:
+    """Read a file; its errors name the file and the place.
+
+    The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
+    Columns of a table have `names` if these are not in `NAMES`. In ascending order, ranks and distances are scores.
+    """
+    path = os.fsdecode(path)
+    request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
+    parts: list[FilePart] = []
+    # the pool is closed here and not by a generator, because after an error, a generator may be closed in any thread
+    with naming_file(path), _opened(path, limits) as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
+        unit, found = _file_parts(file, path, request, pool)
+        rows = 0
+        for part in _with_ids(found):
+            parts.append(part)
+            rows += len(part.table)
+            limits.check("rows", rows)
+            if part.problem:
+                break
+        place = _place(parts, unit)
+        columns = _joined(parts, pool) if rows else _no_rows() if kind == "exclude" else None
+        if columns is not None:
+            limits.check("queries", len(columns.query_ids))
+            if kind != "exclude" and (repeated := _repeated(columns)):
+                again, first = map(place, repeated)
+                document = shown_cell(columns.document[repeated[0]].as_py())
+                query = shown_cell(columns.query_ids[columns.query[repeated[0]]].as_py())
+                raise ValueError(f"{again}: document {document} of query {query} is in {first} already")
+        if parts and parts[-1].problem:
+            raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
+        if columns is None:
+            raise ValueError(f"holds no {VALUE[kind]}s; give at least one query with a document")
+    if notice := next((part.notice for part in parts if part.notice), ""):
+        warn(f"{path}: {notice}")
+    counts = {name: sum(part.total for part in parts if part.counted == name) for name in ("query", "document")}
+    return columns._replace(
+        place=lambda row: f"{path}: {place(row)}", positions=counts["query"] or None, are_rows=counts["document"] > 0
+    )
+
+
+def read_run(
+    path: str | os.PathLike[str], limits: Limits = NO_LIMITS, score_order: str = "descending"
+) -> dict[str, dict[str, float]]:
+    """Return the scores of a run file, in TREC or another format: ``{query: {document: score}}``.
+
+    With ``score_order="ascending"``, a column of ranks or distances is read as scores, and ids without scores have
+    their ranks; then score them with ``score_order="ascending"`` too.
+
+    Raises:
+        ValueError: as in ``read_columns``.
+        FileNotFoundError: there is no such file; this error is also a ValueError.
+    """
+    columns = read_columns(path, "run", limits, score_order=score_order)
+    if columns.are_rows:
+        raise ValueError(f"{os.fsdecode(path)}: has scores alone; give the file and that of LETOR to compute")
+    return _mapping(columns)
+
+
+def read_qrels(path: str | os.PathLike[str], limits: Limits = NO_LIMITS) -> dict[str, dict[str, int]]:
+    """Return the relevance in a qrels file: ``{query: {document: relevance}}``, as integers if all are integers.
+
+    Raises:
+        ValueError: as in ``read_columns``.
+        FileNotFoundError: there is no such file; this error is also a ValueError.
+    """
+    columns = read_columns(path, "qrels", limits)
+    if (columns.value == np.trunc(columns.value)).all() and np.abs(columns.value).max() < 2**63:
+        columns = columns._replace(value=columns.value.astype(np.int64))
+    return _mapping(columns)
+
+
+def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
+    order = np.argsort(columns.query, kind="stable")
+    ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
+    documents = columns.document.take(pa.array(order)).to_pylist()
+    values = columns.value[order].tolist()
+    starts = [0, *ends[:-1]]
+    return {
+        query: dict(zip(documents[start:end], values[start:end], strict=True))
+        for query, start, end in zip(columns.query_ids.to_pylist(), starts, ends, strict=True)
+    }
+
+
+def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
+    """Yield the parts with the ids that their file lacks, numbers from 0 over all parts, or with an error.
+
+    Either all queries have ids, or none has.
+    """
+    before, counted = 0, None
+    for part in parts:
+        if not part.total and not len(part.table):
+            yield part
+            continue
+        counted = part.counted if counted is None else counted
+        if part.counted != counted:
+            part = part._replace(table=part.table[:0], problem=OTHERS_NAMED if part.counted else OTHERS_UNNAMED)
+        elif counted:
+            at = np.arange(part.total)
+            if counted == "query":
+                at = part.table["query"].cast(pa.string()).cast(pa.int64()).to_numpy()
+            field, names = part.table.schema.field(counted), part.table.column_names
+            column = pa.array(at + before).cast(pa.string()).cast(field.type)
+            part = part._replace(table=part.table.set_column(names.index(counted), field, column))
+        before += part.total
+        yield part
+
+
+def _joined(parts: list[FilePart], pool: ThreadPoolExecutor) -> Columns:
+    table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
+    query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
+    ids, values = table["query"].chunk(0).dictionary, table["value"].to_numpy()
+    hashes, until = np.empty(len(query), np.uint64), np.cumsum([len(part.table) for part in parts])
+
+    def write_hashes(part: FilePart, end: int) -> None:
+        hashes[end - len(part.table) : end] = hashes_of(part.table["document"])
+
+    deque(pool.map(write_hashes, parts, until.tolist()), 0)
+    return Columns(query, ids, table["document"], values, hashes)
+
+
+def _no_rows() -> Columns:
+    """Return the columns of an empty file."""
+    none = pa.array([], pa.string())  # made only when needed, because making an array imports pandas
+    return Columns(np.empty(0, np.int64), none, pa.chunked_array([none]), np.empty(0), np.empty(0, np.uint64))
+
+
+def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
+    """Return a function that describes the place of a row, or of the row after the last."""
+    first_rows = [0, *np.cumsum([len(part.table) for part in parts]).tolist()][: len(parts)]
+    first_numbers = [0, *np.cumsum([part.span for part in parts]).tolist()]
+    numbers_of_parts = [part.numbers for part in parts]  # without keeping the tables, which are large
+
+    def place(row: int) -> str:
+        at = bisect_right(first_rows, row) - 1
+        number = row - first_rows[at]
+        numbers = numbers_of_parts[at]
+        return unit.format(first_numbers[at] + (number if numbers is None else int(numbers[number])))
+
+    return place
+
+
+def _repeated(columns: Columns) -> tuple[int, int] | None:
+    """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
+    first, again = same_rows(columns)
+    return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
+
+
+def _opened(path: str, limits: Limits) -> AbstractContextManager[BinaryIO | None]:
+    """Return an open file; None for a folder of files, if there are no limits."""
+    return nullcontext() if os.path.isdir(path) and limits == NO_LIMITS else open(path, "rb")
+
+
+def _file_parts(
+    file: BinaryIO | None, path: str, request: ReadRequest, pool: ThreadPoolExecutor
+) -> tuple[str, Iterator[FilePart]]:
+    """Detect the format from the first bytes; return what to call a place in the file, and the file's parts."""
+    limits = request.limits
+    if file is None:
+        return "row {} (from 0)", from_table("folder", path, request)
+    stream, is_packed = unpacked_stream(file, limits)
+    for mark, form in TABLES.items():
+        if stream.peek(len(mark)) == mark:
+            if not is_packed and file.seekable():
+                limits.check("bytes", file.seek(0, os.SEEK_END))
+                file.seek(0)
+                return "row {} (from 0)", from_table(form, file, request)
+            return "row {} (from 0)", from_table(form, pa.BufferReader(stream.read()), request)
+    if TFRECORD.match(stream.peek(8)):
+        raise ValueError("is a TFRecord file; read it by TensorFlow, and give the arrays that it holds")
+    for mark, problem in OTHER_FILES.items():
+        if stream.peek(len(mark)) == mark:
+            raise ValueError(problem)
+    if stream.peek(3) == BYTE_ORDER_MARK:
+        stream.read(3)
+    start = stream.peek(1 << 12)
+    check_encoding(start)
+    if JSON.match(start) or (start.lstrip()[:1] in (b"{", b"[") and ".json" in os.path.basename(path).lower()):
+        if limits.uncompressed is not None:
+            stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
+        return from_json(stream, request, pool)
+    return from_lines(stream, path, request, pool)
+
+
+# ndcg/files/groups.py: Read the slice of each query, such as its language, from a file of queries or from a column of the qrels.
+
+STANDARD_INPUT = "/dev/stdin"
+
+
+def path_of(file: str) -> str:
+    """Return the path of a file; - is standard input."""
+    return STANDARD_INPUT if file == "-" else os.path.expanduser(file)
+
+
+def file_and_column(by: str) -> tuple[str | None, str | None]:
+    """Return the file and the column that `by` names: a file, FILE:COLUMN, or a column of the qrels.
+
+    >>> file_and_column("-"), file_and_column("-:language"), file_and_column("language")
+    (('-', None), ('-', 'language'), (None, 'language'))
+    """
+
+    def is_file(path: str) -> bool:
+        return path == "-" or (os.path.exists(path_of(path)) and not os.path.isdir(path_of(path)))
+
+    file, _, column = by.rpartition(":")
+    if is_file(by):
+        return by, None
+    return (file, column) if column and is_file(file) else (None, by)
+
+
+def read_groups(
+    by: str, qrels: str | os.PathLike[str] | None = None, query: str | None = None, limits: Limits = NO_LIMITS
+) -> dict[str, Any]:
+    """Return the slice of each query, by its id; None for an empty cell.
+
+    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON Lines, Parquet,
+    Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
+    """
+    file, column = file_and_column(by)
+    if file is None and qrels is None:
+        raise ValueError(f"{shown(by)} names no file; if it names a column, give its DataFrame as data")
+    known = NAMES["qrels"]["query"]
+    names = known if query is None else (plain_name(query), *(known if file is not None else ()))
+    path = os.fsdecode(file or qrels or "")
+    with naming_file(path):
+        found = _files_groups_parsed(read_content(path_of(path), limits), names)
+        limits.check("rows", len(found))
+        if isinstance(found, pa.Table):
+            limits.check("columns", found.num_columns)
+            return _one_each(*_files_groups_chosen(found, names, column, file, by))
+        if file is None:
+            raise ValueError(f"has no columns, and there is no file {shown(by)}")
+        if column is not None:
+            raise ValueError(f"maps queries to slices, so it has no column {shown(column)}; give {file}")
+        return found
+
+
+def _files_groups_chosen(
+    table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
+) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
+    own = next((each for name in names for each in table.column_names if plain_name(each) == name), None)
+    others = [name for name in table.column_names if name != own]
+    if own is None:
+        problem = "" if file else f", and there is no file {shown(by)}"
+        raise ValueError(f"has no column of queries{problem}; name it {names[0]}")
+    has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
+    if column is None and len(others) != 1:
+        raise ValueError(f"{has}; choose the one of slices, such as {file}:{others[0] if others else 'language'}")
+    column = column or next(iter(others), "")
+    if column not in others:
+        problem = f"but not {shown(column)}" if file else f"but not {shown(by)}, and there is no such file"
+        raise ValueError(f"{has}, {problem}")
+    return table[own].cast(pa.string()), table[column]
+
+
+def _one_each(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
+    """Return the slice of each query, from rows in which queries may repeat."""
+    slices: dict[str, Any] = {}
+    for row, (query, value) in enumerate(zip(queries.to_pylist(), values.to_pylist(), strict=True)):
+        if slices.setdefault(query, value) != value:
+            problem = f"query {shown(query)} is in slice {shown(value)}, but in {shown(slices[query])} before"
+            raise ValueError(f"row {row} (from 0): {problem}; give each query one slice")
     return slices
 
 
-def read_slices(values: Any) -> Slices:
-    """Return the slices of a sequence of values, one for each query or row."""
-    column = _column(values)
-    distinct = pc.unique(column).to_pylist()
-    ordered = sorted(each for each in distinct if each is not None) + [None] * (None in distinct)
-    code = pc.index_in(column, value_set=pa.array(ordered, column.type))
-    return Slices(ordered, code.to_numpy().astype(np.int64))
+def _files_groups_parsed(content: bytes, queries: Sequence[str]) -> pa.Table | dict[str, Any]:
+    """Return a table, or an object of JSON; lines of two cells need no header."""
+    check_encoding(content[:4])
+    form = next((form for start, form in TABLES.items() if content.startswith(start)), None)
+    if form == "parquet":
+        from pyarrow import parquet  # only when it is needed, since the import takes long
 
-
-def crossed(columns: Sequence[Any]) -> list[str]:
-    """Return the slices of several columns together.
-
-    >>> crossed([["shoes", "hats"], ["phone", None]])
-    ['shoes, phone', 'hats, (none)']
-    """
-    texts = (
-        np.array([slice_name(value) for value in values], object)[code] for values, code in map(read_slices, columns)
-    )
-    return list(map(", ".join, zip(*texts, strict=False)))
-
-
-def slice_name(value: Value) -> str:
-    """Return the value of a slice as tables show it, on one line.
-
-    >>> slice_name("en"), slice_name(None), slice_name("")
-    ('en', '(none)', "''")
-    """
-    if value is None:
-        return "(none)"
-    plain = isinstance(value, str) and value.isprintable() and value.strip() and value != "(none)"
-    return str(value) if plain else shown(value)
-
-
-def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, what: str) -> list[Any]:
-    """Return the values of a mapping by query id, in the order of the queries."""
-    if query_ids is None:
-        problem = "is a mapping, but the queries have no ids; give a sequence in the order of the queries"
-        raise ValueError(f"{argument} {problem}")
-    check_ids(argument, by_id, nested=False)
-    ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)
-    if lacking := [each for each in ids if each not in by_id]:
-        problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
-        raise ValueError(f"{argument}: {problem}; give each query of the references {what}")
-    return [by_id[each] for each in ids]
-
-
-def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
-    """Return values as a column of text, integers of 64 bits, booleans or nulls."""
-    values = list(values) if isinstance(values, range) else plain_in_order("by", values)
-    if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None for masked values, but no times
-        values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
-    if not isinstance(values, (list, tuple, *ARROW)):
-        given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
-        raise ValueError(f"by must be a sequence with one value per query, or a mapping by their ids; got {given}")
+        return parquet.read_table(pa.BufferReader(content))
+    if form is not None:
+        return (pa.ipc.open_file if form == "arrow" else pa.ipc.open_stream)(content).read_all()
     try:
-        column = values if isinstance(values, ARROW) else pa.array(values, from_pandas=True)
-        column = decoded(column) if pa.types.is_dictionary(column.type) else column
-        return column.cast(next(target for is_such, target in TYPES.items() if is_such(column.type)))
-    except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
-        kinds = {type(each).__name__ for each in values if each is not None}
-        given = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
-        problem = "must be all text, all integers of 64 bits or all booleans, None for no slice"
-        raise ValueError(f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges") from None
+        text = content.decode("utf-8-sig").lstrip()
+    except UnicodeDecodeError:
+        raise ValueError("is not text in UTF-8; save the file in UTF-8") from None
+    if not text.startswith(("{", "[")):
+        return _table_of_text(text, queries)
+    try:
+        value = parse_json(text.encode())
+    except json.JSONDecodeError as error:
+        if error.msg != "Extra data":
+            raise ValueError(f"line {error.lineno}: not JSON: {error.msg}") from None
+        value = [parse_json(line.encode()) for line in text.splitlines() if line.strip()]
+    if isinstance(value, dict):
+        return value
+    return pa.Table.from_pylist(value if all(isinstance(each, dict) for each in value) else [])
 
 
-# ndcg/scores/queries.py: Compute the value of every query, and the mean.
+def _table_of_text(text: str, queries: Sequence[str]) -> pa.Table:
+    """Return the cells of CSV, TSV or lines with spaces, without the spaces around them; an empty cell is null."""
+    first = text.partition("\n")[0]
+    delimiter = delimiter_of(first) if any(each in first for each in "\t,;") else " "
+    reader = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
+    rows: list[list[str | None]] = []
+    try:
+        for line in reader:
+            cells = [cell.strip() or None for cell in line if cell or delimiter != " "]
+            if cells and len(cells) != len((rows or [cells])[0]):
+                raise ValueError(f"line {reader.line_num}: {_files_groups_columns(len(cells))}; the first line has {len(rows[0])}")
+            rows += [cells] * bool(cells)
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num}: {error}") from None
+    if not rows:
+        raise ValueError("holds no slices")
+    header = [cell or "" for cell in rows[0]]
+    if any(plain_name(name) in queries for name in header):
+        rows = rows[1:]
+    elif len(header) == 2:
+        header = [queries[0], "slice"]
+    else:
+        hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
+        raise ValueError(f"line 1: {_files_groups_columns(len(header))}, none of which is called a query; {hint}")
+    return pa.table([_whole(pa.array(cells, pa.string())) for cells in zip(*rows, strict=True)], header)
+
+
+def _files_groups_columns(count: int) -> str:
+    return f"{count} column{'s' * (count != 1)}"
+
+
+def _whole(cells: pa.StringArray) -> pa.Array:
+    """Return cells of text as integers if each is written as one, so that slices are in the order of their numbers."""
+    try:
+        numbers = cells.cast(pa.int64())
+        return numbers if numbers.cast(pa.string()).equals(cells) else cells
+    except pa.ArrowInvalid:
+        return cells
+
+
+# ndcg/files/paths.py: Replace the paths of files, as arguments, by what the files hold.
+
+def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
+    """Replace paths of files of rankings by the contents of the files."""
+    if not any(map(is_path, inputs[:5])):
+        return inputs
+    read = {name: from_file(name, side, score_order) for name, side in inputs.rankings.items()}
+    run, qrels = read["predictions"], read["references"]
+    are_files = is_path(inputs.predictions) and is_path(inputs.references)
+    if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
+        refuse_same_column("predictions", run, qrels)
+    return inputs._replace(**read)
+
+
+def from_file(argument: str, side: Any, score_order: str = "descending", qrels_file: Any = None) -> Any:
+    """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
+    if not is_path(side) or argument in ("query_ids", "document_ids"):
+        return side
+    kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
+    try:
+        if argument == "by":
+            return read_groups(os.fspath(side), qrels_file)
+        return read_columns(os.path.expanduser(side), kind, score_order=score_order)
+    except FileError as error:
+        if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
+            raise ValueError(f"{argument}: is JSON as text; give json.loads of it, or the path of a file") from None
+        error.argument = f"{argument}: "
+        if isinstance(error, MissingFileError) and os.sep not in error.filename:
+            error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
+        raise
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
+
+
+def is_path(side: Any) -> bool:
+    """Return whether an argument is the path of a file."""
+    return type(side) not in (NoneType, list, dict) and isinstance(side, (str, os.PathLike))
+
+
+# ndcg/scores/queries.py: Compute the value of every query.
 
 Values = dict[str, NDArray[np.float64]]
 Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no document was both retrieved and judged
@@ -7459,18 +7413,6 @@ Notify = Callable[[str], None]  # called with `Rankings.unmatched` if no documen
 COMPARED = 1000  # documents that tell whether both sides are swapped
 LABELS_FIRST = "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
-
-
-def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
-    """Return the mean over queries under the name of each result, or a list with the value of each query."""
-    if options.engine == "sklearn":
-        return _score_by_sklearn(inputs, options)
-    names: list[Any] = []
-    values = measure_inputs(inputs, options, names=names)
-    weight = weights(inputs.sample_weight, len(next(iter(values.values()))), names or None)
-    if not options.use_aggregator:
-        return {name: each.tolist() for name, each in values.items()}
-    return {name: mean(name, each, weight) for name, each in values.items()}
 
 
 def measure_inputs(inputs: Inputs, options: Options, first_query: int = 0, names: list[Any] | None = None) -> Values:
@@ -7602,136 +7544,12 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
     raise ValueError(f"predictions: {query} is missing ({int(missing.sum())} such queries); {hint}")
 
 
-def from_frame(data: Any, inputs: Inputs) -> Inputs:
-    """Return inputs, with names of columns replaced by the columns of a DataFrame."""
-    nothing_named = data is None and inputs.exclude is None and inputs.by is None
-    return inputs if nothing_named else Inputs(**columns_of(data, inputs._asdict()))
-
-
-def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame, or of a file for `by`.
-
-    In a column of `sample_weight` or `by`, each row has the value of its query. `by` may name several columns.
-    """
-    named = {name: value for name, value in arguments.items() if name != "exclude"}
-    by_names = _several_names(named["by"]) if data is not None else {}
-    if by_names:
-        del named["by"]
-        named |= by_names
-    columns = dict(zip(named, named_columns(data, **named), strict=True))
-    if by_names:
-        columns["by"] = crossed([columns.pop(name) for name in by_names])
-    if (query_ids := columns["query_ids"]) is not None:
-        for name, of_queries in _BY_QUERY.items():
-            if columns[name] is not arguments[name]:
-                columns[name] = of_queries(*settled(query_ids=query_ids, **{name: columns[name]}))
-    if data is None and _is_path(columns["by"]):
-        qrels_file = arguments["references"] if _is_path(arguments["references"]) else None
-        columns["by"] = from_file("by", columns["by"], qrels_file=qrels_file)
-    return {**columns, "exclude": _excluded_pairs(arguments["exclude"], arguments)}
-
-
-def _several_names(by: Any) -> dict[str, str]:
-    """Return the names of several columns of slices by their places; none for the values of queries."""
-    if not isinstance(by, (list, tuple)) or not 1 < len(by) == len(set(map(str, by))) < 9:
-        return {}
-    return {f"by[{at}]": name for at, name in enumerate(by)} if all(isinstance(name, str) for name in by) else {}
-
-
-def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the documents to exclude; of a DataFrame, the columns with the names of `query_ids` and `document_ids`."""
-    names = {name: arguments[name] for name in ("query_ids", "document_ids")}
-    if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # not a DataFrame
-        return exclude
-    if not all(isinstance(name, str) for name in names.values()):
-        problem = "is a DataFrame, but query_ids and document_ids name no columns; name the columns of data and exclude"
-        raise ValueError(f"exclude: {problem}, or give {{query: ids}}")
-    return Pairs(*named_columns(exclude, "exclude", **names))
-
-
-def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
-    """Return the weight of each query, from a column with a weight in each row."""
-
-    def place(_: int, row: int | None) -> str:
-        return f"row {row}"
-
-    column = read_flat_column("sample_weight", rows, place)
-    if column.present is not None:
-        row = int(np.flatnonzero(~column.present)[0])
-        raise ValueError(f"sample_weight: row {row} is missing; give every row the weight of its query")
-    values = np.asarray(column.values, np.float64)
-    return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
-
-
-def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
-    """Return the slice of each query, from a column with a slice in each row."""
-    values, code = read_slices(rows)
-    return Slices(values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
-
-
-_BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {"sample_weight": _weights_by_query, "by": _slices_by_query}
-
-
-def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
-    """Return the first row of each query, if all of its rows have the same value."""
-    code, ids = encode_ids("query_ids", query_ids)
-    if len(values) != len(code):
-        raise ValueError(f"{argument} has {len(values)} rows and query_ids {len(code)}; give both for every row")
-    first = np.zeros(len(ids), np.int64)
-    first[code[::-1]] = np.arange(len(code))[::-1]
-    if (other := np.flatnonzero(values != values[first][code])).size:
-        row = int(other[0])
-        query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
-        noun = {"sample_weight": "weight", "by": "slice"}[argument]
-        raise ValueError(
-            f"{argument}: query {query} is {text(row)} in row {row} and {text(before)} in row {before}; "
-            f"give all rows of a query the same {noun}"
-        )
-    return first
-
-
 def checked_rankings(inputs: Inputs, **how: Any) -> Rankings:
     """Read rankings, also from files, and check that some combination of options could score them."""
     rankings = read(**from_files(inputs, how.get("score_order", "descending")).rankings, **how)
     with UserTerms(rankings):
         check_queries(**rankings.arrays())
     return rankings
-
-
-def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
-    """Replace paths of files of rankings by the contents of the files."""
-    if not any(map(_is_path, inputs[:5])):
-        return inputs
-    read = {name: from_file(name, side, score_order) for name, side in inputs.rankings.items()}
-    run, qrels = read["predictions"], read["references"]
-    are_files = _is_path(inputs.predictions) and _is_path(inputs.references)
-    if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
-        refuse_same_column("predictions", run, qrels)
-    return inputs._replace(**read)
-
-
-def _is_path(side: Any) -> bool:
-    return type(side) not in (NoneType, list, dict) and isinstance(side, (str, os.PathLike))
-
-
-def from_file(argument: str, side: Any, score_order: str = "descending", qrels_file: Any = None) -> Any:
-    """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
-    if not _is_path(side) or argument in ("query_ids", "document_ids"):
-        return side
-    kind = {"references": "qrels", "exclude": "exclude"}.get(argument, "run")
-    try:
-        if argument == "by":
-            return read_groups(os.fspath(side), qrels_file)
-        return read_columns(os.path.expanduser(side), kind, score_order=score_order)
-    except FileError as error:
-        if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
-            raise ValueError(f"{argument}: is JSON as text; give json.loads of it, or the path of a file") from None
-        error.argument = f"{argument}: "
-        if isinstance(error, MissingFileError) and os.sep not in error.filename:
-            error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
-        raise
-    except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
 
 
 def check_rows(inputs: Inputs, options: Options) -> None:
@@ -7762,127 +7580,6 @@ class UserTerms:
             raise ValueError(f"{argument}: {place}: {error.problem}") from None
         query = self.first_query + error.query
         raise ValueError(str(InvalidRankingError(argument, query, error.position, error.problem))) from None
-
-
-def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[np.float64] | None:
-    """Return a weight for each query, from a sequence or a mapping of their ids, or None without weights.
-
-    Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
-    """
-    if sample_weight is None:
-        return None
-    check_order("sample_weight", sample_weight, query_ids, "give sample_weight.to_dict()")
-    if isinstance(sample_weight, Mapping):
-        sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
-    given = plain_in_order("sample_weight", sample_weight)
-    given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
-    shape = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
-    if shape != queries:
-        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {shape}")
-    numbers = given
-    if not isinstance(given, np.ndarray) or given.dtype.kind not in "biuf" or np.ma.is_masked(given):
-        numbers = list(map(number, given))
-        for query, value in enumerate(numbers):
-            if not is_real(value) and not isinstance(value, (bool, np.bool_)):
-                raise ValueError(f"sample_weight: query {query}: must be a number; got {shown(given[query])}")
-    weight = np.asarray(numbers, np.float64)
-    invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
-    if invalid.size:
-        query = int(invalid[0])
-        raise ValueError(f"sample_weight: query {query}: must be finite and not negative; got {weight[query]}")
-    if not weight.any():
-        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
-    return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
-
-
-def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
-    """Return the mean of a result over the queries that have a value; it is an error if none has."""
-    if weight is None and values.size:  # nearly always accurate enough
-        with np.errstate(over="ignore"):
-            value = float(values.mean())
-        if math.isfinite(value):
-            return value
-    valued = ~np.isnan(values)
-    values, weight = values[valued], None if weight is None else weight[valued]
-    if not values.size or (weight is not None and not weight.any()):
-        problem = "no query of positive weight has a value: zero_division=nan excludes those with no relevant documents"
-        hint = 'zero_division=0, or missing="empty", gives them one'
-        raise ValueError(f'{name}: {problem}, missing="skip" those that are missing from the predictions; {hint}')
-    with np.errstate(over="ignore"):
-        value = float(np.average(values, weights=weight))
-    if not math.isfinite(value):
-        raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
-    return value
-
-
-def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
-    """Return a progress bar for work that takes over two seconds, on a terminal, unless datasets has disabled them."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return nullcontext(SimpleNamespace(update=lambda done: None))
-    datasets = sys.modules.get("datasets")
-    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None shows it on a terminal only
-    return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
-
-
-def _score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
-    """Return the results of `sklearn.metrics.ndcg_score` itself."""
-    try:
-        from sklearn.metrics import ndcg_score
-    except ImportError:
-        raise missing_library('engine="sklearn"', "scikit-learn", "scikit-learn") from None
-    rankings = checked_rankings(inputs)
-    if not rankings.queries:
-        raise ValueError(NOTHING_TO_SCORE)
-    weight = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
-    relevance, score = _arrays_for_sklearn(rankings)
-    how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
-    result: dict[str, float | list[float]] = {}
-    for name, _, row in options.results:
-        with np.errstate(over="ignore", invalid="ignore"):
-            value = float(ndcg_score(relevance, score, k=options.cutoffs[row], **how))
-        if not math.isfinite(value):
-            raise ValueError(
-                f'engine="sklearn": {name}: sums overflow in scikit-learn; scale the relevances or weights'
-            )
-        result[name] = value
-    return result
-
-
-def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
-
-    Some formats leave excluded documents in place like this.
-    """
-    relevance, score = rankings.relevance, rankings.score
-    retrieved = (score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)).reshape(-1)
-    judged = np.ones(relevance.size, bool) if rankings.judged is None else rankings.judged.reshape(-1)
-    offsets = rankings.offsets
-    begins = np.arange(rankings.queries + 1) * relevance.shape[1] if offsets is None else offsets
-    missing = 'engine="sklearn" does not support None, -inf or masked values; leave the document out or use "numpy"'
-    negative = 'the relevance {value} is negative, which engine="sklearn" does not support'
-    for array, values, invalid, problem in (
-        ("score", score, judged & ~retrieved, missing),
-        ("relevance", relevance, retrieved & ~judged, missing),
-        ("relevance", relevance, judged & (relevance.reshape(-1) < 0), negative),
-    ):
-        if invalid.any():
-            at = int(invalid.argmax())
-            query = int(np.searchsorted(begins, at, side="right")) - 1
-            with UserTerms(rankings):
-                value = values.reshape(-1)[at]
-                raise InvalidRankingError(array, query, at - int(begins[query]), problem.format(value=value))
-    if offsets is not None or not judged.all():
-        lengths = np.diff(np.append(0, np.cumsum(judged))[begins])
-        for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
-            name = f"query {query}" if rankings.place is None else rankings.place(query, None)
-            lengths_text = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
-            raise ValueError(
-                f'engine="sklearn": scikit-learn needs lists of the same length, not empty; {lengths_text}'
-            )
-        relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
-    return relevance, score.astype(np.int8) if score.dtype == bool else score  # scikit-learn negates the scores
 
 
 # ndcg/explanations/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
@@ -10001,6 +9698,247 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
         rows.append((str(document), query.run.get(document), relevance, gain, discount, product))
     expected, ideal = (float(query_scores([query], options, measure)[0]) for measure in ("nDCG", "IDCG"))
     return Example(query, value, expected, ideal, tuple(rows))
+
+
+# ndcg/inputs/slices.py: Slices: the queries with the same value of `by`, such as a language, a segment or a length.
+
+Value = str | int | bool | None
+# The Arrow types that values may have, and the types that they are converted to.
+TYPES = {
+    pa.types.is_string: pa.large_string(),
+    pa.types.is_large_string: pa.large_string(),
+    pa.types.is_string_view: pa.large_string(),
+    pa.types.is_integer: pa.int64(),
+    pa.types.is_floating: pa.int64(),  # pandas stores whole numbers as floats if some are missing
+    pa.types.is_boolean: pa.bool_(),
+    pa.types.is_null: pa.null(),
+}
+
+
+class Slices(NamedTuple):
+    """A value for each query."""
+
+    values: list[Value]  # the distinct values, ascending; None, for queries without a slice, is the last
+    code: NDArray[np.int64]  # the value of each query, as an index into these
+
+
+def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
+    """Return the slices of queries, from a value for each, by position or by its id."""
+    check_order("by", by, query_ids, "give by.to_dict()")
+    if isinstance(by, Mapping):
+        by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
+    slices = by if isinstance(by, Slices) else read_slices(by)
+    if len(slices.code) != queries:
+        raise ValueError(f"by must hold one value for each of {queries} queries; got {len(slices.code)}")
+    return slices
+
+
+def read_slices(values: Any) -> Slices:
+    """Return the slices of a sequence of values, one for each query or row."""
+    column = _column(values)
+    distinct = pc.unique(column).to_pylist()
+    ordered = sorted(each for each in distinct if each is not None) + [None] * (None in distinct)
+    code = pc.index_in(column, value_set=pa.array(ordered, column.type))
+    return Slices(ordered, code.to_numpy().astype(np.int64))
+
+
+def crossed(columns: Sequence[Any]) -> list[str]:
+    """Return the slices of several columns together.
+
+    >>> crossed([["shoes", "hats"], ["phone", None]])
+    ['shoes, phone', 'hats, (none)']
+    """
+    texts = (
+        np.array([slice_name(value) for value in values], object)[code] for values, code in map(read_slices, columns)
+    )
+    return list(map(", ".join, zip(*texts, strict=False)))
+
+
+def slice_name(value: Value) -> str:
+    """Return the value of a slice as tables show it, on one line.
+
+    >>> slice_name("en"), slice_name(None), slice_name("")
+    ('en', '(none)', "''")
+    """
+    if value is None:
+        return "(none)"
+    plain = isinstance(value, str) and value.isprintable() and value.strip() and value != "(none)"
+    return str(value) if plain else shown(value)
+
+
+def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, what: str) -> list[Any]:
+    """Return the values of a mapping by query id, in the order of the queries."""
+    if query_ids is None:
+        problem = "is a mapping, but the queries have no ids; give a sequence in the order of the queries"
+        raise ValueError(f"{argument} {problem}")
+    check_ids(argument, by_id, nested=False)
+    ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)
+    if lacking := [each for each in ids if each not in by_id]:
+        problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
+        raise ValueError(f"{argument}: {problem}; give each query of the references {what}")
+    return [by_id[each] for each in ids]
+
+
+def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
+    """Return values as a column of text, integers of 64 bits, booleans or nulls."""
+    values = list(values) if isinstance(values, range) else plain_in_order("by", values)
+    if isinstance(values, np.ndarray) and values.ndim == 1:  # a list has None for masked values, but no times
+        values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
+    if not isinstance(values, (list, tuple, *ARROW)):
+        given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+        raise ValueError(f"by must be a sequence with one value per query, or a mapping by their ids; got {given}")
+    try:
+        column = values if isinstance(values, ARROW) else pa.array(values, from_pandas=True)
+        column = decoded(column) if pa.types.is_dictionary(column.type) else column
+        return column.cast(next(target for is_such, target in TYPES.items() if is_such(column.type)))
+    except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
+        kinds = {type(each).__name__ for each in values if each is not None}
+        given = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
+        problem = "must be all text, all integers of 64 bits or all booleans, None for no slice"
+        raise ValueError(f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges") from None
+
+
+# ndcg/scores/frames.py: Replace names of columns, as arguments, by the columns of a DataFrame; weights and slices have a row per query.
+
+def from_frame(data: Any, inputs: Inputs) -> Inputs:
+    """Return inputs, with names of columns replaced by the columns of a DataFrame."""
+    nothing_named = data is None and inputs.exclude is None and inputs.by is None
+    return inputs if nothing_named else Inputs(**columns_of(data, inputs._asdict()))
+
+
+def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments, with names of columns replaced by the columns of a DataFrame, or of a file for `by`.
+
+    In a column of `sample_weight` or `by`, each row has the value of its query. `by` may name several columns.
+    """
+    named = {name: value for name, value in arguments.items() if name != "exclude"}
+    by_names = _several_names(named["by"]) if data is not None else {}
+    if by_names:
+        del named["by"]
+        named |= by_names
+    columns = dict(zip(named, named_columns(data, **named), strict=True))
+    if by_names:
+        columns["by"] = crossed([columns.pop(name) for name in by_names])
+    if (query_ids := columns["query_ids"]) is not None:
+        for name, of_queries in _BY_QUERY.items():
+            if columns[name] is not arguments[name]:
+                columns[name] = of_queries(*settled(query_ids=query_ids, **{name: columns[name]}))
+    if data is None and is_path(columns["by"]):
+        qrels_file = arguments["references"] if is_path(arguments["references"]) else None
+        columns["by"] = from_file("by", columns["by"], qrels_file=qrels_file)
+    return {**columns, "exclude": _excluded_pairs(arguments["exclude"], arguments)}
+
+
+def _several_names(by: Any) -> dict[str, str]:
+    """Return the names of several columns of slices by their places; none for the values of queries."""
+    if not isinstance(by, (list, tuple)) or not 1 < len(by) == len(set(map(str, by))) < 9:
+        return {}
+    return {f"by[{at}]": name for at, name in enumerate(by)} if all(isinstance(name, str) for name in by) else {}
+
+
+def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return the documents to exclude; of a DataFrame, the columns with the names of `query_ids` and `document_ids`."""
+    names = {name: arguments[name] for name in ("query_ids", "document_ids")}
+    if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # not a DataFrame
+        return exclude
+    if not all(isinstance(name, str) for name in names.values()):
+        problem = "is a DataFrame, but query_ids and document_ids name no columns; name the columns of data and exclude"
+        raise ValueError(f"exclude: {problem}, or give {{query: ids}}")
+    return Pairs(*named_columns(exclude, "exclude", **names))
+
+
+def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
+    """Return the weight of each query, from a column with a weight in each row."""
+
+    def place(_: int, row: int | None) -> str:
+        return f"row {row}"
+
+    column = read_flat_column("sample_weight", rows, place)
+    if column.present is not None:
+        row = int(np.flatnonzero(~column.present)[0])
+        raise ValueError(f"sample_weight: row {row} is missing; give every row the weight of its query")
+    values = np.asarray(column.values, np.float64)
+    return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
+
+
+def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
+    """Return the slice of each query, from a column with a slice in each row."""
+    values, code = read_slices(rows)
+    return Slices(values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
+
+
+_BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {"sample_weight": _weights_by_query, "by": _slices_by_query}
+
+
+def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
+    """Return the first row of each query, if all of its rows have the same value."""
+    code, ids = encode_ids("query_ids", query_ids)
+    if len(values) != len(code):
+        raise ValueError(f"{argument} has {len(values)} rows and query_ids {len(code)}; give both for every row")
+    first = np.zeros(len(ids), np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]
+    if (other := np.flatnonzero(values != values[first][code])).size:
+        row = int(other[0])
+        query, before = shown(ids[int(code[row])].as_py()), int(first[code[row]])
+        noun = {"sample_weight": "weight", "by": "slice"}[argument]
+        raise ValueError(
+            f"{argument}: query {query} is {text(row)} in row {row} and {text(before)} in row {before}; "
+            f"give all rows of a query the same {noun}"
+        )
+    return first
+
+
+# ndcg/scores/means.py: The mean of a result over queries, and the weight of each query in it.
+
+def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
+    """Return the mean of a result over the queries that have a value; it is an error if none has."""
+    if weight is None and values.size:  # nearly always accurate enough
+        with np.errstate(over="ignore"):
+            value = float(values.mean())
+        if math.isfinite(value):
+            return value
+    valued = ~np.isnan(values)
+    values, weight = values[valued], None if weight is None else weight[valued]
+    if not values.size or (weight is not None and not weight.any()):
+        problem = "no query of positive weight has a value: zero_division=nan excludes those with no relevant documents"
+        hint = 'zero_division=0, or missing="empty", gives them one'
+        raise ValueError(f'{name}: {problem}, missing="skip" those that are missing from the predictions; {hint}')
+    with np.errstate(over="ignore"):
+        value = float(np.average(values, weights=weight))
+    if not math.isfinite(value):
+        raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
+    return value
+
+
+def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[np.float64] | None:
+    """Return a weight for each query, from a sequence or a mapping of their ids, or None without weights.
+
+    Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
+    """
+    if sample_weight is None:
+        return None
+    check_order("sample_weight", sample_weight, query_ids, "give sample_weight.to_dict()")
+    if isinstance(sample_weight, Mapping):
+        sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
+    given = plain_in_order("sample_weight", sample_weight)
+    given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
+    shape = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
+    if shape != queries:
+        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {shape}")
+    numbers = given
+    if not isinstance(given, np.ndarray) or given.dtype.kind not in "biuf" or np.ma.is_masked(given):
+        numbers = list(map(number, given))
+        for query, value in enumerate(numbers):
+            if not is_real(value) and not isinstance(value, (bool, np.bool_)):
+                raise ValueError(f"sample_weight: query {query}: must be a number; got {shown(given[query])}")
+    weight = np.asarray(numbers, np.float64)
+    invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
+    if invalid.size:
+        query = int(invalid[0])
+        raise ValueError(f"sample_weight: query {query}: must be finite and not negative; got {weight[query]}")
+    if not weight.any():
+        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
+    return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
 
 
 # ndcg/show/drawing.py: Draw results with Matplotlib: values with their intervals, in panels side by side.
@@ -14191,6 +14129,81 @@ def concatenated(batches: Sequence[MeterRows]) -> MeterRows:
 def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     alike = len({each.dtype.kind for each in arrays}) == 1
     return np.concatenate(arrays if alike else [each.astype(object) for each in arrays])
+
+
+# ndcg/scores/sklearn_engine.py: The engine "sklearn": the results of scikit-learn's own function.
+
+def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
+    """Return the results of `sklearn.metrics.ndcg_score` itself."""
+    try:
+        from sklearn.metrics import ndcg_score
+    except ImportError:
+        raise missing_library('engine="sklearn"', "scikit-learn", "scikit-learn") from None
+    rankings = checked_rankings(inputs)
+    if not rankings.queries:
+        raise ValueError(NOTHING_TO_SCORE)
+    weight = weights(inputs.sample_weight, rankings.queries, rankings.query_ids)
+    relevance, score = _arrays_for_sklearn(rankings)
+    how = {"sample_weight": weight, "ignore_ties": options.ties == "last"}
+    result: dict[str, float | list[float]] = {}
+    for name, _, row in options.results:
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = float(ndcg_score(relevance, score, k=options.cutoffs[row], **how))
+        if not math.isfinite(value):
+            raise ValueError(
+                f'engine="sklearn": {name}: sums overflow in scikit-learn; scale the relevances or weights'
+            )
+        result[name] = value
+    return result
+
+
+def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return relevance and score in two dimensions, without documents that are neither judged nor retrieved.
+
+    Some formats leave excluded documents in place like this.
+    """
+    relevance, score = rankings.relevance, rankings.score
+    retrieved = (score > -np.inf if rankings.retrieved is None else rankings.retrieved & (score > -np.inf)).reshape(-1)
+    judged = np.ones(relevance.size, bool) if rankings.judged is None else rankings.judged.reshape(-1)
+    offsets = rankings.offsets
+    begins = np.arange(rankings.queries + 1) * relevance.shape[1] if offsets is None else offsets
+    missing = 'engine="sklearn" does not support None, -inf or masked values; leave the document out or use "numpy"'
+    negative = 'the relevance {value} is negative, which engine="sklearn" does not support'
+    for array, values, invalid, problem in (
+        ("score", score, judged & ~retrieved, missing),
+        ("relevance", relevance, retrieved & ~judged, missing),
+        ("relevance", relevance, judged & (relevance.reshape(-1) < 0), negative),
+    ):
+        if invalid.any():
+            at = int(invalid.argmax())
+            query = int(np.searchsorted(begins, at, side="right")) - 1
+            with UserTerms(rankings):
+                value = values.reshape(-1)[at]
+                raise InvalidRankingError(array, query, at - int(begins[query]), problem.format(value=value))
+    if offsets is not None or not judged.all():
+        lengths = np.diff(np.append(0, np.cumsum(judged))[begins])
+        for query in np.flatnonzero((lengths != lengths[0]) | (lengths == 0))[:1].tolist():
+            name = f"query {query}" if rankings.place is None else rankings.place(query, None)
+            lengths_text = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+            raise ValueError(
+                f'engine="sklearn": scikit-learn needs lists of the same length, not empty; {lengths_text}'
+            )
+        relevance, score = (each.reshape(-1)[judged].reshape(rankings.queries, -1) for each in (relevance, score))
+    return relevance, score.astype(np.int8) if score.dtype == bool else score  # scikit-learn negates the scores
+
+
+# ndcg/scores/results.py: The results of an evaluation under their names: means over queries, or the values of queries.
+
+def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
+    """Return the mean over queries under the name of each result, or a list with the value of each query."""
+    if options.engine == "sklearn":
+        return score_by_sklearn(inputs, options)
+    names: list[Any] = []
+    values = measure_inputs(inputs, options, names=names)
+    weight = weights(inputs.sample_weight, len(next(iter(values.values()))), names or None)
+    if not options.use_aggregator:
+        return {name: each.tolist() for name, each in values.items()}
+    return {name: mean(name, each, weight) for name, each in values.items()}
 
 
 # ndcg/loops/scorer.py: The metric for scikit-learn, LightGBM and XGBoost, to select models and to stop training early.

@@ -13,6 +13,7 @@ from .explanations.check import Check, check
 from .explanations.explanation import Explanation, explain
 from .explanations.slips import SLIPS
 from .files.content import Limits
+from .files.paths import from_files
 from .files.reader import read_qrels, read_run
 from .inputs.exclusion import NothingExcludedError
 from .inputs.reading import Inputs
@@ -27,7 +28,9 @@ from .measure.options import ComputeOptions, Cutoffs, Options, QueryOptions, ref
 from .scores.batches import Batch, Batches, in_ascending_order
 from .scores.compute import compute
 from .scores.documents import documents
-from .scores.queries import checked_rankings, from_files, from_frame, measure_inputs, score_inputs
+from .scores.frames import from_frame
+from .scores.queries import checked_rankings, measure_inputs
+from .scores.results import score_inputs
 from .scores.spark import compute_spark
 from .statistics.comparing import compare
 from .statistics.comparing_reports import compare_reports

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..measure.ties import Floats
-from ..scores.queries import progress
+from ..scores.progress import progress
 from .definitions import VISIBLE, Answers, expected_values, factors_of, usual_definitions
 from .questions import FLOAT32, FORMS_BY_FACTS, NO_VALUE, Answer, Asker, Call, NDCGFunction, possible_calls
 from .random_rankings import is_plain, kinds_of, plain_rankings, random_rankings

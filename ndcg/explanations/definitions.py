@@ -15,7 +15,7 @@ import numpy as np
 from ..measure.arguments import DISCOUNTS, GAINS, IDEALS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
 from ..measure.ties import Floats, Mask
-from ..scores.queries import progress
+from ..scores.progress import progress
 from .slip_terms import Queries, Query, Slip, Term
 from .slips import SLIPS, SWAPPED, slip_named
 

@@ -15,23 +15,16 @@ from typing import Any, NamedTuple, SupportsIndex, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files.paths import from_files
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
 from ..measure.messages import shown
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, is_real, result_name
-from ..scores.queries import (
-    NOTHING_TO_SCORE,
-    UserTerms,
-    from_files,
-    from_frame,
-    mean,
-    measure_rankings,
-    progress,
-    refuse_missing,
-    warn_unmatched,
-    weights,
-)
+from ..scores.frames import from_frame
+from ..scores.means import mean, weights
+from ..scores.progress import progress
+from ..scores.queries import NOTHING_TO_SCORE, UserTerms, measure_rankings, refuse_missing, warn_unmatched
 from ..show.drawing import figure_of
 from ..show.tables import Readable, number_text
 from .combination import Combination

@@ -18,7 +18,8 @@ from ..measure.conventions import CONVENTIONS
 from ..measure.options import Options, result_name
 from ..measure.scoring import discounts, measure_queries, ratio, sign
 from ..measure.ties import Floats, Mask
-from ..scores.queries import UserTerms, measure_rankings, progress
+from ..scores.progress import progress
+from ..scores.queries import UserTerms, measure_rankings
 from .combination import Combination, by_convention
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)

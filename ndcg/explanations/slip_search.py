@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ..inputs.reading import Inputs
 from ..measure.conventions import CHOICES, CONVENTIONS
 from ..measure.options import Options
-from ..scores.queries import mean, progress
+from ..scores.means import mean
+from ..scores.progress import progress
 from .combination import Combination
 from .search import AVERAGING, Evidence, Searched
 from .slip_terms import Queries, Slip, have_ids, queries_by_ids, queries_of

@@ -18,7 +18,8 @@ from ..inputs.reading import Inputs
 from ..inputs.sources import is_sparse, settled
 from ..measure.messages import in_short, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
-from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, mean, measure_inputs
+from ..scores.means import mean
+from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, measure_inputs
 
 MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
 Sums = dict[str, tuple[int, list[float]]]  # by result: the number of queries with a value, and the parts of their sum

@@ -13,7 +13,8 @@ from ..inputs.reading import Inputs
 from ..inputs.sources import is_sparse
 from ..measure.messages import missing_library, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
-from ..scores.queries import from_frame, score_inputs
+from ..scores.frames import from_frame
+from ..scores.results import score_inputs
 
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:

@@ -15,7 +15,8 @@ from ..inputs.sources import plain, plain_in_order
 from ..measure.messages import shown
 from ..measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
 from ..measure.ties import Mask
-from ..scores.queries import NOTHING_TO_SCORE, mean, measure_inputs
+from ..scores.means import mean
+from ..scores.queries import NOTHING_TO_SCORE, measure_inputs
 from .meter import concatenated, read_rows
 
 

@@ -6,7 +6,8 @@ from ..inputs.reading import Inputs
 from ..inputs.sources import is_spark
 from ..measure.arguments import describes_arguments
 from ..measure.options import ComputeOptions, Cutoffs, Options, shows_options
-from .queries import from_frame, score_inputs
+from .frames import from_frame
+from .results import score_inputs
 from .spark import compute_spark, joined
 
 

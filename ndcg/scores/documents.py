@@ -14,7 +14,8 @@ from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import check_queries, discounts, measure_queries
 from ..measure.ties import Floats, Mask
-from .queries import UserTerms, counted_parts, from_frame
+from .frames import from_frame
+from .queries import UserTerms, counted_parts
 
 
 def documents(

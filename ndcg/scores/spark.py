@@ -23,7 +23,8 @@ from ..inputs.tables import UnknownColumnError, chosen_columns, possible_names, 
 from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
-from .queries import mean, measure_rankings, refuse_missing
+from .means import mean
+from .queries import measure_rankings, refuse_missing
 
 
 def compute_spark(

@@ -8,11 +8,13 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import pyarrow as pa
 
+from ..files.paths import from_file, from_files
 from ..inputs.reading import Inputs, settled_systems
 from ..inputs.slices import Slices, slices_of
 from ..measure.messages import shown, warn
 from ..measure.options import Cutoffs, Options, QueryOptions, choice
-from ..scores.queries import columns_of, from_file, from_files, refuse_negative
+from ..scores.frames import columns_of
+from ..scores.queries import refuse_negative
 from .comparison import SHARED, Comparison
 from .contest import Contest, results_of
 from .measured import PerQuery, Resampling, leave_out_alike, query_columns, query_table, with_slices

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options
-from ..scores.queries import progress
+from ..scores.progress import progress
 from .measured import PerQuery, Resampling, Score, greatest_values, in_pieces, make_scores, plain_list, score_system
 from .pairs import Pair, Testing
 from .parts import Parts

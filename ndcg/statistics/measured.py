@@ -21,7 +21,8 @@ from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, measure_queries, sign
-from ..scores.queries import Notify, describe_queries, mean, measure_rankings, warn_unmatched, weights
+from ..scores.means import mean, weights
+from ..scores.queries import Notify, describe_queries, measure_rankings, warn_unmatched
 from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
 from .parts import Parts
 from .significance import Intervals, differences, intervals

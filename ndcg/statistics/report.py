@@ -17,7 +17,8 @@ from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, slice_name, slices_of
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
-from ..scores.queries import Notify, from_frame, warn_unmatched
+from ..scores.frames import from_frame
+from ..scores.queries import Notify, warn_unmatched
 from ..show.drawing import LINES, Mark, draw_mark, draw_rows, figure_of, legend_above
 from ..show.tables import Readable, Table, count_text
 from .measured import (

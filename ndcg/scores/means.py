@@ -1,0 +1,65 @@
+"""The mean of a result over queries, and the weight of each query in it."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..inputs.columns import number
+from ..inputs.slices import in_order_of_ids
+from ..inputs.sources import check_order, plain_in_order
+from ..measure.messages import shown
+from ..measure.options import is_real
+
+
+def mean(name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None) -> float:
+    """Return the mean of a result over the queries that have a value; it is an error if none has."""
+    if weight is None and values.size:  # nearly always accurate enough
+        with np.errstate(over="ignore"):
+            value = float(values.mean())
+        if math.isfinite(value):
+            return value
+    valued = ~np.isnan(values)
+    values, weight = values[valued], None if weight is None else weight[valued]
+    if not values.size or (weight is not None and not weight.any()):
+        problem = "no query of positive weight has a value: zero_division=nan excludes those with no relevant documents"
+        hint = 'zero_division=0, or missing="empty", gives them one'
+        raise ValueError(f'{name}: {problem}, missing="skip" those that are missing from the predictions; {hint}')
+    with np.errstate(over="ignore"):
+        value = float(np.average(values, weights=weight))
+    if not math.isfinite(value):
+        raise ValueError(f"{name}: the sum over queries overflows; scale the gains")
+    return value
+
+
+def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[np.float64] | None:
+    """Return a weight for each query, from a sequence or a mapping of their ids, or None without weights.
+
+    Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
+    """
+    if sample_weight is None:
+        return None
+    check_order("sample_weight", sample_weight, query_ids, "give sample_weight.to_dict()")
+    if isinstance(sample_weight, Mapping):
+        sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
+    given = plain_in_order("sample_weight", sample_weight)
+    given = given if isinstance(given, (list, tuple)) else np.asanyarray(given)
+    shape = f"shape {np.shape(given)}" if isinstance(given, np.ndarray) and given.ndim != 1 else len(given)
+    if shape != queries:
+        raise ValueError(f"sample_weight must hold one weight for each of {queries} queries; got {shape}")
+    numbers = given
+    if not isinstance(given, np.ndarray) or given.dtype.kind not in "biuf" or np.ma.is_masked(given):
+        numbers = list(map(number, given))
+        for query, value in enumerate(numbers):
+            if not is_real(value) and not isinstance(value, (bool, np.bool_)):
+                raise ValueError(f"sample_weight: query {query}: must be a number; got {shown(given[query])}")
+    weight = np.asarray(numbers, np.float64)
+    invalid = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))
+    if invalid.size:
+        query = int(invalid[0])
+        raise ValueError(f"sample_weight: query {query}: must be finite and not negative; got {weight[query]}")
+    if not weight.any():
+        raise ValueError("sample_weight is 0 for every query; give at least one query a weight")
+    return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))

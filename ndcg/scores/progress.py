@@ -1,0 +1,17 @@
+"""Show the progress of work that takes long."""
+
+import sys
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+
+def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
+    """Return a progress bar for work that takes over two seconds, on a terminal, unless datasets has disabled them."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return nullcontext(SimpleNamespace(update=lambda done: None))
+    datasets = sys.modules.get("datasets")
+    disable = True if datasets and datasets.are_progress_bars_disabled() else None  # None shows it on a terminal only
+    return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
