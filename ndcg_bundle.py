@@ -2734,6 +2734,7 @@ def _listed(columns: list[Any]) -> str:
 
 NO_ID = "is neither text nor an integer, as ids must be"
 TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
+SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 MAY_BE_FLOAT = re.compile(r"'-?[0-9]+(\.0+)?'$")
 FEW_IDS = 1 << 9  # with fewer rows, numbering ids one by one is faster than Arrow
 PROBE = 1 << 10  # rows sampled to see whether equal ids are adjacent, or whether inputs share ids
@@ -2999,6 +3000,10 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
             if each is not None:
                 first.setdefault(type(each), f"{shown(each)} in row {row}")
         given = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
+        if isinstance(error, UnicodeEncodeError):
+            problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
+            hint = "decode ids in their own encoding, without errors='surrogateescape'"
+            raise ValueError(f"{argument} must be Unicode text, as in a file; {problem}; {hint}") from None
         raise ValueError(
             f"{argument} must be all text or all integers of at most 64 bits; got {given}; give all as text"
         ) from None
@@ -3035,13 +3040,16 @@ def family(kind: pa.DataType) -> str:
     return f"{name} of {kind.tz}" if name == "times" else name
 
 
-def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return the index of each id among other ids of its family; -1 if it is not among them.
+def index_among(ids: Any, among: Any) -> RowNumbers:
+    """Return the index of each id among other ids of its family, columns or lists; -1 if it is not among them.
 
     >>> index_among(pa.array([1, 7]), pa.array([5, 7], pa.int8())).tolist()
     [-1, 1]
     """
-    if not len(ids) or not len(among):
+    if isinstance(ids, list) or isinstance(among, list):
+        index = dict(zip(as_list(among), count(), strict=False))
+        return np.array([index.get(each, -1) for each in as_list(ids)], np.int64)
+    if not len(ids) or not len(among) or family(ids.type) != family(among.type):
         return np.full(len(ids), -1, np.int64)
     values, own = ids, among
     if pa.types.is_timestamp(among.type):
@@ -3053,6 +3061,11 @@ def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
         through = pa.large_binary() if id_kind(ids.type) == "bytes" else pa.large_string()
         values, own = (each.cast(through).cast(pa.large_binary()) for each in (ids, among))
     return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
+
+
+def as_list(ids: Any) -> list[Any]:
+    """Return ids of a column as a list."""
+    return ids if isinstance(ids, list) else list(ids.to_pylist())
 
 
 # Order
@@ -3085,33 +3098,65 @@ UNITS = ["s", "ms", "us", "ns"]  # of times
 
 
 class Columns(NamedTuple):
-    """One side with ids, one row per document, as read from a file or a table."""
+    """One side with ids, one row per document: of a file, a table, mappings, ranked ids or flat columns."""
 
     query: RowNumbers  # the query of each row, as an index into ``query_ids``
-    query_ids: pa.Array  # the distinct query ids in the order of the rows; strings in a file
-    document: pa.ChunkedArray  # the id of each row's document; a string in a file
+    query_ids: Any  # the distinct query ids: an Arrow array of a file or table, strings in a file; a list of a mapping
+    document: pa.ChunkedArray  # the id of each row's document, a string in a file; or the number of a name
     value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2^53
     hashes: NDArray[np.uint64]  # the hashes of the document ids, from ``hashes_of``
     # a function from a row to the words for its place in the file; None for rows that are not in a file
     place: Callable[[int], str] | None = None
     positions: int | None = None  # the number of queries, if they have no ids, but numbers from 0, as text; else None
     are_rows: bool = False  # the documents are the rows of a file of LETOR or of scores, counted from 0, as text
+    present: Mask | None = None  # False for a missing value; None if none is missing
+    padding: Mask | None = None  # True for a value that marks padding in a mapping; None if no value is known to
+    names: Sequence[Any] | None = None  # the ids of documents of several kinds, by their numbers; None for one kind
 
-    def only(self, kept: NDArray[np.bool_]) -> "Columns":
+    def only(self, kept: Mask) -> "Columns":
         """Return the rows for which a mask is True."""
+        present, padding = (None if mask is None else mask[kept] for mask in (self.present, self.padding))
+        rows = {name: getattr(self, name)[kept] for name in ("query", "value", "hashes")}
         document = self.document.filter(pa.array(kept))
-        return self._replace(
-            query=self.query[kept], document=document, value=self.value[kept], hashes=self.hashes[kept], place=None
-        )
+        return self._replace(**rows, document=document, present=present, padding=padding, place=None)
+
+    def documents(self, rows: RowNumbers) -> list[Any]:
+        """Return the ids of the documents of some rows."""
+        found: list[Any] = self.document.take(pa.array(rows)).to_pylist()
+        return found if self.names is None else [self.names[each] for each in found]
+
+    def ordinals(self, rows: RowNumbers) -> RowNumbers:
+        """Return the position of each of these rows' documents in the order of their ids."""
+        if self.names is None:
+            return ordinals(self.document.take(pa.array(rows)))
+        rank = dict(zip(ascending(self.names), count(), strict=False))
+        return np.array([rank[each] for each in self.documents(rows)], np.int64)
+
+    def query_id(self, index: int) -> Any:
+        """Return the id of a query."""
+        found = self.query_ids[index]
+        return found.as_py() if isinstance(found, pa.Scalar) else found
+
+    def words(self, row: int, show: Callable[[Any], str] = shown) -> tuple[str, str]:
+        """Return the ids of the document and of the query of a row, as messages show them."""
+        return show(self.documents(np.array([row]))[0]), show(self.query_id(int(self.query[row])))
+
+
+def repeated_row(columns: Columns) -> tuple[int, int] | None:
+    """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
+    first, again = same_rows(columns)
+    return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     """Return pairs of rows with the same query and document: each row with the next one, numbered over all inputs."""
-    queries = max(int(side.query.max(initial=-1)) for side in sides) + 1
+    query, document = np.concatenate([side.query for side in sides]), _inputs_hashes_together([side.document for side in sides])
+    if len(query) <= FEW_IDS:
+        return _inputs_hashes_one_by_one(np.arange(len(query)), query, document)
+    queries = int(query.max()) + 1
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
     blocks = [0, *(np.flatnonzero(np.diff(until // HASHES_AT_A_TIME)) + 1).tolist(), queries]
-    document = _inputs_hashes_together([side.document for side in sides])
     of_one_hash = in_threads(partial(_rows_of_one_hash, sides, groups), blocks[:-1], blocks[1:])
     first, second, common, of_one_query = map(np.concatenate, zip(*of_one_hash, strict=True))
 
@@ -3123,17 +3168,24 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     same = np.concatenate(in_threads(are_of_one_document, *parts)) & of_one_query
     if same.all():
         return first, second
-    query = np.concatenate([side.query for side in sides])
     unlike = np.isin(common, common[~same])  # pairs with a hash that different ids share
-    rows = np.union1d(first[unlike], second[unlike])
-    last: dict[tuple[int, str], int] = {}
-    settled = []
-    for row, *ids in zip(rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True):
-        settled += [(last[key], row)] if (key := tuple(ids)) in last else []
-        last[key] = row
-    pairs = np.stack([first, second], axis=1)[~unlike]
-    first, second = np.concatenate([pairs, np.array(settled, np.int64).reshape(-1, 2)]).T
+    settled = _inputs_hashes_one_by_one(np.union1d(first[unlike], second[unlike]), query, document)
+    first, second = (
+        np.concatenate([rows[~unlike], others]) for rows, others in zip((first, second), settled, strict=True)
+    )
     return first, second
+
+
+def _inputs_hashes_one_by_one(rows: RowNumbers, query: RowNumbers, document: pa.ChunkedArray) -> tuple[RowNumbers, RowNumbers]:
+    """Return the pairs of `same_rows` among a few rows."""
+    last: dict[tuple[int, Any], int] = {}
+    first, second = [], []
+    for row, *ids in zip(rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True):
+        if (before := last.get(key := tuple(ids))) is not None:
+            first.append(before)
+            second.append(row)
+        last[key] = row
+    return np.array(first, np.int64), np.array(second, np.int64)
 
 
 def _rows_of_one_hash(
@@ -3487,7 +3539,7 @@ def read_numbers(
         array = np.empty(0, object)
     present = None
     if not _holds_all(array):
-        array, present = _one_by_one(argument, values, offsets, place)
+        array, present = _inputs_columns_one_by_one(argument, values, offsets, place)
     padding = None if ignore_index is None else _padding_in_list(values, array, ignore_index)
     return Column(array, offsets, present, padding)
 
@@ -3532,7 +3584,7 @@ def _holds_all(array: NDArray[Any]) -> bool:
     return not (beyond_2_53(array) | np.isnan(array)).any()  # NumPy turns masked numbers into NaN
 
 
-def _one_by_one(
+def _inputs_columns_one_by_one(
     argument: str, given: list[Any], offsets: NDArray[np.int64], place: Place
 ) -> tuple[NDArray[Any], Mask | None]:
     """Return numbers as an array, and a mask of those that are not None; reject other values and rounding."""
@@ -3892,10 +3944,6 @@ def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
 
 # ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
 
-IdMapping = Mapping[Any, Mapping[Any, Any]]
-Rows = tuple[Ids, Ids]  # the query and the document of each row
-
-
 class Pairs(NamedTuple):
     """Documents to exclude, a row each, as columns of any library."""
 
@@ -3907,150 +3955,80 @@ class NothingExcludedError(ValueError):
     """No query of `exclude` is in the references, although their ids have the same type."""
 
 
-def without(exclude: Any, predictions: Any, references: Any) -> tuple[Any, Any]:
-    """Return predictions and references, mappings or files, without the excluded documents.
+def without(exclude: Any, run: Columns, qrels: Columns) -> tuple[Columns, Columns, NDArray[np.int64]]:
+    """Return both sides without the excluded documents, and how many of each query were removed from each side.
 
     They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file. Their ids must be
     of the type of the rankings' ids, and one of their queries must be in the rankings.
-
-    >>> without({"q": ["a", "c"]}, {"q": {"a": .9, "b": .1}}, {"q": {"b": 1}})
-    ({'q': {'b': 0.1}}, {'q': {'b': 1}})
     """
-    sides = predictions, references
-    by_query = _by_query(exclude) if any(isinstance(side, Mapping) for side in (exclude, *sides)) else {}
-    own = next((side for side in sides if isinstance(side, Columns)), None)
-    rows = None if own is None else _excluded_rows_of(exclude, own.query_ids, own.document)
-    judged = references.query_ids.to_pylist() if isinstance(references, Columns) else references
-    _check_queries(_queries(exclude, rows, by_query), judged, isinstance(exclude, Columns))
-    if rows is None:
-        _check_documents(by_query, _one_of_each_kind(sides))
-    predictions, references = (
-        _of_mapping(side, by_query)
-        if rows is None or isinstance(side, Mapping)
-        else side.only(~_are_among(_rows_of(side), rows))
-        for side in sides
-    )
-    return predictions, references
+    excluded = _inputs_exclusion_columns(exclude, run, qrels)
+    left, counts = [], np.zeros((len(qrels.query_ids), 2), np.int64)
+    for at, side in enumerate((run, qrels)):
+        mask = _are_among(side, excluded)
+        left.append(side.only(~mask))
+        known = index_among(side.query_ids, qrels.query_ids)
+        counts[known[known >= 0], at] = np.bincount(side.query[mask], minlength=len(known))[known >= 0]
+    return left[0], left[1], counts
 
 
-def excluded_counts(before: tuple[Any, Any], after: tuple[Any, Any]) -> NDArray[np.int64]:
-    """Return how many documents `without` removed for each query: from the predictions, and from the references.
-
-    >>> before = {"q": {"a": 0.9}}, {"q": {"a": 1, "b": 1}, "r": {}}
-    >>> excluded_counts(before, without({"q": ["a"]}, *before)).tolist()
-    [[1, 1], [0, 0]]
-    """
-    queries = list(_document_counts(before[1]))
-    columns = []
-    for side, left in zip(before, after, strict=True):
-        had, has = _document_counts(side), _document_counts(left)
-        columns.append([had.get(query, 0) - has.get(query, 0) for query in queries])
-    return np.array(columns, np.int64).T
+def are_excluded(rows: Columns, exclude: Any) -> Mask:
+    """Return which rows are to be excluded."""
+    return _are_among(rows, _inputs_exclusion_columns(exclude, rows, rows))
 
 
-def _document_counts(side: Any) -> dict[Any, int]:
-    """Return how many documents each query of a mapping or a file has."""
-    if isinstance(side, Mapping):
-        return {query: len(documents) for query, documents in side.items()}
-    counts = np.bincount(side.query, minlength=len(side.query_ids)).tolist()
-    return dict(zip(side.query_ids.to_pylist(), counts, strict=True))
-
-
-def excluded_rows(exclude: Any, queries: Ids, documents: Ids) -> Mask:
-    """Return a mask of the rows to exclude, by their queries and documents."""
-    rows = _excluded_rows_of(exclude, queries.distinct, documents.distinct)
-    _check_queries(_queries(exclude, rows), queries.distinct.to_pylist(), isinstance(exclude, Columns))
-    return _are_among((queries, documents), rows)
-
-
-def are_excluded(columns: Columns, exclude: Any) -> Mask:
-    """Return which rows of a file are to be excluded."""
-    return _are_among(_rows_of(columns), _excluded_rows_of(exclude, columns.query_ids, columns.document))
-
-
-def _of_mapping(side: IdMapping, excluded: Mapping[Any, Set[Any]]) -> IdMapping:
-    """Return a mapping without the documents to exclude of each query."""
-    return {
-        query: {each: value for each, value in documents.items() if each not in excluded.get(query, ())}
-        for query, documents in side.items()
-    }
-
-
-def _rows_of(columns: Columns) -> Rows:
-    """Return the ids of a file's rows."""
-    return Ids(columns.query_ids, columns.query), read_ids("document_ids", columns.document)
-
-
-def _are_among(rows: Rows, excluded: Rows) -> Mask:
+def _are_among(side: Columns, excluded: Columns) -> Mask:
     """Return which rows have the same query and document as a row to exclude."""
-    (queries, documents), (query, document) = rows, excluded
-    of_query = _index_among("queries", query.distinct, queries.distinct)[query.codes]
-    of_document = _index_among("documents", document.distinct, documents.distinct)[document.codes]
-    known = (of_query >= 0) & (of_document >= 0)
-    pairs = of_query[known] * len(documents.distinct) + of_document[known]
-    return np.isin(queries.codes * len(documents.distinct) + documents.codes, pairs)
+    found = np.zeros(len(side.query), bool)
+    query = index_among(excluded.query_ids, side.query_ids)[excluded.query]
+    first, second = same_rows(side, excluded._replace(query=query).only(query >= 0))
+    found[first[(first < len(found)) & (second >= len(found))]] = True
+    return found
 
 
-def _index_among(side: str, ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return the index of each id among the ids of the rankings, which must be of its kind; -1 if it is not there."""
-    if len(ids) and len(among) and family(ids.type) != family(among.type):
-        raise _another_type(side, ids[0].as_py(), among[0].as_py())
-    return index_among(ids, among)
-
-
-def _excluded_rows_of(exclude: Any, queries: pa.Array | None = None, documents: Any = None) -> Rows:
-    """Return the rows of documents to exclude; from a mapping, only ids that the rankings' columns can hold."""
-    if isinstance(exclude, Columns):
-        return _rows_of(exclude)
-    if not isinstance(exclude, Pairs):
-        exclude = _inputs_exclusion_pairs(_by_query(exclude), queries, documents)
-    # an empty column may have a type that ids cannot have
-    query, document = (read_ids("exclude", ids if len(ids) else []) for ids in settled(**exclude._asdict()))
-    if query.rows != document.rows:
-        lengths = f"{query.rows} query ids and {document.rows} document ids"
-        raise ValueError(f"exclude: has {lengths}; give both in each row")
-    return query, document
-
-
-def _inputs_exclusion_pairs(by_query: Mapping[Any, Set[Any]], queries: pa.Array, documents: Any) -> Pairs:
+def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
     """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold."""
-    _check_documents(by_query, {id_kind(documents.type): documents[0].as_py()} if len(documents) else {})
-    held = _those_held_by(queries.type, by_query)
-    rows = [(query, each) for query in held for each in _those_held_by(documents.type, by_query[query])]
-    return Pairs([query for query, _ in rows], [document for _, document in rows])
-
-
-def _those_held_by(kind: pa.DataType, ids: Iterable[Any]) -> list[Any]:
-    """Return the ids that a column of this type can hold: ids of the same kind, and integers within its range."""
-    alike = [each for each in ids if id_kind(type(each)) == id_kind(kind)]
-    if id_kind(kind) != "integers":
-        return alike
-    limits = np.iinfo(kind.to_pandas_dtype())
-    return [each for each in alike if limits.min <= each <= limits.max]
-
-
-def _queries(exclude: Any, rows: Rows | None, by_query: Mapping[Any, Any] | None = None) -> Iterable[Any]:
-    """Return the ids of queries that have documents to exclude."""
-    if isinstance(exclude, Mapping) or rows is None:
-        by_query = _by_query(exclude) if by_query is None else by_query
-        return filter(by_query.get, by_query)
-    return list(rows[0].distinct.to_pylist())
-
-
-def _by_query(exclude: Any) -> Mapping[Any, Set[Any]]:
-    """Return the documents to exclude of each query."""
+    own = run if len(run.document) else judged
     if isinstance(exclude, Mapping):
         check_ids("exclude", exclude, nested=False)
-        return {query: _inputs_exclusion_ids(query, documents) for query, documents in exclude.items()}
-    if not isinstance(exclude, (Pairs, Columns)):
+        by_query = {query: found for query, documents in exclude.items() if (found := _ids(query, documents))}
+        queries: Any = list(by_query)
+        query = np.repeat(np.arange(len(queries)), list(map(len, by_query.values())))
+        documents: Any = list(chain.from_iterable(by_query.values()))
+    elif isinstance(exclude, Columns):
+        query, queries, documents = exclude[:3]
+    elif isinstance(exclude, Pairs):
+        # an empty column may have a type that ids cannot have
+        of_query, of_document = (ids if len(ids) else [] for ids in settled(**exclude._asdict()))
+        ids, documents = read_ids("exclude", of_query), id_column("exclude", of_document)
+        query, queries = ids.codes, ids.distinct
+        if len(query) != len(documents):
+            lengths = f"{len(query)} query ids and {len(documents)} document ids"
+            raise ValueError(f"exclude: has {lengths}; give both in each row")
+    else:
         forms = "{query: ids}, a file, or, together with data, a DataFrame with columns of the same names"
         raise ValueError(f"exclude must be {forms}; got {shown(exclude)}")
-    rows = _excluded_rows_of(exclude)
-    excluded_ids: dict[Any, set[Any]] = {each: set() for each in rows[0].distinct.to_pylist()}
-    columns = (ids.distinct.take(pa.array(ids.codes)).to_pylist() for ids in rows)
-    for of_query, of_document in zip(*columns, strict=True):
-        excluded_ids[of_query].add(of_document)
-    return excluded_ids
+    _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
+    _check_documents(documents, own)
+    if own.names is not None:
+        numbers = index_among(as_list(documents), list(own.names))  # -1 is no document
+        documents = pa.chunked_array([pa.array(numbers)])
+    elif isinstance(documents, list):
+        held = _are_held_by(own.document.type, documents)
+        query, documents = query[held], id_column("exclude", list(compress(documents, held)))
+    return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
+
+
+def _are_held_by(kind: pa.DataType, ids: list[Any]) -> Mask:
+    """Return which ids a column of this type can hold: ids of its kind, integers in its range, and Unicode text."""
+    name = id_kind(kind)
+    limits = np.iinfo(kind.to_pandas_dtype()) if name == "integers" else None
+
+    def is_held(each: Any) -> bool:
+        if limits is not None and isinstance(each, Integral):
+            return bool(limits.min <= int(each) <= limits.max)
+        return id_kind(type(each)) == name and not (name == "text" and SURROGATE.search(each))
+
+    return np.array(list(map(is_held, ids)), bool)
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
@@ -4065,7 +4043,7 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     return dict(enumerate(rows))
 
 
-def _inputs_exclusion_ids(query: Any, documents: Any) -> Set[Any]:
+def _ids(query: Any, documents: Any) -> Set[Any]:
     """Return the ids of a query's documents."""
     found = documents
     if not isinstance(found, (list, tuple, Set, Mapping, str, bytes)):
@@ -4080,46 +4058,36 @@ def _inputs_exclusion_ids(query: Any, documents: Any) -> Set[Any]:
     return frozenset(found)
 
 
-def _check_queries(excluded: Iterable[Any], own: Iterable[Any], is_file: bool) -> None:
+def _check_queries(excluded: list[Any], own: list[Any], is_file: bool) -> None:
     """Raise an error if no excluded query is in the rankings.
 
     It is a NothingExcludedError if the ids have the same type, so that other rankings may have these queries.
     """
-    excluded_queries, own_queries = dict.fromkeys(excluded), dict.fromkeys(own)
-    if excluded_queries and own_queries and excluded_queries.keys().isdisjoint(own_queries):
-        one, other = next(iter(excluded_queries)), next(iter(own_queries))
-        ids = f"{shown(one)} in exclude, {shown(other)} in the references"
-        different = id_kind(type(one)) != id_kind(type(other))
+    if excluded and own and set(excluded).isdisjoint(own):
+        ids = f"{shown(excluded[0])} in exclude, {shown(own[0])} in the references"
+        different = id_kind(type(excluded[0])) != id_kind(type(own[0]))
         hint = "; give both the same type" * different
         hint += ": ids of files are text, so read the file and give its DataFrame" * (is_file and different)
         kind = ValueError if different else NothingExcludedError
         raise kind(f"exclude: no query is in the references; ids are such as {ids}{hint}")
 
 
-def _check_documents(excluded: Mapping[Any, Collection[Any]], own: Mapping[str, Any]) -> None:
-    """Raise an error for documents with another kind of ids than in the rankings, the same in any order of a set.
-
-    For each kind of document ids in the rankings, `own` has one such id.
-    """
-    types = set(map(type, chain.from_iterable(excluded.values())))
-    if own and (wrong := {each for each in types if id_kind(each) not in own}):
-        others = [each for each in chain.from_iterable(excluded.values()) if type(each) in wrong]
-        raise _another_type("documents", min(others, key=shown), next(iter(own.values())))
-
-
-def _one_of_each_kind(sides: Iterable[IdMapping]) -> dict[str, Any]:
-    """Return, for each kind of document ids in mappings, the first id of that kind."""
-    examples: dict[str, Any] = {}
-    for documents in chain.from_iterable(side.values() for side in sides):
-        for kind in set(map(type, documents)):
-            if id_kind(kind) not in examples:
-                examples[id_kind(kind)] = next(each for each in documents if type(each) is kind)
-    return examples
-
-
-def _another_type(side: str, excluded: Any, own: Any) -> ValueError:
-    ids = f"{shown(excluded)} in exclude, {shown(own)} in the rankings"
-    return ValueError(f"exclude: ids of {side} are of another type, such as {ids}; give both the same type")
+def _check_documents(excluded: Any, own: Columns) -> None:
+    """Raise an error for documents with another kind of ids than in the rankings, the same in any order of a set."""
+    if not len(own.document) or not len(excluded):
+        return
+    if isinstance(excluded, list) or own.names is not None:
+        first = own.documents(np.zeros(1, np.int64))[0]
+        kinds = {id_kind(type(each)) for each in own.names} if own.names is not None else {id_kind(own.document.type)}
+        excluded = as_list(excluded)
+        wrong = {each for each in set(map(type, excluded)) if id_kind(each) not in kinds}
+        others = [each for each in excluded if type(each) in wrong]
+    else:
+        first = own.document[0].as_py()
+        others = [excluded[0].as_py()] if family(excluded.type) != family(own.document.type) else []
+    if others:
+        ids = f"{min(map(shown, others))} in exclude, {shown(first)} in the rankings"
+        raise ValueError(f"exclude: ids of documents are of another type, such as {ids}; give both the same type")
 
 
 # ndcg/inputs/hits.py: Hits: what a retriever returned for a query, a list of objects with an id and perhaps a score, best first.
@@ -4132,6 +4100,7 @@ VALUE_FIELDS = {
     "qrels": ("has_answer", *NAMES["qrels"]["relevance"]),
 }
 WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
+AS_TEXT = "give others as text"
 CONTAINERS = (list, tuple, Mapping)
 QUERY_FIELDS = (*ID_NAMES["query"], "id", "_id", "question")  # of an object with the hits of a query
 # the lists of hits, and the lists of ids and of their values, of a query
@@ -4182,7 +4151,7 @@ def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
         return Hits(list(row), _fields(list(row.values()), path, VALUE_FIELDS[kind], "score"))
     if not isinstance(row, (list, tuple)) or not row:
         return None
-    if (pairs := _inputs_hits_pairs(row)) is not None:
+    if (pairs := _pairs(row)) is not None:
         return pairs
     first = row[0]
     if not isinstance(first, Mapping) and not _is_object(first):
@@ -4240,20 +4209,43 @@ def query_of(row: Any) -> Any:
     return None if path is None else _field(row, path)
 
 
-def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
-    """Return the scores of hits by their ids, which must differ; without scores, their order makes them.
+def by_id(
+    ids: Collection[Any], values: Iterable[Any] | None, kind: str, ascending: bool = False, advice: str = AS_TEXT
+) -> dict[Any, Any]:
+    """Return the values of a query's documents by their ids, which must differ.
 
-    >>> scores_by_id(Hits(["d2", "d1"])), scores_by_id(Hits(["d2", "d1"], ["0.9", 0.8]))
-    ({'d2': -1, 'd1': -2}, {'d2': 0.9, 'd1': 0.8})
+    Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A relevance is 1.
+
+    >>> by_id(["d2", "d1"], None, "run"), by_id(["d2", "d1"], ["0.9", 0.8], "run"), by_id({"d1"}, None, "qrels")
+    ({'d2': -1, 'd1': -2}, {'d2': 0.9, 'd1': 0.8}, {'d1': 1})
     """
     step = 1 if ascending else -1
-    values = range(step, step * (len(hits.ids) + 1), step) if hits.values is None else map(_inputs_hits_number, hits.values)
-    return _inputs_hits_by_id(hits, values)
+    ranks = range(step, step * (len(ids) + 1), step) if kind == "run" else repeat(1, len(ids))
+    wrong = types_of_no_ids(ids)
+    found = {} if wrong else dict(zip(ids, ranks if values is None else map(_inputs_hits_number, values), strict=True))
+    if len(found) == len(ids):
+        return found
+    first: dict[Any, int] = {}
+    for at, each in enumerate(ids):
+        if type(each) in wrong:
+            raise PositionError(at, f"an id must be text or an integer; got {shown(each)}; {advice}")
+        if not wrong and first.setdefault(each, at) < at:
+            problem = f"document {shown(each)} is in position {first[each]} already; give it once for a query"
+            raise PositionError(at, problem)
+    return found
 
 
-def relevances_by_id(hits: Hits) -> dict[Any, Any]:
-    """Return the relevances of hits by their ids, which must differ; 1 for each without relevances."""
-    return _inputs_hits_by_id(hits, [1] * len(hits.ids) if hits.values is None else map(_inputs_hits_number, hits.values))
+class PositionError(ValueError):
+    """An error in the document at a position of a query."""
+
+    def __init__(self, position: int, problem: str) -> None:
+        super().__init__(f"position {position}: {problem}")
+
+
+def in_query(place: str, error: ValueError) -> ValueError:
+    """Return an error in a query's documents with the place of the query before it."""
+    mark = "," if isinstance(error, PositionError) else ":"
+    return ValueError(f"{place}{mark} {error}")
 
 
 def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
@@ -4274,18 +4266,6 @@ def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
         f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
         f"order counts, give the ids alone{order}"
     )
-
-
-def _inputs_hits_by_id(hits: Hits, values: Iterable[Any]) -> dict[Any, Any]:
-    if wrong := [each for each in hits.ids if not id_kind(type(each))]:
-        raise ValueError(f"an id must be text or an integer; got {shown(wrong[0])}; give others as text")
-    found = dict(zip(hits.ids, values, strict=True))
-    if len(found) < len(hits.ids):
-        first: dict[Any, int] = {}
-        at, again = next((at, each) for at, each in enumerate(hits.ids) if first.setdefault(each, at) < at)
-        problem = f"document {shown(again)} is in position {first[again]} already; give it once for a query"
-        raise ValueError(f"position {at}: {problem}")
-    return found
 
 
 def _inputs_hits_number(value: Any) -> Any:
@@ -4346,7 +4326,7 @@ def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: st
         if value is None:
             other = _path(hits[position], names)
             if other is None:
-                raise ValueError(f"position {position}: the hit has no {word} (the first has {'.'.join(path)})")
+                raise PositionError(position, f"the hit has no {word} (the first has {'.'.join(path)})")
             found[position] = _field(hits[position], other)
     return found
 
@@ -4382,7 +4362,7 @@ def _first_list(row: Any, names: Sequence[str]) -> Any:
     return None
 
 
-def _inputs_hits_pairs(row: Sequence[Any]) -> Hits | None:
+def _pairs(row: Sequence[Any]) -> Hits | None:
     """Return the hits of pairs of an id, or of an object with one, and a score; of (id, rank, score), too."""
     first = row[0]
     if not isinstance(first, (list, tuple)) or hasattr(first, "_fields"):
@@ -4564,10 +4544,10 @@ def _are_distinct(rows: NDArray[np.float64]) -> bool:
 
 # ndcg/inputs/ranked_ids.py: Convert ranked ids to mappings: lists of document ids, best first, and the ids of relevant documents.
 
+IdMapping = Mapping[Any, Mapping[Any, Any]]
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
 WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
 KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
-BY_RANK = {"descending": range(-1, -(2**62), -1), "ascending": range(1, 2**62)}  # the scores of ranked ids
 
 
 def by_ranked_ids(
@@ -4597,8 +4577,8 @@ def by_ranked_ids(
     refuse_pairs_of_ids(ranked, relevant)
     check_queries_equal(len(ranked), len(relevant))
     sides = (
-        {query: _inputs_ranked_ids_by_id("predictions", query, row, BY_RANK[score_order]) for query, row in enumerate(ranked)},
-        {query: _inputs_ranked_ids_by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
+        {query: _by_id("predictions", query, row, score_order) for query, row in enumerate(ranked)},
+        {query: _by_id("references", query, row, score_order) for query, row in enumerate(relevant)},
     )
     types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
     if len(set(map(id_kind, types))) > 1:
@@ -4623,10 +4603,7 @@ def with_ids_by_query(predictions: Any, references: Any, score_order: str = "des
     for argument, rows in listed.items():
         check_ids(argument, sides[argument], nested=False)
         try:
-            sides_by_query = {
-                query: _inputs_ranked_ids_by_id(argument, query, row, BY_RANK[score_order] if argument == "predictions" else repeat(1))
-                for query, row in rows.items()
-            }
+            sides_by_query = {query: _by_id(argument, query, row, score_order) for query, row in rows.items()}
             if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
                 raise _mixed_types({argument: sides_by_query})
         except ValueError as error:
@@ -4703,39 +4680,27 @@ def _ranked_rows(side: Any) -> list[Any]:
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
 
 
-def _inputs_ranked_ids_by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
+def _by_id(argument: str, query: Any, row: Any, score_order: str) -> Mapping[Any, Any]:
     """Return a query's documents with their values, from a mapping or by position."""
-    if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
-        if isinstance(row, Mapping):
-            return row
-        if argument == "predictions" and isinstance(row, (list, tuple)):
+    kind = "run" if argument == "predictions" else "qrels"
+    if row is None:
+        raise ValueError(f"{argument}: query {shown(query)} is None; give [] if there is no document")
+    try:
+        if not isinstance(row, (list, tuple, Set, Mapping)):
+            raise ValueError(f"must be a list of ids, a set or a mapping; got {shown(row)}")
+        if isinstance(row, Set) and kind == "run" and not types_of_no_ids(row):
+            raise ValueError("a set has no order; give a list of ids, best first")
+        if kind == "run" and isinstance(row, (list, tuple)) and row and row[-1] == -1:
             row = row[: len(row) - _fill(row)]
-        documents = dict(zip(row, values, strict=False))
-        if len(documents) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
-            return documents
-    raise ValueError(f"{argument}: query {shown(query)}{_problem_of_ids(row)}")
+        found = by_id(row, None, kind, score_order == "ascending", WITH_IDS)
+        return row if isinstance(row, Mapping) else found
+    except ValueError as error:
+        raise in_query(f"{argument}: query {shown(query)}", error) from None
 
 
 def _fill(row: Sequence[Any]) -> int:
     """Return how many ids at the end are -1, with which FAISS fills up what it does not find."""
-    return next((at for at, each in enumerate(reversed(row)) if each != -1), len(row)) if row and row[-1] == -1 else 0
-
-
-def _problem_of_ids(row: Any) -> str:
-    """Return the error in the ids of a query, after its position if it has one."""
-    if row is None:
-        return " is None; give [] if there is no document"
-    if not isinstance(row, (list, tuple, Set, Mapping)):
-        return f": must be a list of ids, a set or a mapping; got {shown(row)}"
-    for position, document in enumerate(row):
-        if not id_kind(type(document)):
-            return f", position {position}: an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
-    if isinstance(row, Set):
-        return ": a set has no order; give a list of ids, best first"
-    seen: dict[Any, int] = {}
-    position, document = next((at, each) for at, each in enumerate(row) if seen.setdefault(each, at) < at)
-    problem = f"document {shown(document)} is in position {seen[document]} already; give it once for a query"
-    return f", position {position}: {problem}"
+    return next((at for at, each in enumerate(reversed(row)) if each != -1), len(row))
 
 
 # ndcg/inputs/formats.py: Recognize the format of one side: a table of rows, records, or hits; the rows become `Columns`, hits mappings.
@@ -4860,10 +4825,8 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
     starts = range(0, len(document), HASHED)
     hashes = in_threads(hashes_of, [document[start : start + HASHED] for start in starts] or [document])
     side = Columns(query.codes, query.distinct, document, numbers, np.concatenate(hashes))
-    first, again = same_rows(side)
-    if len(first):
-        row, before = min(zip(again.tolist(), first.tolist(), strict=True))
-        ids = f"document {shown(document[row].as_py())} of query {shown(query.distinct[int(query.codes[row])].as_py())}"
+    if repeated := repeated_row(side):
+        (row, before), ids = repeated, "document {} of query {}".format(*side.words(repeated[0]))
         raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; give it once for a query")
     if kind == "qrels":  # a query without judgments counts
         rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
@@ -4902,10 +4865,9 @@ def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
                 return side
             if hits is None:
                 raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
-            found.append(scores_by_id(hits, ascending) if kind == "run" else relevances_by_id(hits))
+            found.append(by_id(hits.ids, hits.values, kind, ascending))
         except ValueError as error:
-            mark = "," if str(error).startswith("position ") else ":"
-            raise ValueError(f"{argument}: query {shown(query)}{mark} {error}") from None
+            raise in_query(f"{argument}: query {shown(query)}", error) from None
         are_indices |= hits.are_indices
         if kind == "run" and not warning:
             warning = contradiction(shown(query), hits, ascending)
@@ -5142,12 +5104,10 @@ def _scores_of_ids(scores: Any, ids: Any) -> list[dict[Any, Any]]:
     rows = []
     for query, (of_query, its_ids) in enumerate(zip(scores, ids, strict=True)):
         kept = [(each, score) for each, score in zip(its_ids, of_query, strict=True) if each != -1]
-        rows.append(dict(kept))
-        if len(rows[-1]) < len(kept):
-            again = next(each for each, count_of in Counter(each for each, _ in kept).items() if count_of > 1)
-            first, at = [at for at, each in enumerate(its_ids) if each == again][:2]
-            problem = f"document {shown(again)} is in position {first} already; give it once for a query"
-            raise ValueError(f"document_ids: query {query}, position {at}: {problem}")
+        try:
+            rows.append(by_id([each for each, _ in kept], [score for _, score in kept], "run"))
+        except ValueError as error:
+            raise in_query(f"document_ids: query {query}", error) from None
     return rows
 
 
@@ -5170,7 +5130,6 @@ def _labels(scores: Any, relevant: Sequence[Any]) -> list[Any]:
 # ndcg/inputs/joins.py: Join rankings by ids, query by query: flat rows with the id of their query, mappings, and files.
 
 Side = Mapping[Any, Mapping[Any, Any]]
-UNRETRIEVED = {"descending": -np.inf, "ascending": np.inf}  # the score of a document that was not retrieved
 
 
 # Flat rows
@@ -5190,7 +5149,7 @@ def join_rows(
 ) -> Rankings:
     """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id."""
     queries = read_ids("query_ids", query_ids)
-    documents = None if document_ids is None else read_ids("document_ids", document_ids)
+    documents = None if document_ids is None else id_column("document_ids", document_ids)
     codes, ids = queries.codes, queries.distinct
 
     def row_of(_: int, row: int | None) -> str:
@@ -5202,11 +5161,14 @@ def join_rows(
     relevance = read_flat_column("references", references, row_of, ignore_index)
     _check_lengths(score, relevance, queries, documents)
     order, offsets = queries.grouped()
+    rows: Columns | None = None
     if documents is not None:
-        _refuse_repeated(codes, documents, row_of)
+        rows = Columns(codes, ids, documents, score.values, hashes_of(documents))
+        if (repeated := repeated_row(rows)) is not None:
+            again = f"{row_of(0, repeated[0])}: document {rows.words(repeated[0])[0]}"
+            raise ValueError(f"document_ids: {again} is in row {repeated[1]} already; give it once for a query")
         if by_docid:
-            text, document = ordinals(documents.distinct), documents.codes
-            order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), lambda tied: text[document[tied]])
+            order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), rows.ordinals)
 
     def rows_of(query: int) -> NDArray[np.int64]:
         return np.arange(len(codes))[order][offsets[query] : offsets[query + 1]]
@@ -5216,30 +5178,29 @@ def join_rows(
         if position is None:
             return name
         row = int(rows_of(query)[position])
-        id_ = "" if documents is None else f", document {shown(documents.distinct[int(documents.codes[row])].as_py())}"
-        return f"{name}, row {row}{id_}"
+        return f"{name}, row {row}" + ("" if rows is None else f", document {rows.words(row)[0]}")
 
     def documents_of(query: int) -> list[Any]:
-        rows = rows_of(query)
-        return list(rows.tolist() if documents is None else documents.distinct.take(documents.codes[rows]).to_pylist())
+        at = rows_of(query)
+        return list(at.tolist() if rows is None else rows.documents(at))
 
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
     rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
-    if exclude is None or documents is None:
+    if exclude is None or rows is None:
         return rankings
-    kept = ~excluded_rows(exclude, queries, documents)[order]
+    kept = ~are_excluded(rows, exclude)[order]
     given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # padding too
     had, has = given.counts(), given.only(kept).counts()
     counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
     return rankings.only(kept)._replace(excluded=counts)
 
 
-def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Ids | None) -> None:
+def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Any) -> None:
     """Raise an error unless all columns have the same number of rows."""
     rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": queries.rows}
     if documents is not None:
-        rows["document_ids"] = documents.rows
+        rows["document_ids"] = len(documents)
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
         hint = "first join tables with different rows by query and document, with an outer join (docs/inputs.md)"
@@ -5252,17 +5213,6 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Id
             "with query_ids, all columns must be flat and have the same length, one row per document; got "
             f"{lengths} rows; {hint}"
         )
-
-
-def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, int], str]) -> None:
-    """Raise an error for a document that appears in two rows of a query."""
-    pairs = query * len(documents.distinct) + documents.codes
-    ascending = np.sort(pairs)
-    if (repeated := ascending[1:][ascending[1:] == ascending[:-1]]).size:
-        first, second = np.flatnonzero(pairs == repeated[0])[:2].tolist()
-        document = shown(documents.distinct[int(documents.codes[second])].as_py())
-        place = f"{row_of(0, second)}: document {document}"
-        raise ValueError(f"document_ids: {place} is in row {first} already; give it once for a query")
 
 
 def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
@@ -5291,7 +5241,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         )
 
 
-# Mappings and files
+# Mappings, tables and files
 
 
 def join_by_id(
@@ -5304,23 +5254,18 @@ def join_by_id(
     score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Join mappings or files: for each query of the references, first the retrieved documents, then the others."""
-    given = predictions, references
-    if exclude is not None:
-        predictions, references = without(exclude, *given)
-    if isinstance(predictions, Mapping) and isinstance(references, Mapping):
-        rankings = _join_mappings(predictions, references, by_docid, ignore_index)
-    else:
-        kind = next(side for side in (predictions, references) if isinstance(side, Columns)).query_ids.type
-        run = _side_columns("predictions", predictions, kind, score_order=score_order)
-        qrels = _side_columns("references", references, kind, ignore_index)
-        rankings = _join_columns(run, qrels, by_docid, score_dtype, score_order, ignore_index)
+    """Join both sides by ids: for each query of the references, first the retrieved documents, then the others."""
+    if exclude is None and isinstance(predictions, Mapping) and isinstance(references, Mapping):
+        return _join_mappings(predictions, references, by_docid, ignore_index)
+    run, qrels = _both_columns(predictions, references, ignore_index)
     if exclude is None:
-        return rankings
-    return rankings._replace(excluded=excluded_counts(given, (predictions, references)))
+        return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
+    run, qrels, counts = without(exclude, run, qrels)
+    return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)._replace(excluded=counts)
 
 
 def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Rankings:
+    """Join mappings by their own keys: faster than as columns, above all for a few queries."""
     if predictions and references and predictions.keys().isdisjoint(references):
         raise _nothing_shared(next(iter(predictions)), next(iter(references)))
     scores: list[Any] = []
@@ -5362,13 +5307,65 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     relevance = read_numbers("references", [relevances], offsets, place, ignore_index, value_types)
     retrieved = np.frombuffer(is_retrieved, bool)
     both = retrieved if relevance.present is None else retrieved & relevance.present
-    if not both.any() and (types := _id_types(predictions, references)):
-        problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
-        raise ValueError(f"predictions: no document is in the references; {problem}; give both the same type")
+    if not both.any():
+        found = [list(chain.from_iterable(side.values())) for side in (predictions, references)]
+        kinds = [{id_kind(type(each)) for each in documents} for documents in found]
+        if all(kinds) and kinds[0].isdisjoint(kinds[1]):
+            raise _another_kind("document", found[0][0], found[1][0])
     are_empty = (query in predictions and not predictions[query] for query in references)
     answered = np.fromiter(are_empty, bool, len(names))
     of_queries = {"place": place, "query_ids": names, "answered": answered, "documents": documents}
     return Rankings.of(score.only(retrieved), relevance, **of_queries)
+
+
+def _both_columns(predictions: Any, references: Any, ignore_index: float | None) -> tuple[Columns, Columns]:
+    """Return both sides as columns; of two mappings, only the queries of the references."""
+    are_mappings = isinstance(predictions, Mapping) and isinstance(references, Mapping)
+    if are_mappings:
+        if predictions and references and predictions.keys().isdisjoint(references):
+            raise _nothing_shared(next(iter(predictions)), next(iter(references)))
+        predictions = {query: predictions[query] for query in references if query in predictions}
+    run, qrels = (
+        side if isinstance(side, Columns) else _of_mapping(argument, side, ignore_index, are_mappings)
+        for argument, side in (("predictions", predictions), ("references", references))
+    )
+    if run.names is None and qrels.names is None:
+        return run, qrels
+    ids = [side.documents(np.arange(len(side.query))) for side in (run, qrels)]
+    names = list(dict.fromkeys(chain(*ids)))
+    numbers = [pa.chunked_array([pa.array(index_among(each, names))]) for each in ids]
+    run, qrels = (
+        side._replace(document=document, hashes=hashes_of(document), names=names)
+        for side, document in zip((run, qrels), numbers, strict=True)
+    )
+    return run, qrels
+
+
+def _of_mapping(argument: str, side: Side, ignore_index: float | None, may_differ: bool) -> Columns:
+    """Return a mapping as columns; its ids may be of several kinds only if it `may_differ` from a column."""
+    queries = list(side)
+    given = list(chain.from_iterable(each.values() for each in side.values()))
+    lengths = np.fromiter(map(len, side.values()), np.int64, len(side))
+
+    def place(query: int, position: int | None) -> str:
+        return f"query {shown(queries[query])}, document {shown(list(side[queries[query]])[position or 0])}"
+
+    column = read_numbers(argument, [given], offsets_of(lengths), place, ignore_index)
+    documents = list(chain.from_iterable(side.values()))
+    ids, names = queries, None
+    if not all(map(id_kind, set(map(type, documents)))):
+        check_ids(argument, side)
+    try:
+        found = id_column(argument, documents)
+        ids = queries if may_differ else id_column(f"{argument}: query ids", queries).combine_chunks()
+    except ValueError:
+        if not may_differ:
+            for query, of_query in side.items():  # name the query
+                id_column(f"{argument}: query {shown(query)}: document ids", list(of_query))
+            raise
+        names, found = documents, pa.chunked_array([pa.array(np.arange(len(documents)))])
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    return Columns(query, ids, found, column.values, hashes_of(found), None, None, False, *column[2:], names)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
@@ -5378,128 +5375,64 @@ def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
     return ValueError(f"predictions: no query is in the references; ids are such as {ids}{hint}")
 
 
-def _id_types(*sides: Side) -> list[str] | None:
-    """Return the types of document ids, if predictions and references share none."""
-    types = [{type(document) for documents in side.values() for document in documents} for side in sides]
-    if not all(types) or types[0] & types[1]:
-        return None
-    return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
-
-
-def _side_columns(
-    argument: str, side: Any, kind: pa.DataType, ignore_index: float | None = None, score_order: str = "descending"
-) -> Columns:
-    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type.
-
-    `kind` is the type of ids on the other side. Columns are returned unchanged.
-    """
-    if isinstance(side, Columns):
-        return side
-    queries = _inputs_joins_ids(argument, "query ids", list(side), kind)
-    lengths = [len(documents) for documents in side.values()]
-    try:
-        documents = _inputs_joins_ids(argument, "document ids", list(chain.from_iterable(side.values())), kind)
-    except ValueError:  # name the query
-        for query, of_query in side.items():
-            _inputs_joins_ids(f"{argument}: query {shown(query)}", "document ids", list(of_query), kind)
-        raise
-
-    def place(query: int, position: int | None) -> str:
-        name = list(side)[query]
-        return f"query {shown(name)}, document {shown(list(side[name])[position or 0])}"
-
-    given = list(chain.from_iterable(each.values() for each in side.values()))
-    offsets = offsets_of(lengths)
-    column = read_numbers(argument, [given], offsets, place, ignore_index)
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    if column.values.dtype.kind in "iu" and (large := np.flatnonzero(beyond_2_53(column.values))).size:
-        at = int(large[0])
-        problem = f"{shown(given[at])} may be rounded next to a file's numbers; give both sides as mappings"
-        raise ValueError(f"{argument}: {place(int(query[at]), at - int(offsets[query[at]]))}: {problem}")
-    values = column.values.astype(np.float64)
-    if column.padding is not None:
-        values[column.padding] = ignore_index
-    if column.present is not None and argument == "predictions":  # a row shows that its query is not an empty list
-        values[~column.present] = UNRETRIEVED[score_order]
-    columns = Columns(query, queries.combine_chunks(), documents, values, hashes_of(documents))
-    return columns if column.present is None or argument == "predictions" else columns.only(column.present)
-
-
-def _inputs_joins_ids(argument: str, side: str, ids: list[Any], kind: pa.DataType) -> pa.ChunkedArray:
-    """Return ids as an Arrow column; beside text, only strings that a file can hold."""
-    if id_kind(kind) != "text":
-        return id_column(f"{argument}: {side}", ids)
-    if not all(isinstance(each, str) for each in ids):
-        first = next(each for each in ids if not isinstance(each, str))
-        hint = "give both as files or both as tables"
-        raise ValueError(f"{argument}: {side} must be strings, as in a file; got {shown(first)}; {hint}")
-    try:
-        found = pa.array(ids, pa.string())
-        return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
-    except UnicodeEncodeError as error:
-        problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
-        hint = "decode ids in their own encoding, without errors='surrogateescape'"
-        raise ValueError(f"{argument}: {side} must be Unicode text, as in a file; {problem}; {hint}") from None
-
-
 def _join_columns(
-    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, score_order: str, ignore_index: float | None
+    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
 ) -> Rankings:
     _refuse_other_kinds(run, qrels)
     known = index_among(run.query_ids, qrels.query_ids)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
-        raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
+        raise _nothing_shared(run.query_id(0), qrels.query_id(0))
     if (known != np.arange(len(known))).any():
         run = run._replace(query=known[run.query])
     if (known < 0).any():  # skip queries without judgments
         run = run.only(run.query >= 0)
     first, second = same_rows(run, qrels)
     second -= len(run.query)
-    retrieved = np.zeros(len(qrels.query), bool)
-    retrieved[second] = True
+    missed = np.ones(len(qrels.query), bool)
+    missed[second] = False
     order, until = grouped(run.query, len(qrels.query_ids))
     if by_docid and not run.are_rows:  # rows without ids of documents keep their order
-        score = in_dtype(run.value, score_dtype)
-        order = _sort_ties(order, run.query, score, lambda tied: ordinals(run.document.take(pa.array(tied))))
+        order = _sort_ties(order, run.query, in_dtype(run.value, score_dtype), run.ordinals)
     # for each query, the documents of the run come first, then those that are missing from it
-    lacked = np.flatnonzero(~retrieved)
+    lacked = np.flatnonzero(missed)
     in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
     lacked = lacked[in_order]
     at = until[qrels.query[lacked] + 1]
+    offsets = until + until_lacked
 
     def documents(index: int) -> list[Any]:
         rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
-        missed = lacked[until_lacked[index] : until_lacked[index + 1]]
-        return [*run.document.take(pa.array(rows)).to_pylist(), *qrels.document.take(pa.array(missed)).to_pylist()]
+        return [*run.documents(rows), *qrels.documents(lacked[until_lacked[index] : until_lacked[index + 1]])]
 
     def place(index: int, position: int | None) -> str:
         document = "" if position is None else f", document {shown(documents(index)[position])}"
-        return f"query {shown(qrels.query_ids[index].as_py())}{document}"
+        return f"query {shown(qrels.query_id(index))}{document}"
 
-    offsets = until + until_lacked
-    score, is_whole = run.value[order], run.value.dtype.kind in "iu"
+    score, retrieved = run.value[order], None if run.present is None else run.present[order]
     if len(lacked):
-        score = np.insert(score, at, 0 if is_whole else UNRETRIEVED[score_order])
+        retrieved = np.insert(np.ones(len(score), bool) if retrieved is None else retrieved, at, False)
+        score = np.insert(score, at, 0)
     before = until_lacked[run.query[first]]
     if not isinstance(order, slice):
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         first = rank[first]
-    rows = np.concatenate([first + before, at + np.arange(len(lacked))])
-    judged, relevance = np.zeros(len(score), bool), np.zeros(len(score), qrels.value.dtype)
-    judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
+    rows, of_rows = np.concatenate([first + before, at + np.arange(len(lacked))]), np.concatenate([second, lacked])
+
+    def in_place(values: NDArray[Any]) -> NDArray[Any]:
+        found = np.zeros(len(score), values.dtype)
+        found[rows] = values[of_rows]
+        return found
+
+    relevance = in_place(qrels.value)
+    judged = in_place(np.ones(len(qrels.query), bool) if qrels.present is None else qrels.present)
+    padding = is_padding(relevance, ignore_index) if qrels.padding is None else in_place(qrels.padding)
     answered = np.zeros(len(qrels.query_ids), bool)
     answered[known[known >= 0]] = True
     answered &= until[1:] == until[:-1]  # queries with an empty list
-    padding = is_padding(relevance, ignore_index)
-    references = Column(relevance, offsets, padding=padding).only(judged)
     of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
-    scores = Column(score, offsets)
-    if is_whole and len(lacked):  # no integer marks a document that was not retrieved
-        retrieved = np.ones(len(score), bool)
-        retrieved[at + np.arange(len(lacked))] = False
-        scores = scores.only(retrieved)
-    return Rankings.of(scores, references, **of_queries)
+    relevances = Column(relevance, offsets, padding=padding).only(judged)
+    return Rankings.of(Column(score, offsets, retrieved), relevances, **of_queries)
 
 
 def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
@@ -5508,10 +5441,16 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         ("query", run.query_ids, qrels.query_ids),
         ("document", run.document, qrels.document),
     ):
-        if len(of_run) and len(of_qrels) and family(of_run.type) != family(of_qrels.type):
-            ids = f"{shown(of_run[0].as_py())} in the predictions, {shown(of_qrels[0].as_py())} in the references"
-            hint = "give both the same type; ids in files are text"
-            raise ValueError(f"predictions: {noun} ids are of another type than in the references: {ids}; {hint}")
+        are_columns = not isinstance(of_run, list)  # the ids of mappings are compared by Python
+        if are_columns and len(of_run) and len(of_qrels) and family(of_run.type) != family(of_qrels.type):
+            raise _another_kind(noun, of_run[0].as_py(), of_qrels[0].as_py())
+
+
+def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> ValueError:
+    """Return the error for ids of queries or of documents that are text on one side and, say, integers on the other."""
+    ids = f"{shown(of_run)} in the predictions, {shown(of_qrels)} in the references"
+    hint = "give both the same type; ids in files are text"
+    return ValueError(f"predictions: {noun} ids are of another type than in the references: {ids}; {hint}")
 
 
 # The order of rows
@@ -5935,7 +5874,6 @@ NO_TEXT = {  # characters that no line may contain, and why
     b"\r": "holds a carriage return; end lines in a line feed, with or without one before it",
     b"\0": "holds a NUL byte, which no text does; save the file in UTF-8",
 }
-SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 QUERY = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema({"query": QUERY, "document": pa.string(), "value": pa.float64()})
 VALUE = {"run": "score", "qrels": "relevance", "exclude": "document"}
@@ -6753,10 +6691,9 @@ class _JsonReader:
             hits = Hits(row) if hits is None else hits
             if self.kind == "run" and not self.notice:
                 self.notice = contradiction(shown_cell(query), hits, self.is_ascending)
-            return scores_by_id(hits, self.is_ascending) if self.kind == "run" else relevances_by_id(hits)
+            return by_id(hits.ids, hits.values, self.kind, self.is_ascending)
         except ValueError as error:
-            mark = "," if str(error).startswith("position ") else ":"
-            raise ValueError(f"query {shown_cell(query)}{mark} {error}") from None
+            raise in_query(f"query {shown_cell(query)}", error) from None
 
 
 def _files_tables_is_plain(documents: dict[str, Any]) -> bool:
@@ -7057,10 +6994,9 @@ def read_columns(
         columns = _joined(parts, pool) if rows else _no_rows() if kind == "exclude" else None
         if columns is not None:
             limits.check("queries", len(columns.query_ids))
-            if kind != "exclude" and (repeated := _repeated(columns)):
+            if kind != "exclude" and (repeated := repeated_row(columns)):
                 again, first = map(place, repeated)
-                document = shown_cell(columns.document[repeated[0]].as_py())
-                query = shown_cell(columns.query_ids[columns.query[repeated[0]]].as_py())
+                document, query = columns.words(repeated[0], shown_cell)
                 raise ValueError(f"{again}: document {document} of query {query} is in {first} already")
         if parts and parts[-1].problem:
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
@@ -7173,12 +7109,6 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
         return unit.format(first_numbers[at] + (number if numbers is None else int(numbers[number])))
 
     return place
-
-
-def _repeated(columns: Columns) -> tuple[int, int] | None:
-    """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
-    first, again = same_rows(columns)
-    return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
 def _opened(path: str, limits: Limits) -> AbstractContextManager[BinaryIO | None]:
@@ -7527,8 +7457,8 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     if negative.any() and exclude is not None:
         negative &= ~are_excluded(references, exclude)
     for row in np.flatnonzero(negative)[:1].tolist():
-        query, document = references.query_ids[int(references.query[row])], references.document[row]
-        pair = f"query {shown(query.as_py())}, document {shown(document.as_py())}"
+        document, query = references.words(row)
+        pair = f"query {query}, document {document}"
         problem = IS_NEGATIVE.format(value=f"{references.value[row]:g}")
         raise ValueError(f"references: {references.place(row)}: {pair}: {problem}")
 

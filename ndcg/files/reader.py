@@ -27,7 +27,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from ..inputs.hashes import Columns, hashes_of, same_rows
+from ..inputs.hashes import Columns, hashes_of, repeated_row
 from ..inputs.tables import possible_names
 from ..measure.messages import warn
 from .content import (
@@ -90,10 +90,9 @@ def read_columns(
         columns = _joined(parts, pool) if rows else _no_rows() if kind == "exclude" else None
         if columns is not None:
             limits.check("queries", len(columns.query_ids))
-            if kind != "exclude" and (repeated := _repeated(columns)):
+            if kind != "exclude" and (repeated := repeated_row(columns)):
                 again, first = map(place, repeated)
-                document = shown_cell(columns.document[repeated[0]].as_py())
-                query = shown_cell(columns.query_ids[columns.query[repeated[0]]].as_py())
+                document, query = columns.words(repeated[0], shown_cell)
                 raise ValueError(f"{again}: document {document} of query {query} is in {first} already")
         if parts and parts[-1].problem:
             raise ValueError(": ".join(filter(None, [place(rows), parts[-1].problem])))
@@ -206,12 +205,6 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
         return unit.format(first_numbers[at] + (number if numbers is None else int(numbers[number])))
 
     return place
-
-
-def _repeated(columns: Columns) -> tuple[int, int] | None:
-    """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
-    first, again = same_rows(columns)
-    return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
 def _opened(path: str, limits: Limits) -> AbstractContextManager[BinaryIO | None]:

@@ -17,18 +17,17 @@ from ..inputs.hits import (
     Hits,
     answers_in,
     are_hits,
+    by_id,
     contradiction,
     hits_of,
+    in_query,
     query_of,
-    relevances_by_id,
-    scores_by_id,
 )
-from ..inputs.ids import NO_ID, id_kind
+from ..inputs.ids import NO_ID, SURROGATE, id_kind
 from ..inputs.tables import UnknownColumnError, are_columns, chosen_columns, plain_name, table_records
 from ..measure.messages import brief
 from .content import (
     ROWS,
-    SURROGATE,
     VALUE,
     ByteStream,
     FilePart,
@@ -158,10 +157,9 @@ class _JsonReader:
             hits = Hits(row) if hits is None else hits
             if self.kind == "run" and not self.notice:
                 self.notice = contradiction(shown_cell(query), hits, self.is_ascending)
-            return scores_by_id(hits, self.is_ascending) if self.kind == "run" else relevances_by_id(hits)
+            return by_id(hits.ids, hits.values, self.kind, self.is_ascending)
         except ValueError as error:
-            mark = "," if str(error).startswith("position ") else ":"
-            raise ValueError(f"query {shown_cell(query)}{mark} {error}") from None
+            raise in_query(f"query {shown_cell(query)}", error) from None
 
 
 def _is_plain(documents: dict[str, Any]) -> bool:

@@ -4,7 +4,6 @@ Other formats are left as they are: lists and columns of numbers, mappings, and 
 """
 
 import io
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import count, pairwise
 from typing import Any, NamedTuple
@@ -16,16 +15,16 @@ from ..measure.messages import shown, warn
 from ..measure.scoring import in_threads
 from .columns import beyond_2_53, read_flat_column
 from .exclusion import Pairs
-from .hashes import Columns, hashes_of, same_rows
+from .hashes import Columns, hashes_of, repeated_row
 from .hits import (
     Hits,
     answers_in,
     are_hits,
+    by_id,
     contradiction,
     hits_of,
+    in_query,
     query_of,
-    relevances_by_id,
-    scores_by_id,
 )
 from .ids import id_column, id_kind, read_ids
 from .ranked_ids import check_queries_equal, kind_of_ids
@@ -173,10 +172,8 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
     starts = range(0, len(document), HASHED)
     hashes = in_threads(hashes_of, [document[start : start + HASHED] for start in starts] or [document])
     side = Columns(query.codes, query.distinct, document, numbers, np.concatenate(hashes))
-    first, again = same_rows(side)
-    if len(first):
-        row, before = min(zip(again.tolist(), first.tolist(), strict=True))
-        ids = f"document {shown(document[row].as_py())} of query {shown(query.distinct[int(query.codes[row])].as_py())}"
+    if repeated := repeated_row(side):
+        (row, before), ids = repeated, "document {} of query {}".format(*side.words(repeated[0]))
         raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; give it once for a query")
     if kind == "qrels":  # a query without judgments counts
         rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
@@ -215,10 +212,9 @@ def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
                 return side
             if hits is None:
                 raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
-            found.append(scores_by_id(hits, ascending) if kind == "run" else relevances_by_id(hits))
+            found.append(by_id(hits.ids, hits.values, kind, ascending))
         except ValueError as error:
-            mark = "," if str(error).startswith("position ") else ":"
-            raise ValueError(f"{argument}: query {shown(query)}{mark} {error}") from None
+            raise in_query(f"{argument}: query {shown(query)}", error) from None
         are_indices |= hits.are_indices
         if kind == "run" and not warning:
             warning = contradiction(shown(query), hits, ascending)
@@ -455,12 +451,10 @@ def _scores_of_ids(scores: Any, ids: Any) -> list[dict[Any, Any]]:
     rows = []
     for query, (of_query, its_ids) in enumerate(zip(scores, ids, strict=True)):
         kept = [(each, score) for each, score in zip(its_ids, of_query, strict=True) if each != -1]
-        rows.append(dict(kept))
-        if len(rows[-1]) < len(kept):
-            again = next(each for each, count_of in Counter(each for each, _ in kept).items() if count_of > 1)
-            first, at = [at for at, each in enumerate(its_ids) if each == again][:2]
-            problem = f"document {shown(again)} is in position {first} already; give it once for a query"
-            raise ValueError(f"document_ids: query {query}, position {at}: {problem}")
+        try:
+            rows.append(by_id([each for each, _ in kept], [score for _, score in kept], "run"))
+        except ValueError as error:
+            raise in_query(f"document_ids: query {query}", error) from None
     return rows
 
 

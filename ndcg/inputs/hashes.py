@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,8 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..measure.messages import shown
 from ..measure.scoring import in_threads
-from .ids import Order, RowNumbers, grouped
+from ..measure.ties import Mask
+from .ids import FEW_IDS, Order, RowNumbers, ascending, grouped, ordinals
 
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -18,33 +21,65 @@ UNITS = ["s", "ms", "us", "ns"]  # of times
 
 
 class Columns(NamedTuple):
-    """One side with ids, one row per document, as read from a file or a table."""
+    """One side with ids, one row per document: of a file, a table, mappings, ranked ids or flat columns."""
 
     query: RowNumbers  # the query of each row, as an index into ``query_ids``
-    query_ids: pa.Array  # the distinct query ids in the order of the rows; strings in a file
-    document: pa.ChunkedArray  # the id of each row's document; a string in a file
+    query_ids: Any  # the distinct query ids: an Arrow array of a file or table, strings in a file; a list of a mapping
+    document: pa.ChunkedArray  # the id of each row's document, a string in a file; or the number of a name
     value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2^53
     hashes: NDArray[np.uint64]  # the hashes of the document ids, from ``hashes_of``
     # a function from a row to the words for its place in the file; None for rows that are not in a file
     place: Callable[[int], str] | None = None
     positions: int | None = None  # the number of queries, if they have no ids, but numbers from 0, as text; else None
     are_rows: bool = False  # the documents are the rows of a file of LETOR or of scores, counted from 0, as text
+    present: Mask | None = None  # False for a missing value; None if none is missing
+    padding: Mask | None = None  # True for a value that marks padding in a mapping; None if no value is known to
+    names: Sequence[Any] | None = None  # the ids of documents of several kinds, by their numbers; None for one kind
 
-    def only(self, kept: NDArray[np.bool_]) -> "Columns":
+    def only(self, kept: Mask) -> "Columns":
         """Return the rows for which a mask is True."""
+        present, padding = (None if mask is None else mask[kept] for mask in (self.present, self.padding))
+        rows = {name: getattr(self, name)[kept] for name in ("query", "value", "hashes")}
         document = self.document.filter(pa.array(kept))
-        return self._replace(
-            query=self.query[kept], document=document, value=self.value[kept], hashes=self.hashes[kept], place=None
-        )
+        return self._replace(**rows, document=document, present=present, padding=padding, place=None)
+
+    def documents(self, rows: RowNumbers) -> list[Any]:
+        """Return the ids of the documents of some rows."""
+        found: list[Any] = self.document.take(pa.array(rows)).to_pylist()
+        return found if self.names is None else [self.names[each] for each in found]
+
+    def ordinals(self, rows: RowNumbers) -> RowNumbers:
+        """Return the position of each of these rows' documents in the order of their ids."""
+        if self.names is None:
+            return ordinals(self.document.take(pa.array(rows)))
+        rank = dict(zip(ascending(self.names), count(), strict=False))
+        return np.array([rank[each] for each in self.documents(rows)], np.int64)
+
+    def query_id(self, index: int) -> Any:
+        """Return the id of a query."""
+        found = self.query_ids[index]
+        return found.as_py() if isinstance(found, pa.Scalar) else found
+
+    def words(self, row: int, show: Callable[[Any], str] = shown) -> tuple[str, str]:
+        """Return the ids of the document and of the query of a row, as messages show them."""
+        return show(self.documents(np.array([row]))[0]), show(self.query_id(int(self.query[row])))
+
+
+def repeated_row(columns: Columns) -> tuple[int, int] | None:
+    """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
+    first, again = same_rows(columns)
+    return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     """Return pairs of rows with the same query and document: each row with the next one, numbered over all inputs."""
-    queries = max(int(side.query.max(initial=-1)) for side in sides) + 1
+    query, document = np.concatenate([side.query for side in sides]), _together([side.document for side in sides])
+    if len(query) <= FEW_IDS:
+        return _one_by_one(np.arange(len(query)), query, document)
+    queries = int(query.max()) + 1
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
     blocks = [0, *(np.flatnonzero(np.diff(until // HASHES_AT_A_TIME)) + 1).tolist(), queries]
-    document = _together([side.document for side in sides])
     of_one_hash = in_threads(partial(_rows_of_one_hash, sides, groups), blocks[:-1], blocks[1:])
     first, second, common, of_one_query = map(np.concatenate, zip(*of_one_hash, strict=True))
 
@@ -56,17 +91,24 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     same = np.concatenate(in_threads(are_of_one_document, *parts)) & of_one_query
     if same.all():
         return first, second
-    query = np.concatenate([side.query for side in sides])
     unlike = np.isin(common, common[~same])  # pairs with a hash that different ids share
-    rows = np.union1d(first[unlike], second[unlike])
-    last: dict[tuple[int, str], int] = {}
-    settled = []
-    for row, *ids in zip(rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True):
-        settled += [(last[key], row)] if (key := tuple(ids)) in last else []
-        last[key] = row
-    pairs = np.stack([first, second], axis=1)[~unlike]
-    first, second = np.concatenate([pairs, np.array(settled, np.int64).reshape(-1, 2)]).T
+    settled = _one_by_one(np.union1d(first[unlike], second[unlike]), query, document)
+    first, second = (
+        np.concatenate([rows[~unlike], others]) for rows, others in zip((first, second), settled, strict=True)
+    )
     return first, second
+
+
+def _one_by_one(rows: RowNumbers, query: RowNumbers, document: pa.ChunkedArray) -> tuple[RowNumbers, RowNumbers]:
+    """Return the pairs of `same_rows` among a few rows."""
+    last: dict[tuple[int, Any], int] = {}
+    first, second = [], []
+    for row, *ids in zip(rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True):
+        if (before := last.get(key := tuple(ids))) is not None:
+            first.append(before)
+            second.append(row)
+        last[key] = row
+    return np.array(first, np.int64), np.array(second, np.int64)
 
 
 def _rows_of_one_hash(

@@ -5,13 +5,13 @@ names of `ID_FIELDS` and `VALUE_FIELDS`, also one level down, as in ``document.i
 in a response, as in ``hits.hits`` and ``response.docs``; lists of ids and of scores next to each other are hits, too.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise, repeat
 from numbers import Real
 from typing import Any, NamedTuple
 
 from ..measure.messages import shown
-from .ids import id_kind
+from .ids import id_kind, types_of_no_ids
 from .tables import ID_NAMES, LOWEST_FIRST, NAMES, plain_name
 
 FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fields
@@ -22,6 +22,7 @@ VALUE_FIELDS = {
     "qrels": ("has_answer", *NAMES["qrels"]["relevance"]),
 }
 WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
+AS_TEXT = "give others as text"
 CONTAINERS = (list, tuple, Mapping)
 QUERY_FIELDS = (*ID_NAMES["query"], "id", "_id", "question")  # of an object with the hits of a query
 # the lists of hits, and the lists of ids and of their values, of a query
@@ -130,20 +131,43 @@ def query_of(row: Any) -> Any:
     return None if path is None else _field(row, path)
 
 
-def scores_by_id(hits: Hits, ascending: bool = False) -> dict[Any, Any]:
-    """Return the scores of hits by their ids, which must differ; without scores, their order makes them.
+def by_id(
+    ids: Collection[Any], values: Iterable[Any] | None, kind: str, ascending: bool = False, advice: str = AS_TEXT
+) -> dict[Any, Any]:
+    """Return the values of a query's documents by their ids, which must differ.
 
-    >>> scores_by_id(Hits(["d2", "d1"])), scores_by_id(Hits(["d2", "d1"], ["0.9", 0.8]))
-    ({'d2': -1, 'd1': -2}, {'d2': 0.9, 'd1': 0.8})
+    Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A relevance is 1.
+
+    >>> by_id(["d2", "d1"], None, "run"), by_id(["d2", "d1"], ["0.9", 0.8], "run"), by_id({"d1"}, None, "qrels")
+    ({'d2': -1, 'd1': -2}, {'d2': 0.9, 'd1': 0.8}, {'d1': 1})
     """
     step = 1 if ascending else -1
-    values = range(step, step * (len(hits.ids) + 1), step) if hits.values is None else map(_number, hits.values)
-    return _by_id(hits, values)
+    ranks = range(step, step * (len(ids) + 1), step) if kind == "run" else repeat(1, len(ids))
+    wrong = types_of_no_ids(ids)
+    found = {} if wrong else dict(zip(ids, ranks if values is None else map(_number, values), strict=True))
+    if len(found) == len(ids):
+        return found
+    first: dict[Any, int] = {}
+    for at, each in enumerate(ids):
+        if type(each) in wrong:
+            raise PositionError(at, f"an id must be text or an integer; got {shown(each)}; {advice}")
+        if not wrong and first.setdefault(each, at) < at:
+            problem = f"document {shown(each)} is in position {first[each]} already; give it once for a query"
+            raise PositionError(at, problem)
+    return found
 
 
-def relevances_by_id(hits: Hits) -> dict[Any, Any]:
-    """Return the relevances of hits by their ids, which must differ; 1 for each without relevances."""
-    return _by_id(hits, [1] * len(hits.ids) if hits.values is None else map(_number, hits.values))
+class PositionError(ValueError):
+    """An error in the document at a position of a query."""
+
+    def __init__(self, position: int, problem: str) -> None:
+        super().__init__(f"position {position}: {problem}")
+
+
+def in_query(place: str, error: ValueError) -> ValueError:
+    """Return an error in a query's documents with the place of the query before it."""
+    mark = "," if isinstance(error, PositionError) else ":"
+    return ValueError(f"{place}{mark} {error}")
 
 
 def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
@@ -164,18 +188,6 @@ def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
         f"query {query}: the scores rank its hits in another order than they are in, and the scores count; if the "
         f"order counts, give the ids alone{order}"
     )
-
-
-def _by_id(hits: Hits, values: Iterable[Any]) -> dict[Any, Any]:
-    if wrong := [each for each in hits.ids if not id_kind(type(each))]:
-        raise ValueError(f"an id must be text or an integer; got {shown(wrong[0])}; give others as text")
-    found = dict(zip(hits.ids, values, strict=True))
-    if len(found) < len(hits.ids):
-        first: dict[Any, int] = {}
-        at, again = next((at, each) for at, each in enumerate(hits.ids) if first.setdefault(each, at) < at)
-        problem = f"document {shown(again)} is in position {first[again]} already; give it once for a query"
-        raise ValueError(f"position {at}: {problem}")
-    return found
 
 
 def _number(value: Any) -> Any:
@@ -236,7 +248,7 @@ def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: st
         if value is None:
             other = _path(hits[position], names)
             if other is None:
-                raise ValueError(f"position {position}: the hit has no {word} (the first has {'.'.join(path)})")
+                raise PositionError(position, f"the hit has no {word} (the first has {'.'.join(path)})")
             found[position] = _field(hits[position], other)
     return found
 

@@ -3,7 +3,7 @@
 import datetime
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, count
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from .sources import ARROW
 
 NO_ID = "is neither text nor an integer, as ids must be"
 TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
+SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 MAY_BE_FLOAT = re.compile(r"'-?[0-9]+(\.0+)?'$")
 FEW_IDS = 1 << 9  # with fewer rows, numbering ids one by one is faster than Arrow
 PROBE = 1 << 10  # rows sampled to see whether equal ids are adjacent, or whether inputs share ids
@@ -283,6 +284,10 @@ def _id_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
             if each is not None:
                 first.setdefault(type(each), f"{shown(each)} in row {row}")
         given = in_short(error) if len(first) == 1 else " and ".join(list(first.values())[:2])
+        if isinstance(error, UnicodeEncodeError):
+            problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
+            hint = "decode ids in their own encoding, without errors='surrogateescape'"
+            raise ValueError(f"{argument} must be Unicode text, as in a file; {problem}; {hint}") from None
         raise ValueError(
             f"{argument} must be all text or all integers of at most 64 bits; got {given}; give all as text"
         ) from None
@@ -319,13 +324,16 @@ def family(kind: pa.DataType) -> str:
     return f"{name} of {kind.tz}" if name == "times" else name
 
 
-def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
-    """Return the index of each id among other ids of its family; -1 if it is not among them.
+def index_among(ids: Any, among: Any) -> RowNumbers:
+    """Return the index of each id among other ids of its family, columns or lists; -1 if it is not among them.
 
     >>> index_among(pa.array([1, 7]), pa.array([5, 7], pa.int8())).tolist()
     [-1, 1]
     """
-    if not len(ids) or not len(among):
+    if isinstance(ids, list) or isinstance(among, list):
+        index = dict(zip(as_list(among), count(), strict=False))
+        return np.array([index.get(each, -1) for each in as_list(ids)], np.int64)
+    if not len(ids) or not len(among) or family(ids.type) != family(among.type):
         return np.full(len(ids), -1, np.int64)
     values, own = ids, among
     if pa.types.is_timestamp(among.type):
@@ -337,6 +345,11 @@ def index_among(ids: pa.Array, among: pa.Array) -> RowNumbers:
         through = pa.large_binary() if id_kind(ids.type) == "bytes" else pa.large_string()
         values, own = (each.cast(through).cast(pa.large_binary()) for each in (ids, among))
     return np.asarray(pc.fill_null(pc.index_in(values, own), -1).to_numpy().astype(np.int64))
+
+
+def as_list(ids: Any) -> list[Any]:
+    """Return ids of a column as a list."""
+    return ids if isinstance(ids, list) else list(ids.to_pylist())
 
 
 # Order

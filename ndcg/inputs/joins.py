@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from ..measure.messages import shown
 from ..measure.scoring import in_threads
-from .columns import Column, beyond_2_53, in_dtype, is_padding, offsets_of, read_flat_column, read_numbers
-from .exclusion import excluded_counts, excluded_rows, without
-from .hashes import Columns, hashes_of, same_rows
+from .columns import Column, in_dtype, is_padding, offsets_of, read_flat_column, read_numbers
+from .exclusion import are_excluded, without
+from .hashes import Columns, hashes_of, repeated_row, same_rows
 from .ids import (
     THREADED,
     Ids,
     Order,
-    RowNumbers,
     ascending,
     check_ids,
     family,
@@ -31,13 +30,11 @@ from .ids import (
     id_column,
     id_kind,
     index_among,
-    ordinals,
     read_ids,
 )
 from .rankings import Rankings
 
 Side = Mapping[Any, Mapping[Any, Any]]
-UNRETRIEVED = {"descending": -np.inf, "ascending": np.inf}  # the score of a document that was not retrieved
 
 
 # Flat rows
@@ -57,7 +54,7 @@ def join_rows(
 ) -> Rankings:
     """Group rows by query. Rows of a query keep their order, except ties, which are ordered by document id."""
     queries = read_ids("query_ids", query_ids)
-    documents = None if document_ids is None else read_ids("document_ids", document_ids)
+    documents = None if document_ids is None else id_column("document_ids", document_ids)
     codes, ids = queries.codes, queries.distinct
 
     def row_of(_: int, row: int | None) -> str:
@@ -69,11 +66,14 @@ def join_rows(
     relevance = read_flat_column("references", references, row_of, ignore_index)
     _check_lengths(score, relevance, queries, documents)
     order, offsets = queries.grouped()
+    rows: Columns | None = None
     if documents is not None:
-        _refuse_repeated(codes, documents, row_of)
+        rows = Columns(codes, ids, documents, score.values, hashes_of(documents))
+        if (repeated := repeated_row(rows)) is not None:
+            again = f"{row_of(0, repeated[0])}: document {rows.words(repeated[0])[0]}"
+            raise ValueError(f"document_ids: {again} is in row {repeated[1]} already; give it once for a query")
         if by_docid:
-            text, document = ordinals(documents.distinct), documents.codes
-            order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), lambda tied: text[document[tied]])
+            order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), rows.ordinals)
 
     def rows_of(query: int) -> NDArray[np.int64]:
         return np.arange(len(codes))[order][offsets[query] : offsets[query + 1]]
@@ -83,30 +83,29 @@ def join_rows(
         if position is None:
             return name
         row = int(rows_of(query)[position])
-        id_ = "" if documents is None else f", document {shown(documents.distinct[int(documents.codes[row])].as_py())}"
-        return f"{name}, row {row}{id_}"
+        return f"{name}, row {row}" + ("" if rows is None else f", document {rows.words(row)[0]}")
 
     def documents_of(query: int) -> list[Any]:
-        rows = rows_of(query)
-        return list(rows.tolist() if documents is None else documents.distinct.take(documents.codes[rows]).to_pylist())
+        at = rows_of(query)
+        return list(at.tolist() if rows is None else rows.documents(at))
 
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(lambda side: side.reordered(order, offsets), (score, relevance), threads=threads)
     rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
-    if exclude is None or documents is None:
+    if exclude is None or rows is None:
         return rankings
-    kept = ~excluded_rows(exclude, queries, documents)[order]
+    kept = ~are_excluded(rows, exclude)[order]
     given = Rankings(relevance.values, score.values, offsets, relevance.present, score.present)  # padding too
     had, has = given.counts(), given.only(kept).counts()
     counts = np.stack([had[name] - has[name] for name in ("retrieved", "judged")], axis=1)
     return rankings.only(kept)._replace(excluded=counts)
 
 
-def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Ids | None) -> None:
+def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Any) -> None:
     """Raise an error unless all columns have the same number of rows."""
     rows = {"predictions": len(score.values), "references": len(relevance.values), "query_ids": queries.rows}
     if documents is not None:
-        rows["document_ids"] = documents.rows
+        rows["document_ids"] = len(documents)
     if len(set(rows.values())) > 1:
         lengths = ", ".join(f"{name} {length}" for name, length in rows.items())
         hint = "first join tables with different rows by query and document, with an outer join (docs/inputs.md)"
@@ -119,17 +118,6 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Id
             "with query_ids, all columns must be flat and have the same length, one row per document; got "
             f"{lengths} rows; {hint}"
         )
-
-
-def _refuse_repeated(query: RowNumbers, documents: Ids, row_of: Callable[[int, int], str]) -> None:
-    """Raise an error for a document that appears in two rows of a query."""
-    pairs = query * len(documents.distinct) + documents.codes
-    ascending = np.sort(pairs)
-    if (repeated := ascending[1:][ascending[1:] == ascending[:-1]]).size:
-        first, second = np.flatnonzero(pairs == repeated[0])[:2].tolist()
-        document = shown(documents.distinct[int(documents.codes[second])].as_py())
-        place = f"{row_of(0, second)}: document {document}"
-        raise ValueError(f"document_ids: {place} is in row {first} already; give it once for a query")
 
 
 def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
@@ -158,7 +146,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         )
 
 
-# Mappings and files
+# Mappings, tables and files
 
 
 def join_by_id(
@@ -171,23 +159,18 @@ def join_by_id(
     score_order: str = "descending",
     ignore_index: float | None = None,
 ) -> Rankings:
-    """Join mappings or files: for each query of the references, first the retrieved documents, then the others."""
-    given = predictions, references
-    if exclude is not None:
-        predictions, references = without(exclude, *given)
-    if isinstance(predictions, Mapping) and isinstance(references, Mapping):
-        rankings = _join_mappings(predictions, references, by_docid, ignore_index)
-    else:
-        kind = next(side for side in (predictions, references) if isinstance(side, Columns)).query_ids.type
-        run = _side_columns("predictions", predictions, kind, score_order=score_order)
-        qrels = _side_columns("references", references, kind, ignore_index)
-        rankings = _join_columns(run, qrels, by_docid, score_dtype, score_order, ignore_index)
+    """Join both sides by ids: for each query of the references, first the retrieved documents, then the others."""
+    if exclude is None and isinstance(predictions, Mapping) and isinstance(references, Mapping):
+        return _join_mappings(predictions, references, by_docid, ignore_index)
+    run, qrels = _both_columns(predictions, references, ignore_index)
     if exclude is None:
-        return rankings
-    return rankings._replace(excluded=excluded_counts(given, (predictions, references)))
+        return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)
+    run, qrels, counts = without(exclude, run, qrels)
+    return _join_columns(run, qrels, by_docid, score_dtype, ignore_index)._replace(excluded=counts)
 
 
 def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_index: float | None) -> Rankings:
+    """Join mappings by their own keys: faster than as columns, above all for a few queries."""
     if predictions and references and predictions.keys().isdisjoint(references):
         raise _nothing_shared(next(iter(predictions)), next(iter(references)))
     scores: list[Any] = []
@@ -229,13 +212,65 @@ def _join_mappings(predictions: Side, references: Side, by_docid: bool, ignore_i
     relevance = read_numbers("references", [relevances], offsets, place, ignore_index, value_types)
     retrieved = np.frombuffer(is_retrieved, bool)
     both = retrieved if relevance.present is None else retrieved & relevance.present
-    if not both.any() and (types := _id_types(predictions, references)):
-        problem = f"ids are {types[0]} in the predictions, {types[1]} in the references"
-        raise ValueError(f"predictions: no document is in the references; {problem}; give both the same type")
+    if not both.any():
+        found = [list(chain.from_iterable(side.values())) for side in (predictions, references)]
+        kinds = [{id_kind(type(each)) for each in documents} for documents in found]
+        if all(kinds) and kinds[0].isdisjoint(kinds[1]):
+            raise _another_kind("document", found[0][0], found[1][0])
     are_empty = (query in predictions and not predictions[query] for query in references)
     answered = np.fromiter(are_empty, bool, len(names))
     of_queries = {"place": place, "query_ids": names, "answered": answered, "documents": documents}
     return Rankings.of(score.only(retrieved), relevance, **of_queries)
+
+
+def _both_columns(predictions: Any, references: Any, ignore_index: float | None) -> tuple[Columns, Columns]:
+    """Return both sides as columns; of two mappings, only the queries of the references."""
+    are_mappings = isinstance(predictions, Mapping) and isinstance(references, Mapping)
+    if are_mappings:
+        if predictions and references and predictions.keys().isdisjoint(references):
+            raise _nothing_shared(next(iter(predictions)), next(iter(references)))
+        predictions = {query: predictions[query] for query in references if query in predictions}
+    run, qrels = (
+        side if isinstance(side, Columns) else _of_mapping(argument, side, ignore_index, are_mappings)
+        for argument, side in (("predictions", predictions), ("references", references))
+    )
+    if run.names is None and qrels.names is None:
+        return run, qrels
+    ids = [side.documents(np.arange(len(side.query))) for side in (run, qrels)]
+    names = list(dict.fromkeys(chain(*ids)))
+    numbers = [pa.chunked_array([pa.array(index_among(each, names))]) for each in ids]
+    run, qrels = (
+        side._replace(document=document, hashes=hashes_of(document), names=names)
+        for side, document in zip((run, qrels), numbers, strict=True)
+    )
+    return run, qrels
+
+
+def _of_mapping(argument: str, side: Side, ignore_index: float | None, may_differ: bool) -> Columns:
+    """Return a mapping as columns; its ids may be of several kinds only if it `may_differ` from a column."""
+    queries = list(side)
+    given = list(chain.from_iterable(each.values() for each in side.values()))
+    lengths = np.fromiter(map(len, side.values()), np.int64, len(side))
+
+    def place(query: int, position: int | None) -> str:
+        return f"query {shown(queries[query])}, document {shown(list(side[queries[query]])[position or 0])}"
+
+    column = read_numbers(argument, [given], offsets_of(lengths), place, ignore_index)
+    documents = list(chain.from_iterable(side.values()))
+    ids, names = queries, None
+    if not all(map(id_kind, set(map(type, documents)))):
+        check_ids(argument, side)
+    try:
+        found = id_column(argument, documents)
+        ids = queries if may_differ else id_column(f"{argument}: query ids", queries).combine_chunks()
+    except ValueError:
+        if not may_differ:
+            for query, of_query in side.items():  # name the query
+                id_column(f"{argument}: query {shown(query)}: document ids", list(of_query))
+            raise
+        names, found = documents, pa.chunked_array([pa.array(np.arange(len(documents)))])
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    return Columns(query, ids, found, column.values, hashes_of(found), None, None, False, *column[2:], names)
 
 
 def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
@@ -245,128 +280,64 @@ def _nothing_shared(predicted: Any, referred: Any) -> ValueError:
     return ValueError(f"predictions: no query is in the references; ids are such as {ids}{hint}")
 
 
-def _id_types(*sides: Side) -> list[str] | None:
-    """Return the types of document ids, if predictions and references share none."""
-    types = [{type(document) for documents in side.values() for document in documents} for side in sides]
-    if not all(types) or types[0] & types[1]:
-        return None
-    return [" and ".join(sorted(each.__name__ for each in side)) for side in types]
-
-
-def _side_columns(
-    argument: str, side: Any, kind: pa.DataType, ignore_index: float | None = None, score_order: str = "descending"
-) -> Columns:
-    """Return one side as columns; padding in them is ``ignore_index`` in float64, whatever its original type.
-
-    `kind` is the type of ids on the other side. Columns are returned unchanged.
-    """
-    if isinstance(side, Columns):
-        return side
-    queries = _ids(argument, "query ids", list(side), kind)
-    lengths = [len(documents) for documents in side.values()]
-    try:
-        documents = _ids(argument, "document ids", list(chain.from_iterable(side.values())), kind)
-    except ValueError:  # name the query
-        for query, of_query in side.items():
-            _ids(f"{argument}: query {shown(query)}", "document ids", list(of_query), kind)
-        raise
-
-    def place(query: int, position: int | None) -> str:
-        name = list(side)[query]
-        return f"query {shown(name)}, document {shown(list(side[name])[position or 0])}"
-
-    given = list(chain.from_iterable(each.values() for each in side.values()))
-    offsets = offsets_of(lengths)
-    column = read_numbers(argument, [given], offsets, place, ignore_index)
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    if column.values.dtype.kind in "iu" and (large := np.flatnonzero(beyond_2_53(column.values))).size:
-        at = int(large[0])
-        problem = f"{shown(given[at])} may be rounded next to a file's numbers; give both sides as mappings"
-        raise ValueError(f"{argument}: {place(int(query[at]), at - int(offsets[query[at]]))}: {problem}")
-    values = column.values.astype(np.float64)
-    if column.padding is not None:
-        values[column.padding] = ignore_index
-    if column.present is not None and argument == "predictions":  # a row shows that its query is not an empty list
-        values[~column.present] = UNRETRIEVED[score_order]
-    columns = Columns(query, queries.combine_chunks(), documents, values, hashes_of(documents))
-    return columns if column.present is None or argument == "predictions" else columns.only(column.present)
-
-
-def _ids(argument: str, side: str, ids: list[Any], kind: pa.DataType) -> pa.ChunkedArray:
-    """Return ids as an Arrow column; beside text, only strings that a file can hold."""
-    if id_kind(kind) != "text":
-        return id_column(f"{argument}: {side}", ids)
-    if not all(isinstance(each, str) for each in ids):
-        first = next(each for each in ids if not isinstance(each, str))
-        hint = "give both as files or both as tables"
-        raise ValueError(f"{argument}: {side} must be strings, as in a file; got {shown(first)}; {hint}")
-    try:
-        found = pa.array(ids, pa.string())
-        return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
-    except UnicodeEncodeError as error:
-        problem = f"got {shown(error.object)}, which UTF-8 cannot encode"
-        hint = "decode ids in their own encoding, without errors='surrogateescape'"
-        raise ValueError(f"{argument}: {side} must be Unicode text, as in a file; {problem}; {hint}") from None
-
-
 def _join_columns(
-    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, score_order: str, ignore_index: float | None
+    run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
 ) -> Rankings:
     _refuse_other_kinds(run, qrels)
     known = index_among(run.query_ids, qrels.query_ids)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
-        raise _nothing_shared(run.query_ids[0].as_py(), qrels.query_ids[0].as_py())
+        raise _nothing_shared(run.query_id(0), qrels.query_id(0))
     if (known != np.arange(len(known))).any():
         run = run._replace(query=known[run.query])
     if (known < 0).any():  # skip queries without judgments
         run = run.only(run.query >= 0)
     first, second = same_rows(run, qrels)
     second -= len(run.query)
-    retrieved = np.zeros(len(qrels.query), bool)
-    retrieved[second] = True
+    missed = np.ones(len(qrels.query), bool)
+    missed[second] = False
     order, until = grouped(run.query, len(qrels.query_ids))
     if by_docid and not run.are_rows:  # rows without ids of documents keep their order
-        score = in_dtype(run.value, score_dtype)
-        order = _sort_ties(order, run.query, score, lambda tied: ordinals(run.document.take(pa.array(tied))))
+        order = _sort_ties(order, run.query, in_dtype(run.value, score_dtype), run.ordinals)
     # for each query, the documents of the run come first, then those that are missing from it
-    lacked = np.flatnonzero(~retrieved)
+    lacked = np.flatnonzero(missed)
     in_order, until_lacked = grouped(qrels.query[lacked], len(qrels.query_ids))
     lacked = lacked[in_order]
     at = until[qrels.query[lacked] + 1]
+    offsets = until + until_lacked
 
     def documents(index: int) -> list[Any]:
         rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
-        missed = lacked[until_lacked[index] : until_lacked[index + 1]]
-        return [*run.document.take(pa.array(rows)).to_pylist(), *qrels.document.take(pa.array(missed)).to_pylist()]
+        return [*run.documents(rows), *qrels.documents(lacked[until_lacked[index] : until_lacked[index + 1]])]
 
     def place(index: int, position: int | None) -> str:
         document = "" if position is None else f", document {shown(documents(index)[position])}"
-        return f"query {shown(qrels.query_ids[index].as_py())}{document}"
+        return f"query {shown(qrels.query_id(index))}{document}"
 
-    offsets = until + until_lacked
-    score, is_whole = run.value[order], run.value.dtype.kind in "iu"
+    score, retrieved = run.value[order], None if run.present is None else run.present[order]
     if len(lacked):
-        score = np.insert(score, at, 0 if is_whole else UNRETRIEVED[score_order])
+        retrieved = np.insert(np.ones(len(score), bool) if retrieved is None else retrieved, at, False)
+        score = np.insert(score, at, 0)
     before = until_lacked[run.query[first]]
     if not isinstance(order, slice):
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         first = rank[first]
-    rows = np.concatenate([first + before, at + np.arange(len(lacked))])
-    judged, relevance = np.zeros(len(score), bool), np.zeros(len(score), qrels.value.dtype)
-    judged[rows], relevance[rows] = True, qrels.value[np.concatenate([second, lacked])]
+    rows, of_rows = np.concatenate([first + before, at + np.arange(len(lacked))]), np.concatenate([second, lacked])
+
+    def in_place(values: NDArray[Any]) -> NDArray[Any]:
+        found = np.zeros(len(score), values.dtype)
+        found[rows] = values[of_rows]
+        return found
+
+    relevance = in_place(qrels.value)
+    judged = in_place(np.ones(len(qrels.query), bool) if qrels.present is None else qrels.present)
+    padding = is_padding(relevance, ignore_index) if qrels.padding is None else in_place(qrels.padding)
     answered = np.zeros(len(qrels.query_ids), bool)
     answered[known[known >= 0]] = True
     answered &= until[1:] == until[:-1]  # queries with an empty list
-    padding = is_padding(relevance, ignore_index)
-    references = Column(relevance, offsets, padding=padding).only(judged)
     of_queries = {"place": place, "query_ids": qrels.query_ids, "answered": answered, "documents": documents}
-    scores = Column(score, offsets)
-    if is_whole and len(lacked):  # no integer marks a document that was not retrieved
-        retrieved = np.ones(len(score), bool)
-        retrieved[at + np.arange(len(lacked))] = False
-        scores = scores.only(retrieved)
-    return Rankings.of(scores, references, **of_queries)
+    relevances = Column(relevance, offsets, padding=padding).only(judged)
+    return Rankings.of(Column(score, offsets, retrieved), relevances, **of_queries)
 
 
 def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
@@ -375,10 +346,16 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         ("query", run.query_ids, qrels.query_ids),
         ("document", run.document, qrels.document),
     ):
-        if len(of_run) and len(of_qrels) and family(of_run.type) != family(of_qrels.type):
-            ids = f"{shown(of_run[0].as_py())} in the predictions, {shown(of_qrels[0].as_py())} in the references"
-            hint = "give both the same type; ids in files are text"
-            raise ValueError(f"predictions: {noun} ids are of another type than in the references: {ids}; {hint}")
+        are_columns = not isinstance(of_run, list)  # the ids of mappings are compared by Python
+        if are_columns and len(of_run) and len(of_qrels) and family(of_run.type) != family(of_qrels.type):
+            raise _another_kind(noun, of_run[0].as_py(), of_qrels[0].as_py())
+
+
+def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> ValueError:
+    """Return the error for ids of queries or of documents that are text on one side and, say, integers on the other."""
+    ids = f"{shown(of_run)} in the predictions, {shown(of_qrels)} in the references"
+    hint = "give both the same type; ids in files are text"
+    return ValueError(f"predictions: {noun} ids are of another type than in the references: {ids}; {hint}")
 
 
 # The order of rows

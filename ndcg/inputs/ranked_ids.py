@@ -5,23 +5,23 @@ scores or relevances. They are ids if the other argument has a set or a mapping 
 never are.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
-from itertools import chain, repeat
+from collections.abc import Mapping, Sequence, Set
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import shown
-from .exclusion import IdMapping
+from .hits import by_id, in_query
 from .ids import check_ids, id_kind, types_of_no_ids
 from .ids_as_values import refuse_pairs_of_ids
 from .sources import ARROW, plain
 
+IdMapping = Mapping[Any, Mapping[Any, Any]]
 TABLE = "for the columns of a table also give data=, or query_ids and document_ids"
 WITH_IDS = "if one argument has text, sets or mappings, both must be ids: predictions best first, or {id: score}"
 KINDS = {"text": "text", "integers": "integers"}  # kinds of ids in lists
-BY_RANK = {"descending": range(-1, -(2**62), -1), "ascending": range(1, 2**62)}  # the scores of ranked ids
 
 
 def by_ranked_ids(
@@ -51,8 +51,8 @@ def by_ranked_ids(
     refuse_pairs_of_ids(ranked, relevant)
     check_queries_equal(len(ranked), len(relevant))
     sides = (
-        {query: _by_id("predictions", query, row, BY_RANK[score_order]) for query, row in enumerate(ranked)},
-        {query: _by_id("references", query, row, repeat(1)) for query, row in enumerate(relevant)},
+        {query: _by_id("predictions", query, row, score_order) for query, row in enumerate(ranked)},
+        {query: _by_id("references", query, row, score_order) for query, row in enumerate(relevant)},
     )
     types = set(map(type, chain.from_iterable(chain.from_iterable(side.values() for side in sides))))
     if len(set(map(id_kind, types))) > 1:
@@ -77,10 +77,7 @@ def with_ids_by_query(predictions: Any, references: Any, score_order: str = "des
     for argument, rows in listed.items():
         check_ids(argument, sides[argument], nested=False)
         try:
-            sides_by_query = {
-                query: _by_id(argument, query, row, BY_RANK[score_order] if argument == "predictions" else repeat(1))
-                for query, row in rows.items()
-            }
+            sides_by_query = {query: _by_id(argument, query, row, score_order) for query, row in rows.items()}
             if len({id_kind(type(document)) for documents in sides_by_query.values() for document in documents}) > 1:
                 raise _mixed_types({argument: sides_by_query})
         except ValueError as error:
@@ -157,36 +154,24 @@ def _ranked_rows(side: Any) -> list[Any]:
     return [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
 
 
-def _by_id(argument: str, query: Any, row: Any, values: Iterable[int]) -> Mapping[Any, Any]:
+def _by_id(argument: str, query: Any, row: Any, score_order: str) -> Mapping[Any, Any]:
     """Return a query's documents with their values, from a mapping or by position."""
-    if isinstance(row, (list, tuple, Set, Mapping)) and not types_of_no_ids(row):
-        if isinstance(row, Mapping):
-            return row
-        if argument == "predictions" and isinstance(row, (list, tuple)):
+    kind = "run" if argument == "predictions" else "qrels"
+    if row is None:
+        raise ValueError(f"{argument}: query {shown(query)} is None; give [] if there is no document")
+    try:
+        if not isinstance(row, (list, tuple, Set, Mapping)):
+            raise ValueError(f"must be a list of ids, a set or a mapping; got {shown(row)}")
+        if isinstance(row, Set) and kind == "run" and not types_of_no_ids(row):
+            raise ValueError("a set has no order; give a list of ids, best first")
+        if kind == "run" and isinstance(row, (list, tuple)) and row and row[-1] == -1:
             row = row[: len(row) - _fill(row)]
-        documents = dict(zip(row, values, strict=False))
-        if len(documents) == len(row) and not (isinstance(row, Set) and argument == "predictions"):
-            return documents
-    raise ValueError(f"{argument}: query {shown(query)}{_problem_of_ids(row)}")
+        found = by_id(row, None, kind, score_order == "ascending", WITH_IDS)
+        return row if isinstance(row, Mapping) else found
+    except ValueError as error:
+        raise in_query(f"{argument}: query {shown(query)}", error) from None
 
 
 def _fill(row: Sequence[Any]) -> int:
     """Return how many ids at the end are -1, with which FAISS fills up what it does not find."""
-    return next((at for at, each in enumerate(reversed(row)) if each != -1), len(row)) if row and row[-1] == -1 else 0
-
-
-def _problem_of_ids(row: Any) -> str:
-    """Return the error in the ids of a query, after its position if it has one."""
-    if row is None:
-        return " is None; give [] if there is no document"
-    if not isinstance(row, (list, tuple, Set, Mapping)):
-        return f": must be a list of ids, a set or a mapping; got {shown(row)}"
-    for position, document in enumerate(row):
-        if not id_kind(type(document)):
-            return f", position {position}: an id must be text or an integer; got {shown(document)}; {WITH_IDS}"
-    if isinstance(row, Set):
-        return ": a set has no order; give a list of ids, best first"
-    seen: dict[Any, int] = {}
-    position, document = next((at, each) for at, each in enumerate(row) if seen.setdefault(each, at) < at)
-    problem = f"document {shown(document)} is in position {seen[document]} already; give it once for a query"
-    return f", position {position}: {problem}"
+    return next((at for at, each in enumerate(reversed(row)) if each != -1), len(row))

@@ -17,7 +17,7 @@ from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read
 from ..inputs.sources import has_labels, is_sparse
-from ..measure.messages import shown, warn
+from ..measure.messages import warn
 from ..measure.options import Options
 from ..measure.scoring import IS_NEGATIVE, InvalidRankingError, check_queries, in_threads, measure_queries
 from .progress import progress
@@ -142,8 +142,8 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     if negative.any() and exclude is not None:
         negative &= ~are_excluded(references, exclude)
     for row in np.flatnonzero(negative)[:1].tolist():
-        query, document = references.query_ids[int(references.query[row])], references.document[row]
-        pair = f"query {shown(query.as_py())}, document {shown(document.as_py())}"
+        document, query = references.words(row)
+        pair = f"query {query}, document {document}"
         problem = IS_NEGATIVE.format(value=f"{references.value[row]:g}")
         raise ValueError(f"references: {references.place(row)}: {pair}: {problem}")
 

@@ -23,6 +23,7 @@ def test_each_row_is_paired_with_the_next_of_its_query_and_document(
     monkeypatch: pytest.MonkeyPatch, block: int, hashes: int, sides: int, are_grouped: bool
 ) -> None:
     monkeypatch.setattr(room, "HASHES_AT_A_TIME", block)
+    monkeypatch.setattr(room, "FEW_IDS", 0)
     rng = np.random.default_rng(sides)
     given = []
     for rows in (0, 90, 150)[-sides:]:

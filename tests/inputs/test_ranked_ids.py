@@ -97,7 +97,9 @@ OF_A_TABLE = (
     f"ids must be all text or all integers; got 'a' in predictions, query 'k', and 2 in predictions, query 's'; {TABLE}"
 )
 NO_QUERY = "predictions: query None is neither text nor an integer, as ids must be; give others as text"
-NO_COMMON = "predictions: no document is in the references; ids are str in the predictions, int in the references; give"
+NO_COMMON = (
+    "predictions: document ids are of another type than in the references: 'd1' in the predictions, 1 in the ref"
+)
 AMBIGUOUS = "predictions: query 'q': [7, 9] may be ids or numbers; give the ids of relevant documents as a set"
 NOT_ALIGNED = (
     "query 0: 3 predictions and 2 references; give both for every document, None for the score of one not retrieved or "
