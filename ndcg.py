@@ -110,7 +110,7 @@ from .ndcg_bundle import (
 
 Result = TypeVar("Result")
 
-IDS = Inputs._fields[2:5]  # arguments of rankings in addition to predictions and references
+IDS = (*Inputs._fields[2:5], "fields")  # arguments of rankings in addition to predictions and references
 
 _DESCRIPTION = """\
 Normalized discounted cumulative gain (nDCG) rates a ranking from 0 to 1. Each document has a
@@ -139,7 +139,7 @@ _CITATION = """\
 }
 """
 
-_GIVEN = ("predictions", "references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude")
+_GIVEN = ("predictions", "references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude", "fields")
 _KWARGS_DESCRIPTION = f"""
 Args:
 {lines_of(*_GIVEN, *(name for name in OPTIONS if name not in _GIVEN))}
@@ -222,6 +222,7 @@ class NDCG(Batches, evaluate.Metric):
         document_ids: Any = None,
         data: Any = None,
         exclude: Any = None,
+        fields: Any = None,
     ) -> None:
         """Add whole queries, to be scored by a later `compute`. A batch that is rejected adds nothing.
 
@@ -230,7 +231,7 @@ class NDCG(Batches, evaluate.Metric):
         `score_order` is the same for all batches; `compute` needs it only for predictions of its own.
         """
         options = Options.parse(ignore_index=ignore_index, score_order=score_order)
-        inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+        inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
         self._add(lambda: self._read(from_frame(data, inputs), options))
 
     @with_arguments
@@ -272,6 +273,7 @@ class NDCG(Batches, evaluate.Metric):
         document_ids: Any = None,
         data: Any = None,
         exclude: Any = None,
+        fields: Any = None,
         **options: Unpack[ComputeOptions],
     ) -> Any:
         """Score the queries of this call and those added before.
@@ -279,7 +281,7 @@ class NDCG(Batches, evaluate.Metric):
         If a call raises an error, the queries added before are kept. With several processes, process 0
         returns the result for all of them, and the others return None.
         """
-        inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
+        inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
         sides = {"data": data, "predictions": predictions, "references": references}
         if of_spark := next((name for name, side in sides.items() if is_spark(side)), None):
             if self.num_process > 1 or self._holds_batches():
@@ -288,7 +290,7 @@ class NDCG(Batches, evaluate.Metric):
             if type(self)._compute is not NDCG._compute:
                 problem = "a Spark DataFrame is not scored by _compute, which this class overrides"
                 raise ValueError(f"{of_spark}: {problem}; call compute_spark, or collect the rankings")
-            return compute(**inputs.rankings, k=k, sample_weight=sample_weight, data=data, **options)
+            return compute(**inputs.rankings, k=k, sample_weight=sample_weight, data=data, fields=fields, **options)
         known: Any = options
         if not options.keys() <= OPTIONS.keys():
             own = self._own_options()
@@ -301,7 +303,7 @@ class NDCG(Batches, evaluate.Metric):
                 given[name] = value
 
         def score(inputs: Inputs, **changed: Any) -> Any:
-            ids = {name: each for name, each in zip(IDS, inputs[2:5], strict=True) if each is not None}
+            ids = {name: each for name in IDS if (each := getattr(inputs, name)) is not None}
             how = {**ids, **given, **changed}
             return self._compute(predictions=inputs.predictions, references=inputs.references, **how)
 
@@ -319,6 +321,7 @@ class NDCG(Batches, evaluate.Metric):
         query_ids: Any = None,
         document_ids: Any = None,
         exclude: Any = None,
+        fields: Any = None,
         **options: Any,
     ) -> dict[str, Any]:
         """Return the result for the rankings of one call, or of all batches and processes.
@@ -328,7 +331,8 @@ class NDCG(Batches, evaluate.Metric):
         add to the result. `engine="sklearn"` calls `sklearn.metrics.ndcg_score` instead.
         """
         parsed = Options.parse(k=k, ignore_ties=ignore_ties, **options)
-        return score_inputs(Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight), parsed)
+        inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
+        return score_inputs(inputs, parsed)
 
     def _own_options(self) -> set[str]:
         """Return the names of options that a subclass's `_compute` adds to the options of the metric."""
@@ -345,8 +349,8 @@ class NDCG(Batches, evaluate.Metric):
         are scored and gone but the caller does not have the result yet.
         """
         given = inputs.predictions is not None or inputs.references is not None
-        for name, side in zip(IDS, inputs[2:5], strict=True):
-            if side is not None and not given:
+        for name in IDS:
+            if getattr(inputs, name) is not None and not given:
                 raise ValueError(f"{name} without predictions and references: give them to add_batch with the batch")
         if given and self.num_process == 1 and not self._holds_batches():
             return score(inputs)
@@ -385,13 +389,16 @@ class NDCG(Batches, evaluate.Metric):
         data: Any = None,
         exclude: Any = None,
         by: Any = None,
+        fields: Any = None,
         confidence: float = 0.95,
         **options: Unpack[QueryOptions],
     ) -> Report | None:
         """Report on the queries of this call and those added before, then drop them; None in processes other than 0."""
         resampling = Resampling.parse(confidence)
         parsed = Options.of_method(self.report, k, options)
-        inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by))
+        inputs = from_frame(
+            data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields)
+        )
 
         def score(inputs: Inputs, **changed: Any) -> Report:
             return report_on(inputs, options=replace(parsed, **changed), resampling=resampling)

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
 from filelock import FileLock, Timeout
-from functools import cache, lru_cache, partial, reduce
+from functools import cache, cached_property, lru_cache, partial, reduce
 from importlib import import_module
 from itertools import chain, combinations, compress, count, filterfalse, groupby, islice, pairwise, permutations, product, repeat
 from numbers import Integral, Real
@@ -581,6 +581,12 @@ ARGUMENTS = {
         "documents to remove from rankings and ideals, such as items that a user has already seen: `{query: ids}`, a "
         "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
         "in `data`, or the path of a file."
+    ),
+    "fields": (
+        'the names of fields and columns of tables, records, hits and files: `{"query": ..., "document": ..., '
+        '"score": ..., "relevance": ...}`, each a name, a pair of names (in the predictions, in the references), or '
+        "`None` if there is none: without scores the order counts, without relevances each document is relevant. Names "
+        "that are known need not be given (docs/inputs.md lists them)."
     ),
     "by": (
         "the slice of each query (text, an integer or a boolean; None for none), such as its language: queries with "
@@ -2208,68 +2214,189 @@ def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
     return tqdm(total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable)
 
 
-# ndcg/inputs/tables.py: Recognize tables of rows: the names that their columns may have, and the layouts that pandas writes.
+# ndcg/inputs/fields.py: The names of fields: those that are known, and those that `fields=` gives.
 
-Possible = Mapping[str, tuple[str, ...]]  # the names that each column of a table may have
+Possible = Mapping[str, tuple[str, ...]]  # the names that each field may have
 
-# The first name that is present is used. Ids come before columns that may be text, judgments before possible scores.
+# The first name that is present is used. Ids come before fields that may be text, judgments before possible scores.
 # fmt: off
-ID_NAMES = {
+IDS = {
     "query": (
-        "query_id", "qid", "q_id", "topic_id", "user_id", "userid", "customer_id", "session_id", "query", "topic",
-        "user", "uid",
+        "query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id", "query", "topic",
+        "question", "user", "uid",
     ),
     "document": (
-        "document_id", "docid", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id",
-        "item_id", "itemid", "iid", "movie_id", "movieid", "product_id", "productid", "document", "item",
+        "document_id", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id", "item_id", "iid",
+        "movie_id", "product_id", "document", "item",
     ),
 }
+IDS_OF_HITS = {
+    "query": (*IDS["query"], "id"),
+    "document": ("id", *IDS["document"], "node_id", "uuid", "object_id", "file_id"),
+}
+# Fields that may name queries or documents in two ways: users have several queries, and documents several chunks.
+ALTERNATIVES = {
+    "query": ("user_id", "customer_id", "session_id", "query", "topic", "user", "uid"),
+    "document": IDS["document"][:-2],
+}
 LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
-MOST_COLUMNS = 100  # of a table in JSON: more names than that are queries or documents
-NAMES = {
-    "run": {**ID_NAMES, "score": ("score", "prediction", "est", "sim", "similarity", "relevance_score")},
-    "qrels": {
-        **ID_NAMES,
-        "relevance": (
-            "relevance", "rel", "reference", "label", "grade", "judgment", "relevance_label", "rating", "r_ui",
-            "weight", "score",
-        ),
-    },
-    "exclude": ID_NAMES,
+VALUES_OF_ROWS = {
+    "run": ("score", "prediction", "est", "sim", "similarity", "relevance_score"),
+    "qrels": (
+        "relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "relevance_label",
+        "relevance_grade", "rating", "r_ui", "relevant", "is_relevant", "weight", "score",
+    ),
+    "exclude": (),
+}
+VALUES_OF_HITS = {
+    "run": (*VALUES_OF_ROWS["run"], "_rankingscore", "@search.score", "certainty"),
+    "qrels": ("has_answer", *VALUES_OF_ROWS["qrels"]),
+    "exclude": (),
 }
 # fmt: on
+OF_DOCUMENT = {"run": "score", "qrels": "relevance"}  # the field of the value of a document
+ROLES = ("query", "document", "score", "relevance")
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after the names of columns
+INDEX = re.compile(r"(?:unnamed: \d+|index)?$|__", re.IGNORECASE)  # the rows' own names in tables of pandas
+# what judges and annotators write in place of a grade
+JUDGED = re.compile(
+    r"(?i)\s*(?:(?:not|non|partially|partly|somewhat|highly|fully|very|perfectly|marginally)[ _-]?)*(?:ir)?relevant\s*|"
+    r"\s*(?:yes|no|true|false|good|bad|fair|excellent|perfect|poor|correct|incorrect|pass|fail)\s*"
+)
+SEPARATORS = re.compile(r"[-_ ]")
 
 
 class UnknownColumnError(ValueError):
     """A table has no column with a known name for "query", "document", "score" or "relevance"."""
 
-    def __init__(self, columns: Sequence[str], problem: str) -> None:
+    def __init__(self, columns: Sequence[str], problem: str, others: Sequence[str] = ()) -> None:
         super().__init__(problem)
-        self.columns = columns
+        self.columns = columns  # the fields without a column
+        self.others = others  # the columns that are no known fields
+
+    @property
+    def hint(self) -> str:
+        """The argument that names the columns, as it is written in a call."""
+        named = dict(zip(self.columns, self.others, strict=len(self.columns) == len(self.others)))
+        given = ", ".join(f"{field!r}: {named.get(field, '...')!r}" for field in self.columns)
+        return f"; or give their names, fields={{{given}}}" if self.columns else ""
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a column as it is spelled in `NAMES`.
+    """Return a name in the spelling in which names are compared.
 
-    >>> plain_name("Query-ID"), plain_name("User ID"), plain_name("user_id:token")
-    ('query_id', 'user_id', 'user_id')
+    >>> plain_name("Query-ID"), plain_name("queryId"), plain_name("query_id:token")
+    ('queryid', 'queryid', 'queryid')
     """
-    return RECBOLE.sub("", name.strip().lower().replace("-", "_").replace(" ", "_"))
+    return SEPARATORS.sub("", RECBOLE.sub("", name.strip()).lower())
 
 
-def possible_names(kind: str, given: Mapping[str, str] | None = None, score_order: str = "descending") -> Possible:
-    """Return the names that the columns of a table may have, some of which are given.
+PLAIN = {
+    name: plain_name(name)
+    for names in (IDS_OF_HITS, VALUES_OF_HITS, {"": LOWEST_FIRST})
+    for each in names.values()
+    for name in each
+}
 
-    The kind is ``"run"``, ``"qrels"`` or ``"exclude"``. In ascending order, ranks and distances are scores.
+
+@dataclass(frozen=True)
+class Names:
+    """The names that the fields of one side may have."""
+
+    kind: str  # "run", "qrels" or "exclude"
+    given: Mapping[str, Any]  # the names that `fields` gives, by field; None for a field that is not there
+    score_order: str = "descending"
+
+    @property
+    def ascending(self) -> bool:
+        """Whether the lowest score is best."""
+        return self.score_order == "ascending" and self.kind == "run"
+
+    @property
+    def value(self) -> str:
+        """The field of the value of a document, "score" or "relevance"; empty for documents to exclude."""
+        return OF_DOCUMENT.get(self.kind, "")
+
+    @property
+    def has_no_value(self) -> bool:
+        """Whether `fields` says that documents have no value."""
+        return self.value in self.given and self.given[self.value] is None
+
+    @cached_property
+    def columns(self) -> Possible:
+        """The names that the columns of a table may have."""
+        return self._possible(IDS, VALUES_OF_ROWS)
+
+    @cached_property
+    def of_hits(self) -> Possible:
+        """The names that the fields of a hit, and of an object with the hits of a query, may have."""
+        return self._possible(IDS_OF_HITS, VALUES_OF_HITS)
+
+    def _possible(self, ids: Possible, values: Possible) -> Possible:
+        possible = dict(ids)
+        if self.value and not self.has_no_value:
+            possible[self.value] = (*LOWEST_FIRST, *values[self.kind]) if self.ascending else values[self.kind]
+        for field, names in self.given.items():
+            if field in possible:
+                possible[field] = () if names is None else names
+        return possible
+
+    def call(self, name: str | None) -> str:
+        """Return the argument that names the value of a document, as it is written in a call.
+
+        >>> Names("qrels", {}).call("stars")
+        "fields={'relevance': 'stars'}"
+        """
+        return f"fields={{{self.value!r}: {name!r}}}"
+
+
+def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
+    """Return `fields` as the name of each field in the run and in the qrels; None for a field that is not there.
+
+    >>> check_fields({"document": ("docno", "pid"), "relevance": None})
+    {'document': ('docno', 'pid'), 'relevance': (None, None)}
+
+    Raises:
+        ValueError: it is not a mapping, a field is unknown, or a name is not text.
     """
-    given = given or {}
-    names = NAMES[kind] | {column: (plain_name(name),) for column, name in given.items()}
-    if score_order == "ascending" and "score" in names and "score" not in given:
-        names["score"] = LOWEST_FIRST + names["score"]
-    if score_order == "descending":
-        refuse_lowest_first(given.get("score"))
+    if fields is None:
+        return {}
+    if not isinstance(fields, Mapping):
+        raise ValueError(f"fields must map {', '.join(ROLES)} to names of fields; got {shown(fields)}")
+    found: dict[str, tuple[str | None, str | None]] = {}
+    for field, name in fields.items():
+        if field not in ROLES:
+            near = nearest(str(field), ROLES)
+            hint = f"; did you mean {near!r}?" if near else f"; the fields are {', '.join(ROLES)}"
+            raise ValueError(f"fields: {shown(field)} is not a field{hint}")
+        is_pair = isinstance(name, (list, tuple)) and len(name) == 2 and field in ("query", "document")
+        pair = tuple(name) if is_pair else (name, name)
+        if not all(each is None or (isinstance(each, str) and each) for each in pair):
+            pairs = ", a pair of names (in the run, in the qrels)" if field in ("query", "document") else ""
+            raise ValueError(f"fields: {field} must be the name of a field{pairs} or None; got {shown(name)}")
+        if field == "document" and None in pair:
+            raise ValueError("fields: document must be the name of a field, since each document has an id; got None")
+        found[field] = (pair[0], pair[1])
+    return found
+
+
+def names_of_side(kind: str, fields: Any = None, score_order: str = "descending") -> Names:
+    """Return the names that the fields of one side may have, with the ones that `fields` gives for it."""
+    given: dict[str, Any] = {}
+    for field, (of_run, of_qrels) in check_fields(fields).items():
+        those = {"run": (of_run,), "qrels": (of_qrels,), "exclude": (of_qrels, of_run)}[kind]
+        given[field] = None if None in those else tuple(dict.fromkeys(those))
+    names = Names(kind, given, score_order)
+    if names.value == "score" and score_order == "descending":
+        for name in given.get("score") or ():
+            refuse_lowest_first(name)
     return names
+
+
+def with_names_of_columns(fields: Any, **given: Any) -> Any:
+    """Return `fields` with the names that other arguments give, such as `query_ids="reader"` beside two tables."""
+    named = {field: name for field, name in given.items() if isinstance(name, str)}
+    return {**named, **check_fields(fields)} if named else fields
 
 
 def refuse_lowest_first(name: Any, argument: str = "") -> None:
@@ -2287,83 +2414,83 @@ highest is best
         raise ValueError(f"{place}the column {name!r} is best where it is lowest; {hint}")
 
 
-def chosen_columns(names: Sequence[str], possible: Possible, there: str = "the file") -> list[int]:
-    """Return the indices of the columns of queries, documents and values in a table."""
-    known = [plain_name(name) if isinstance(name, str) else "" for name in names]
-    chosen = {column: next((each for each in these if each in known), "") for column, these in possible.items()}
-    if missing := [column for column, name in chosen.items() if not name]:
-        low = next((each for each in LOWEST_FIRST if each in known), None)
-        if "score" in missing and low:
-            refuse_lowest_first(names[known.index(low)])
-        raise UnknownColumnError(missing, _no_columns({column: possible[column] for column in missing}, names, there))
-    for name in chosen.values():
-        if known.count(name) > 1:
-            raise ValueError(f"two columns are called {name}; remove one")
-    return [known.index(name) for name in chosen.values()]
+def spelled(names: Iterable[Any], possible: Iterable[str]) -> list[Any]:
+    """Return those of the names that are possible ones, in the order of these.
 
-
-def _no_columns(missing: Possible, names: Sequence[Any], there: str) -> str:
-    """Return the error for all columns that a table lacks, with names of columns that resemble theirs."""
-    called = [these[0] for these in missing.values() if len(these) == 1]
-    held = {column: these[0] for column, these in missing.items() if len(these) > 1}
-    problems = [f"is called {' or '.join(called)}"] if called else []
-    if held:
-        them = "it" if len(held) == 1 else "them"
-        name_them = f"name {them} {' and '.join(held.values())}, or as docs/inputs.md says"
-        problems.append(f"holds the {' or the '.join(held)}; {name_them}")
-    near = [nearest(these[0], [name for name in names if isinstance(name, str)]) for these in missing.values()]
-    hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
-    hint += "; if each row is one relevant document, add a column of 1" if "relevance" in held else ""
-    has = f"has {brief(map(shown, names), ', ')}" if names else "has none"
-    return f"no column {' and none '.join(problems)}; {there} {has}{hint}"
-
-
-def are_columns(names: Iterable[Any], possible: Possible) -> bool:
-    """Return whether at least two of three names are names of columns."""
-    known = {plain_name(name) for name in names if isinstance(name, str)}
-    return sum(not known.isdisjoint(each) for each in possible.values()) >= 2
-
-
-def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
-    """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
-
-    A value is records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
-    has the rows as its data. Each record must have two of the possible names.
+    >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
+    ['Query-ID', 'docId']
     """
-    if isinstance(value, Mapping):
-        if isinstance(value.get("data"), list):
-            value = _named_rows(value.get("columns"), value["data"])
-        elif len(value) <= MOST_COLUMNS and are_columns(value, possible):
-            value = _records_of_columns(value)
-        else:
-            value = list(value.values())
-    if not isinstance(value, (list, tuple)) or not value:
-        return None
-    return value if all(_is_record(row, possible) for row in value) else None
+    own: dict[str, Any] = {}
+    for name in names:
+        if isinstance(name, str):
+            own.setdefault(plain_name(name), name)
+    found = (own.get(PLAIN.get(each) or plain_name(each)) for each in possible)
+    return list(dict.fromkeys(each for each in found if each is not None))
 
 
-def _is_record(row: Any, possible: Possible) -> bool:
-    """Return whether a value is a row of a table, and not scores of documents whose ids look like names of columns."""
-    if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS or not are_columns(row, possible):
-        return False
-    known = {name for column in ID_NAMES for name in possible[column]}
-    ids = (cell for name, cell in row.items() if isinstance(name, str) and plain_name(name) in known)
-    return not any(isinstance(cell, float) and cell % 1 for cell in ids)
+def could_be_value(value: Any) -> bool:
+    """Return whether a value could be a score or a relevance: a number, a flag, their text, a judge's word, or None.
+
+    >>> [could_be_value(each) for each in (2, False, None, "1.0", "not relevant", "a title")]
+    [True, True, True, True, True, False]
+    """
+    if isinstance(value, str):
+        if JUDGED.fullmatch(value):
+            return True
+        try:
+            float(value)
+        except ValueError:
+            return False
+        return True
+    return value is None or isinstance(value, (Real, Decimal, np.bool_))
 
 
-def _named_rows(columns: Any, rows: list[Any]) -> list[Any]:
-    """Return lists of cells as records, if there are names of columns."""
-    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
-        return rows
-    return [dict(zip(columns, row, strict=False)) if isinstance(row, list) else row for row in rows]
+OTHER_NUMBERS = ("version", "page", "page_number", "start", "end", "length", "timestamp", "year")  # that grade nothing
+ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, OTHER_NUMBERS) for name in names}
 
 
-def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
-    """Return the rows of columns, or nothing if the columns do not have the same rows."""
-    by_row = [dict(enumerate(cells)) if isinstance(cells, list) else cells for cells in columns.values()]
-    if not all(isinstance(cells, Mapping) and cells.keys() == by_row[0].keys() for cells in by_row):
-        return []
-    return [{name: cells[row] for name, cells in zip(columns, by_row, strict=True)} for row in by_row[0]]
+def unknown_values(names: Iterable[Any], value_of: Any) -> list[str]:
+    """Return the names, of no known meaning, under which a record or a row has what could be a score or a relevance."""
+    others = [name for name in names if isinstance(name, str) and plain_name(name) not in ROLE_NAMES]
+    return [name for name in others if not INDEX.match(name) and could_be_value(value_of(name))]
+
+
+def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits have") -> str:
+    """Return what an error says about fields that could be the value of a document, but have no known name."""
+    them = brief(map(shown, unknown), ", ")
+    none = "the order counts" if names.kind == "run" else "each document is relevant"
+    say = f"give {names.call(unknown[0])}, or {names.call(None)} if {none}"
+    return f"no {names.value} under a known name, but {there} {them}; {say}"
+
+
+class OneToOne:
+    """Tells whether two names for the same thing, such as `user_id` and `query`, group rows in the same way."""
+
+    def __init__(self) -> None:
+        self.one: dict[Any, Any] = {}
+        self.other: dict[Any, Any] = {}
+
+    def agree(self, one: Any, other: Any) -> bool:
+        """Return whether no row so far has one of the two values with another partner."""
+        return bool(self.one.setdefault(one, other) == other and self.other.setdefault(other, one) == one)
+
+
+def alternatives(field: str, names: Sequence[Any]) -> list[Any]:
+    """Return the names of the ids of queries, or of documents, among which none is the obvious one.
+
+    >>> alternatives("query", ["user_id", "query", "score"]), alternatives("query", ["query_id", "user_id"])
+    (['user_id', 'query'], [])
+    """
+    found = spelled(names, IDS[field])
+    several = spelled(found, ALTERNATIVES[field])
+    return several if len(several) > 1 and several[0] == found[0] else []
+
+
+def ambiguous(field: str, one: str, other: str) -> str:
+    """Return what an error says about two names for the query, or the document, of a row."""
+    noun = {"query": "queries", "document": "documents"}[field]
+    call = f"fields={{{field!r}: {one!r}}} or {{{field!r}: {other!r}}}"
+    return f"{shown(one)} and {shown(other)} name its {noun} in different ways; say which one counts, {call}"
 
 
 # ndcg/inputs/sources.py: Convert values from any library to lists, and to NumPy and Arrow arrays.
@@ -2456,8 +2583,8 @@ def check_order(argument: str, values: Any, queries: Any, hint: str) -> None:
         return
     ids = queries.to_pylist() if isinstance(queries, ARROW) else queries
     labels, ids = list(map(str, values.index)), list(map(str, ids))
-    if labels != ids and sorted(labels) == sorted(ids):
-        problem = "its index has the queries in another order, and values are matched by position, not by index"
+    if labels != ids and 2 * len(set(labels) & set(ids)) > len(labels):
+        problem = "its index has other queries, or in another order, and values are matched by position, not by index"
         raise ValueError(f"{argument}: {problem}; {hint}")
 
 
@@ -2683,6 +2810,14 @@ def record_values(argument: str, records: Sequence[Any], name: str) -> list[Any]
     raise ValueError(f"{argument}: records differ in type; give all as dicts, or all as named tuples")
 
 
+def refuse_splits(argument: str, data: Any) -> None:
+    """Raise an error for a DatasetDict, which has a table for each split."""
+    if type(data).__name__ in ("DatasetDict", "IterableDatasetDict"):
+        splits = ", ".join(map(shown, data))
+        hint = f"choose a split, such as dataset[{shown(next(iter(data), 'test'))}]"
+        raise ValueError(f"{argument}: is a {type(data).__name__} of {splits}; {hint}")
+
+
 def is_spark(data: Any) -> bool:
     """Return whether a value is a Spark DataFrame, classic or Connect."""
     return hasattr(data, "mapInArrow") and _library(data) == "pyspark"
@@ -2690,6 +2825,7 @@ def is_spark(data: Any) -> bool:
 
 def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
     """Return a DataFrame from which columns can be taken by name repeatedly."""
+    refuse_splits(called, data)
     library = _library(data)
     data = list(data) if isinstance(data, Iterator) and not is_database_query(data) else data
     if isinstance(data, (list, tuple)) and data and (fields_of_first := record_names(data[0])):
@@ -3812,6 +3948,26 @@ class Rankings(NamedTuple):
         self._refuse_scores(~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved")
         return self._replace(score=negated(self.score))
 
+    def gap_in_ranks(self) -> str:
+        """Return what a warning says about scores that are ranks, lowest first, of which some are missing.
+
+        They are whole numbers from 1, another one for each document of a query. Empty if they are not, or have no gap.
+        """
+        retrieved = self._of_sides()[0] & (self.score < np.inf)
+        score, query = self.score[retrieved], np.repeat(np.arange(self.queries), np.diff(self.offsets))[retrieved]
+        if not len(score) or (score < 1).any() or (score != np.trunc(score)).any() or score.min() > 1:
+            return ""
+        order = np.lexsort((score, query))
+        score, query = score[order], query[order]
+        follows = query[1:] == query[:-1]
+        if (follows & (score[1:] == score[:-1])).any() or not (gaps := follows & (score[1:] > score[:-1] + 1)).any():
+            return ""
+        at = int(gaps.argmax())
+        place = (self.place or numbered)(int(query[at]), None)
+        before, after = score[at : at + 2].tolist()
+        problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
+        return f"{place}: {problem}; if these are ranks, give each retrieved document, also if nobody judged it"
+
     def _refuse_scores(self, wrong: Mask, problem: str) -> None:
         """Raise an error for the first retrieved document that a mask marks."""
         wrong = wrong if self.retrieved is None else wrong & self.retrieved
@@ -4094,27 +4250,37 @@ def _check_documents(excluded: Any, own: Columns) -> None:
 
 FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fields
 
-ID_FIELDS = ("id", "_id", *ID_NAMES["document"], "node_id", "id_", "uuid", "objectid", "file_id")
-VALUE_FIELDS = {
-    "run": ("_score", *NAMES["run"]["score"], "_rankingscore", "@search.score", "certainty"),
-    "qrels": ("has_answer", *NAMES["qrels"]["relevance"]),
-}
 WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
 AS_TEXT = "give others as text"
 CONTAINERS = (list, tuple, Mapping)
-QUERY_FIELDS = (*ID_NAMES["query"], "id", "_id", "question")  # of an object with the hits of a query
 # the lists of hits, and the lists of ids and of their values, of a query
 LISTS = (
     *("hits", "matches", "points", "results", "result", "response", "docs", "ctxs", "retrieved", "ratings"),
-    *("candidates", "root", "children", "objects", "documents", "value", "data"),
+    *("candidates", "root", "children", "objects", "documents", "value", "data", "chunks"),
 )
-ANSWERS = ("responses", "results", "result", "requests")  # lists of the answers to several queries
-IDS = ("ids", "doc_ids", "docids", "document_ids", "item_ids", "items", "recommendations")
-IDS_OF = {
-    "run": ("retrieved_ids", "retrieved_doc_ids", *IDS),
-    "qrels": ("relevant_ids", "relevant_doc_ids", "ground_truth_doc_ids", "expected_ids", "gold_doc_ids", *IDS),
+ANSWERS = ("responses", "results", "result", "requests", "judgment_ratings")  # lists of the answers to several queries
+IDS_IN_LISTS = ("ids", "doc_ids", "document_ids", "item_ids", "items", "recommendations", "docs")
+LISTS_OF_IDS = {
+    "run": ("retrieved_ids", "retrieved_doc_ids", "retrieved_context_ids", *IDS_IN_LISTS),
+    "qrels": (
+        *(
+            "relevant_ids",
+            "relevant_doc_ids",
+            "ground_truth_doc_ids",
+            "expected_ids",
+            "gold_doc_ids",
+            "reference_context_ids",
+        ),
+        *IDS_IN_LISTS,
+    ),
+    "exclude": (),
 }
-VALUES_OF = {"run": ("scores", "similarities"), "qrels": ("relevances", "relevance", "labels", "ratings", "grades")}
+LISTS_OF_VALUES = {
+    "run": ("scores", "similarities"),
+    "qrels": ("relevances", "relevance", "labels", "ratings", "grades", "relevance_scores"),
+    "exclude": (),
+}
+LOWEST_LISTS = ("distances", "ranks")  # of numbers of which the lowest is best
 
 
 class Hits(NamedTuple):
@@ -4124,74 +4290,79 @@ class Hits(NamedTuple):
     values: Sequence[Any] | None = None  # their scores or relevances; None if they have none
     are_indices: bool = False  # whether the ids are positions in the list of documents that was ranked
     ranks: Sequence[Any] = ()  # their ranks, if they have no scores
+    objects: Sequence[Any] = ()  # the objects that they were read from
 
 
-def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
+def hits_of(row: Any, names: Names) -> Hits | None:
     """Return the hits of a query, from a list of hits or a response with one; None for anything else.
 
-    With `ascending`, a distance or a rank is the score if there is one.
+    With ascending scores, a distance or a rank is the score if there is one.
 
-    >>> hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, "run")
-    Hits(ids=['d2'], values=[0.9], are_indices=False, ranks=())
-    >>> hits_of([("d2", 0.9), ("d1", 0.8)], "run").values
+    >>> found = hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, Names("run", {}))
+    >>> found.ids, found.values
+    (['d2'], [0.9])
+    >>> hits_of([("d2", 0.9), ("d1", 0.8)], Names("run", {})).values
     [0.9, 0.8]
-    >>> hits_of([0.9, 0.8], "run") is None
+    >>> hits_of([0.9, 0.8], Names("run", {})) is None
     True
     """
     if isinstance(row, Mapping) or _is_object(row):
-        row, given = _list_in(row, kind), row
+        row, given = _list_in(row, names), row
         if isinstance(row, Hits):
             return row
         if row == [] and row is not given:
             return Hits(row)
-    if (
-        isinstance(row, Mapping)
-        and (path := _path(next(iter(row.values()), None), VALUE_FIELDS[kind], within=())) is not None
-    ):
-        return Hits(list(row), _fields(list(row.values()), path, VALUE_FIELDS[kind], "score"))
+        if isinstance(row, Mapping) and row is not given and row and query_of(given, names) is not None:
+            values = list(row.values())
+            if all(map(could_be_value, values)):
+                return Hits(list(row), values)
+    if isinstance(row, Mapping):
+        return _values_by_id(row, names)
     if not isinstance(row, (list, tuple)) or not row:
         return None
-    if (pairs := _pairs(row)) is not None:
+    if (pairs := _pairs(row, names)) is not None:
         return pairs
     first = row[0]
     if not isinstance(first, Mapping) and not _is_object(first):
         return None
-    document = _path(first, ID_FIELDS) or _path(first, ("index",))
+    possible = names.of_hits["document"]
+    document = _path(first, possible) or _path(first, () if "document" in names.given else ("index",))
+    if document is None and (given := names.given.get("document")):
+        raise ValueError(_not_called(given[0], _inputs_hits_names_of(first), "hits have"))
     if document is None:
         return None
-    names = (*LOWEST_FIRST, *VALUE_FIELDS[kind]) if ascending else VALUE_FIELDS[kind]
-    value = _path(first, names)
-    hits = Hits(_fields(row, document, ID_FIELDS, "id"), are_indices=document == ("index",))
-    if value is not None:
-        return hits._replace(values=_fields(row, value, names, "score"))
-    ranks = _path(first, ("rank",)) if kind == "run" else None
+    hits = Hits(_fields(row, document, possible, "id"), are_indices=document == ("index",), objects=row)
+    possible = names.of_hits.get(names.value, ())
+    if (value := _first_path(row, possible, nulls=names.kind == "qrels")) is not None:
+        return hits._replace(values=_fields(row, value, possible, names.value, nulls=True))
+    ranks = _path(first, LOWEST_FIRST) if names.kind == "run" else None
     return hits if ranks is None else hits._replace(ranks=[_field(each, ranks) for each in row])
 
 
-def are_hits(row: Any, kind: str) -> bool:
+def are_hits(row: Any, names: Names) -> bool:
     """Return whether a query has hits, even if one of them is faulty."""
     try:
-        return hits_of(row, kind) is not None
+        return hits_of(row, names) is not None
     except ValueError:
         return True
 
 
-def answers_in(response: Mapping[Any, Any], kind: str) -> Any:
+def answers_in(response: Mapping[Any, Any], names: Names) -> Any:
     """Return the answers to several queries in a response, as a list; other mappings unchanged.
 
-    >>> answers_in({"took": 3, "responses": [{"hits": {"hits": []}}]}, "run")
+    >>> answers_in({"took": 3, "responses": [{"hits": {"hits": []}}]}, Names("run", {}))
     [{'hits': {'hits': []}}]
-    >>> answers_in({"ids": [["d2"], ["d1", "d3"]], "documents": None}, "run")
+    >>> answers_in({"ids": [["d2"], ["d1", "d3"]], "documents": None}, Names("run", {}))
     [{'ids': ['d2']}, {'ids': ['d1', 'd3']}]
     """
-    for name in ANSWERS:
-        rows = response.get(name)
+    for name in spelled(response, ANSWERS):
+        rows = response[name]
         if not isinstance(rows, (list, tuple)) or not rows:
             continue
-        if all(isinstance(row, Mapping) and _list_in(row, kind) is not row for row in rows):
+        if all(isinstance(row, Mapping) and _list_in(row, names) is not row for row in rows):
             return list(rows)
     ids = response.get("ids")
-    if kind != "run" or not isinstance(ids, (list, tuple)) or not ids:
+    if names.kind != "run" or not isinstance(ids, (list, tuple)) or not ids:
         return response
     if not all(isinstance(row, (list, tuple)) for row in ids):
         return response
@@ -4199,13 +4370,13 @@ def answers_in(response: Mapping[Any, Any], kind: str) -> Any:
     return [{name: of[at] for name, of in lists.items()} for at in range(len(ids))]
 
 
-def query_of(row: Any) -> Any:
+def query_of(row: Any, names: Names) -> Any:
     """Return the id of the query of an object with its hits; None if it has none.
 
-    >>> query_of({"query_id": "q1", "hits": []}), query_of({"hits": []})
+    >>> query_of({"query_id": "q1", "hits": []}, Names("run", {})), query_of({"hits": []}, Names("run", {}))
     ('q1', None)
     """
-    path = _path(row, QUERY_FIELDS, within=("query",))
+    path = _path(row, names.of_hits["query"], within=("query",))
     return None if path is None else _field(row, path)
 
 
@@ -4235,6 +4406,23 @@ def by_id(
     return found
 
 
+def unknown_object(row: Any, names: Names) -> str:
+    """Return what an error says about an object with a list of documents, but no known names; empty for others.
+
+    >>> unknown_object({"qkey": "Q-1", "found": [{"chunk_id": "a"}]}, Names("run", {}))
+    "no query under a known name, but 'qkey', 'found'; give fields={'query': 'qkey'}"
+    """
+    if not isinstance(row, Mapping) or query_of(row, names) is not None:
+        return ""
+    ids = [name for name, each in row.items() if isinstance(name, str) and id_kind(type(each))]
+    lists = [name for name, each in row.items() if isinstance(each, (list, tuple)) and each]
+    has_documents = any(_path(row[name][0], names.of_hits["document"]) is not None for name in lists)
+    if not ids or not has_documents or len(ids) + len(lists) < len(row) - 1:
+        return ""
+    have = brief(map(shown, row), ", ")
+    return f"no query under a known name, but {have}; give fields={{'query': {ids[0]!r}}}"
+
+
 class PositionError(ValueError):
     """An error in the document at a position of a query."""
 
@@ -4246,6 +4434,110 @@ def in_query(place: str, error: ValueError) -> ValueError:
     """Return an error in a query's documents with the place of the query before it."""
     mark = "," if isinstance(error, PositionError) else ":"
     return ValueError(f"{place}{mark} {error}")
+
+
+class HitReader:
+    """Reads the documents of one query after another, and sees to it that all have the same fields."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.warning = ""  # about the first hits in another order than their scores or ranks
+        self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
+        self.documents, self.queries = OneToOne(), OneToOne()  # whose ids have two names
+
+    def query(self, row: Any) -> Any:
+        """Return the id of the query of an object with its hits, which must not have another one as well."""
+        found = query_of(row, self.names)
+        if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
+            several = [name for name in alternatives("query", list(row)) if id_kind(type(row[name]))]
+            if len(several) > 1 and not self.queries.agree(*(row[name] for name in several[:2])):
+                raise ValueError(ambiguous("query", *several[:2]))
+        return found
+
+    def read(self, query: str, hits: Hits) -> dict[Any, Any]:
+        """Return the values of the documents of a query by their ids."""
+        names = self.names
+        if hits.ids and not names.has_no_value:
+            self._account(hits)
+        if names.kind == "run" and not self.warning and "score" not in names.given:
+            self.warning = contradiction(query, hits, names.ascending)
+        return by_id(hits.ids, hits.values, names.kind, names.ascending)
+
+    def _account(self, hits: Hits) -> None:
+        """Raise an error if hits have what could be their value under an unknown name, or two names for their ids."""
+        has_values = hits.values is not None
+        if not has_values and hits.objects and (given := self.names.given.get(self.names.value)):
+            raise ValueError(_not_called(given[0], _inputs_hits_names_of(hits.objects[0]), "hits have"))
+        if self.have_values is not None and has_values is not self.have_values and hits.objects:
+            word = self.names.value
+            other = "those before have none" if has_values else f"those before have a {word}"
+            raise ValueError(f"its hits have {'a' if has_values else 'no'} {word}, but {other}; give it to all or none")
+        self.have_values = has_values
+        first = hits.objects[0] if hits.objects else None
+        if not isinstance(first, Mapping) and not _is_object(first):
+            return
+        present = _inputs_hits_names_of(first)
+        if "document" not in self.names.given and len(several := alternatives("document", present)) > 1:
+            for each in hits.objects:
+                one, other = (_field(each, (name,)) for name in several[:2])
+                if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
+                    raise ValueError(ambiguous("document", *several[:2]))
+        if not has_values:
+            _refuse_unknown_values(hits.objects, self.names, bool(hits.ranks))
+        elif self.names.ascending and "score" not in self.names.given:
+            _refuse_two_orders(hits.objects, self.names)
+        elif self.names.kind == "qrels" and spelled(present, self.names.of_hits["relevance"])[:1] == ["score"]:
+            _refuse_unknown_values(hits.objects, self.names, nulls=False)  # a score is the last resort
+
+
+def _not_called(name: str, names: Sequence[Any], there: str) -> str:
+    """Return what an error says about a name that `fields` gives, and that no field has."""
+    near = nearest(name, [each for each in names if isinstance(each, str)])
+    hint = f"; did you mean {near!r}?" if near else ""
+    return f"no field is called {name}; its {there} {brief(map(shown, names), ', ')}{hint}"
+
+
+def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: bool = False, nulls: bool = True) -> None:
+    """Raise an error if a hit without a known relevance or score has something that could be one.
+
+    In a run, the order of hits counts, and a fraction that falls from hit to hit changes nothing.
+    """
+    unknown: list[str] = []
+    for each in objects:
+        for path in _paths(each):
+            name, value = ".".join(path), _field(each, path)
+            if (value is not None or nulls) and unknown_values(path[-1:], {path[-1]: value}.get):
+                unknown += [name] * (name not in unknown)
+    if names.kind == "run":
+        unknown = [] if have_ranks else [name for name in unknown if _rises(name, objects, names.ascending)]
+    if unknown:
+        raise ValueError(unknown_error(names, unknown))
+
+
+def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
+    """Raise an error if hits have a rank or a distance and a score that rank them differently, lowest first."""
+    fields = spelled(_inputs_hits_names_of(objects[0]), names.of_hits["score"])
+    lowest = [name for name in fields if plain_name(name) in LOWEST_FIRST]
+    scores = [name for name in fields if plain_name(name) not in LOWEST_FIRST]
+    for other in scores[:1] if lowest else ():
+        one, both = lowest[0], [[_inputs_hits_number(_field(each, (name,))) for each in objects] for name in (lowest[0], scores[0])]
+        if all(isinstance(each, Real) for side in both for each in side) and _inputs_hits_order(both[0]) != _inputs_hits_order(both[1]):
+            say = f"give {names.call(one)} or {names.call(other)}"
+            raise ValueError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
+
+
+def _inputs_hits_order(values: Sequence[Any]) -> list[int]:
+    """Return the positions of values from the lowest to the highest."""
+    return sorted(range(len(values)), key=values.__getitem__)
+
+
+def _rises(name: str, objects: Sequence[Any], ascending: bool) -> bool:
+    """Return whether a field holds numbers, fractions among them, that contradict the order of the hits."""
+    numbers = [_inputs_hits_number(_field(each, tuple(name.split(".")))) for each in objects]
+    if not all(isinstance(each, Real) and not isinstance(each, bool) for each in numbers):
+        return False
+    is_fraction = any(isinstance(each, float) and each % 1 for each in numbers)
+    return is_fraction and any(after < before if ascending else after > before for before, after in pairwise(numbers))
 
 
 def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
@@ -4290,6 +4582,20 @@ def _is_object(value: Any) -> bool:
     return hasattr(value, "__dict__") and not any(hasattr(value, each) for each in ("__array__", "__arrow_c_stream__"))
 
 
+def _inputs_hits_names_of(hit: Any) -> list[Any]:
+    """Return the names of the fields of a hit."""
+    return list(hit) if isinstance(hit, Mapping) else list(getattr(hit, "_fields", getattr(hit, "__dict__", ())))
+
+
+def _paths(hit: Any) -> list[FieldPath]:
+    """Return the paths to the fields of a hit, and of the objects in it that may have its id."""
+    found: list[FieldPath] = [(name,) for name in _inputs_hits_names_of(hit) if isinstance(name, str)]
+    for (name,) in found[:]:
+        if name in WITHIN and isinstance(inner := _field(hit, (name,)), Mapping):
+            found += [(name, each) for each in inner if isinstance(each, str)]
+    return found
+
+
 def _field(value: Any, path: FieldPath) -> Any:
     """Return a field of a hit; None if it has none."""
     for name in path:
@@ -4297,51 +4603,77 @@ def _field(value: Any, path: FieldPath) -> Any:
     return None if callable(value) else value
 
 
-def _path(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN) -> FieldPath | None:
-    """Return the path to the first field that a hit has under one of the names, in the hit or in an object within."""
+def _has(value: Any, path: FieldPath) -> bool:
+    """Return whether a hit has a field, even if it is None."""
+    for name in path[:-1]:
+        value = _field(value, (name,))
+    return path[-1] in value if isinstance(value, Mapping) else hasattr(value, path[-1])
+
+
+def _path(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN, nulls: bool = False) -> FieldPath | None:
+    """Return the path to the first field that a hit has under one of the names, in the hit or in an object within.
+
+    With `nulls`, the field may be None. A name may be a path itself, such as "metadata.source".
+    """
     if not isinstance(hit, Mapping) and not _is_object(hit):
         return None
     for outer in ((), *((each,) for each in within)):
         inner = _field(hit, outer) if outer else hit
-        spelled = (
-            {plain_name(name): name for name in inner if isinstance(name, str)} if isinstance(inner, Mapping) else {}
-        )
         if inner is None or not (isinstance(inner, Mapping) or _is_object(inner)):
             continue
+        own = {plain_name(name): name for name in inner if isinstance(name, str)} if isinstance(inner, Mapping) else {}
         for name in names:
-            path = (*outer, spelled.get(name, name))
-            if (
-                (value := _field(hit, path)) is not None
-                and not isinstance(value, (list, tuple, Mapping))
-                and not _is_object(value)
-            ):
+            path = (*outer, own.get(plain_name(name), name))
+            value = _field(hit, path)
+            if value is None:
+                if nulls and _has(hit, path):
+                    return path
+            elif not isinstance(value, (list, tuple, Mapping)) and not _is_object(value):
                 return path
-    return None
+    dotted = (tuple(name.split(".")) for name in names if "." in name)
+    return next((path for path in dotted if _field(hit, path) is not None), None)
 
 
-def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str) -> list[Any]:
-    """Return a field of each hit, under the path of the first one or another path."""
+def _first_path(hits: Sequence[Any], names: Sequence[str], nulls: bool) -> FieldPath | None:
+    """Return the path to a field under one of the names, in the first hit that has it, or else has it as None."""
+    found = next((path for hit in hits if (path := _path(hit, names)) is not None), None)
+    if found is not None or not nulls:
+        return found
+    return next((path for hit in hits if (path := _path(hit, names, nulls=True)) is not None), None)
+
+
+def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str, nulls: bool = False) -> list[Any]:
+    """Return a field of each hit, under the same path or another one; with `nulls`, it may be None."""
     found = [_field(hit, path) for hit in hits]
     for position, value in enumerate(found):
-        if value is None:
-            other = _path(hits[position], names)
+        if value is None and not (nulls and _has(hits[position], path)):
+            other = _path(hits[position], names, nulls=nulls)
             if other is None:
-                raise PositionError(position, f"the hit has no {word} (the first has {'.'.join(path)})")
+                others = "the first has" if _has(hits[0], path) else "others have"
+                raise PositionError(position, f"the hit has no {word} ({others} {'.'.join(path)})")
             found[position] = _field(hits[position], other)
     return found
 
 
-def _list_in(row: Any, kind: str) -> Any:
+def _list_in(row: Any, names: Names) -> Any:
     """Return the list of hits in a response, or the hits of lists of ids and of values; None if there is neither."""
-    if (ids := _first_list(row, IDS_OF[kind])) is not None:
-        values = _first_list(row, VALUES_OF[kind])
-        if values is not None and len(values) != len(ids):
-            raise ValueError(f"holds {len(ids)} ids and {len(values)} values; give one for each")
-        return Hits(ids, values)
+    possible = LISTS_OF_IDS[names.kind]
+    given = [name for name in names.given.get("document") or () if isinstance(_field(row, (name,)), (list, tuple))]
+    if (name := _first_list(row, given or possible)) is not None:
+        ids = _flat_list(_field(row, (name,))) or []
+        if names.has_no_value:
+            return Hits(ids)
+        values, ranks = _values_beside(row, ids, name, names), _first_list(row, LOWEST_LISTS, of_ids=False)
+        if values is not None or ranks is None or names.kind != "run":
+            return Hits(ids, values)
+        return Hits(ids, ranks=_flat_list(_field(row, (ranks,))) or [])
     for _ in range(3):
+        fields = spelled(row, LISTS) if isinstance(row, Mapping) else LISTS
         found = next(
-            (each for name in LISTS if isinstance(each := _field(row, (name,)), CONTAINERS) or _is_object(each)), None
+            (each for name in fields if isinstance(each := _field(row, (name,)), CONTAINERS) or _is_object(each)), None
         )
+        if found is None:
+            found = _only_list_of_objects(row, names)
         if found is None:
             break
         row = found
@@ -4350,19 +4682,85 @@ def _list_in(row: Any, kind: str) -> Any:
     return row
 
 
-def _first_list(row: Any, names: Sequence[str]) -> Any:
-    """Return the first list of ids or numbers that a response has under one of the names."""
-    for name in names:
-        each = _field(row, (name,))
-        each = each.tolist() if hasattr(each, "tolist") else each
-        if isinstance(each, (list, tuple)) and len(each) == 1 and isinstance(each[0], (list, tuple)):
-            each = each[0]  # Chroma's answer to one query
-        if isinstance(each, (list, tuple)) and not any(isinstance(of, (list, tuple, Mapping)) for of in each[:1]):
-            return each
+def _only_list_of_objects(row: Any, names: Names) -> Any:
+    """Return the only list of objects with ids in an object that names its query; None if it has none."""
+    if not isinstance(row, Mapping) or query_of(row, names) is None:
+        return None
+    lists = {name: each for name, each in row.items() if isinstance(each, (list, tuple)) and each}
+    objects = [each for each in lists.values() if _path(each[0], names.of_hits["document"]) is not None]
+    if not objects and len(lists) == 1:
+        ((name, ids),) = lists.items()
+        if id_kind(type(ids[0])):
+            raise ValueError(
+                f"holds a list under {shown(name)}, which is no known name; give fields={{'document': {name!r}}}"
+            )
+    return objects[0] if len(objects) == 1 else None
+
+
+def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names) -> Any:
+    """Return the values of a list of ids, from a list or a mapping beside it; None if there is none."""
+    possible = LISTS_OF_VALUES[names.kind]
+    possible = (*LOWEST_LISTS, *possible) if names.ascending else possible
+    beside = {
+        name: each
+        for name in _inputs_hits_names_of(row)
+        if name != name_of_ids
+        and (each := _values_of(_field(row, (name,)), ids)) is not None
+        and not all(value is None for value in each)
+    }
+    given = names.given.get(names.value) or ()
+    for name in spelled(beside, given or possible):
+        if len(beside[name]) != len(ids):
+            raise ValueError(f"holds {len(ids)} ids and {len(beside[name])} values; give one for each")
+        return beside[name]
+    unknown = [name for name in beside if len(beside[name]) == len(ids) and plain_name(name) not in LOWEST_LISTS]
+    if unknown:
+        raise ValueError(unknown_error(names, unknown, "beside its ids are"))
     return None
 
 
-def _pairs(row: Sequence[Any]) -> Hits | None:
+def _values_of(values: Any, ids: Sequence[Any]) -> list[Any] | None:
+    """Return the numbers of a list, or of a mapping by the ids; None for anything else."""
+    if isinstance(values, Mapping):
+        if not values or not all(map(could_be_value, values.values())) or not set(ids) <= values.keys():
+            return None
+        return [values[each] for each in ids]
+    found = _flat_list(values)
+    return None if found is None or not all(map(could_be_value, found)) else found
+
+
+def _first_list(row: Any, names: Sequence[str], of_ids: bool = True) -> str | None:
+    """Return the first of the names under which a response has a list of ids, or of numbers."""
+    for name in spelled(row, names) if isinstance(row, Mapping) else names:
+        found = _flat_list(_field(row, (name,)))
+        if found is not None and all(id_kind(type(each)) or not of_ids for each in found[:1]):
+            return name
+    return None
+
+
+def _flat_list(each: Any) -> list[Any] | None:
+    """Return a list of ids or numbers; None for anything else."""
+    each = each.tolist() if hasattr(each, "tolist") else each
+    if isinstance(each, (list, tuple)) and len(each) == 1 and isinstance(each[0], (list, tuple)):
+        each = each[0]  # Chroma's answer to one query
+    if isinstance(each, (list, tuple)) and not any(
+        isinstance(of, (list, tuple, Mapping)) or _is_object(of) for of in each[:1]
+    ):
+        return list(each)
+    return None
+
+
+def _values_by_id(row: Mapping[Any, Any], names: Names) -> Hits | None:
+    """Return the hits of a mapping of ids to objects with their values; None if its values are no objects."""
+    objects = list(row.values())
+    possible = names.of_hits.get(names.value, ())
+    if not objects or not all(isinstance(each, Mapping) or _is_object(each) for each in objects):
+        return None
+    path = _first_path(objects, possible, nulls=names.kind == "qrels")
+    return None if path is None else Hits(list(row), _fields(objects, path, possible, names.value, nulls=True))
+
+
+def _pairs(row: Sequence[Any], names: Names) -> Hits | None:
     """Return the hits of pairs of an id, or of an object with one, and a score; of (id, rank, score), too."""
     first = row[0]
     if not isinstance(first, (list, tuple)) or hasattr(first, "_fields"):
@@ -4378,15 +4776,17 @@ def _pairs(row: Sequence[Any]) -> Hits | None:
         return None
     if id_kind(type(one)):
         return Hits([each for each, _ in row], [value for _, value in row])
-    path = _path(one, ID_FIELDS) if isinstance(one, Mapping) or _is_object(one) else None
+    possible = names.of_hits["document"]
+    path = _path(one, possible) if isinstance(one, Mapping) or _is_object(one) else None
     if path is None:
         return None
-    return Hits(_fields([each for each, _ in row], path, ID_FIELDS, "id"), [score for _, score in row])
+    return Hits(_fields([each for each, _ in row], path, possible, "id"), [score for _, score in row])
 
 
 # ndcg/inputs/ids_as_values.py: Refuse what cannot be rankings: a single query, rows of a table, and ids of documents in place of numbers.
 
 SINGLE = "for a single query, wrap it in a list"
+MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 ARE_SCORES = "if they are scores, give them as floats"
 
 
@@ -4419,9 +4819,10 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
     if isinstance(row, Real) and isinstance(side, Mapping):
         raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
     if isinstance(row, Mapping):
-        known = {plain_name(name): each for name, each in row.items() if isinstance(name, str)}
-        has_id = any(id_kind(type(known.get(name))) for name in ID_FIELDS)
-        if has_id and len(known) > 1 and not known.keys().isdisjoint(chain(*VALUE_FIELDS.values())):
+        if problem := unknown_object(row, Names("run", {})):
+            raise ValueError(f"{place}: {problem}")
+        has_id = any(id_kind(type(row[name])) for name in spelled(row, IDS_OF_HITS["document"]))
+        if has_id and len(row) > 1 and spelled(row, chain(*VALUES_OF_HITS.values())):
             raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
         if inner := next((name for name, each in row.items() if _has_objects(each)), None):
             problem = f"holds {shown(inner)} in place of documents, and no list of hits under a known name"
@@ -4488,8 +4889,12 @@ def _refuse_triples(rows: NDArray[np.float64], others: NDArray[np.float64]) -> N
             return
     elif (rows == others).all():
         return
-    examples = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0]))
-    raise ValueError(
+    raise _rows_of_triples(*(f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0])))
+
+
+def _rows_of_triples(*examples: str) -> ValueError:
+    """Return the error for rows of a user, an item and a value."""
+    return ValueError(
         f"both sides hold rows of a user, an item and a value, such as {' and '.join(examples)}, and each would be "
         "a query of three documents; give tables with names of columns, such as "
         'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
@@ -4507,6 +4912,31 @@ def _refuse_pairs(rows: NDArray[np.float64], others: NDArray[np.float64]) -> Non
         raise _rows_of_pairs()
 
 
+def refuse_typed_triples(predictions: Any, references: Any) -> None:
+    """Raise an error for rows of two integers and a fraction, beside rows of integers: a user, an item and a value.
+
+    >>> refuse_typed_triples([(1, 10, 1.5)], [(1, 11, 1)])
+    Traceback (most recent call last):
+    ...
+    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and (1, 11, 1), and each \
+would be a query of three documents; give tables with names of columns, such as \
+predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
+    """
+    if not all(
+        isinstance(side, (list, tuple)) and side and _inputs_ids_as_values_types(side[0])[:2] == (int, int)
+        for side in (predictions, references)
+    ):
+        return
+    kinds = [set(map(_inputs_ids_as_values_types, side)) for side in (predictions, references)]
+    if kinds[0] == {(int, int, float)} and kinds[1] <= {(int, int, int), (int, int, float)} and predictions[0][2] % 1:
+        raise _rows_of_triples(*(shown(tuple(side[0])) for side in (predictions, references)))
+
+
+def _inputs_ids_as_values_types(row: Any) -> tuple[type, ...]:
+    """Return the types of three values in a tuple, as rows of a database are; nothing for other rows."""
+    return tuple(map(type, row)) if isinstance(row, tuple) and len(row) == 3 else ()
+
+
 def _rows_of_pairs() -> ValueError:
     """Return the error for rows of a user and an item."""
     return ValueError(
@@ -4516,13 +4946,21 @@ def _rows_of_pairs() -> ValueError:
 
 
 def _refuse_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
-    """Raise an error for ids on both sides: whole numbers, at least three in each query, none twice, and no 0."""
-    if not _are_whole(score.values, relevance.values) or (lengths < 3).any():
+    """Raise an error for ids on both sides: whole numbers, none twice in a query.
+
+    In 20 documents or more, the highest of each side is above the length of the longest query, which ranks and grades
+    are not. In fewer, each query has at least three documents, and there is no 0. The id -1 is no document.
+    """
+    if not _are_whole(score.values, relevance.values):
         return
-    if (score.values == 0).any() or (relevance.values == 0).any():
+    are_many = len(score.values) >= MANY_DOCUMENTS
+    if are_many and min(score.values.max(), relevance.values.max()) <= lengths.max():
+        return
+    if not are_many and ((lengths < 3).any() or (score.values == 0).any() or (relevance.values == 0).any()):
         return
     query = np.repeat(np.arange(len(lengths)), lengths)
-    if all(_are_distinct(np.stack([query, side.values.astype(np.int64)], axis=1)) for side in (score, relevance)):
+    sides = (np.stack([query, side.values.astype(np.int64)], axis=1)[side.values != -1] for side in (score, relevance))
+    if all(map(_are_distinct, sides)):
         examples = (side.values[: lengths[0]].tolist() for side in (score, relevance))
         of_both, relevant = (", ".join(map(str, each[:5])) + ", ..." * (len(each) > 5) for each in examples)
         raise ValueError(
@@ -4589,7 +5027,7 @@ def by_ranked_ids(
 def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
     """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
-    The ids are as in `by_ranked_ids`. Lists of integers on both sides are an error, since they may be scores.
+    The ids are as in `by_ranked_ids`; a list of integers in a mapping holds ids, as in a file.
 
     >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
     ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
@@ -4609,9 +5047,6 @@ def with_ids_by_query(predictions: Any, references: Any, score_order: str = "des
         except ValueError as error:
             raise ValueError(f"{error}; {TABLE}") from None
         sides[argument] = {query: sides_by_query.get(query, row) for query, row in sides[argument].items()}
-    are_lists = [len(rows) == len(sides[argument]) for argument, rows in listed.items()]
-    if are_lists == [True, True] and not any(isinstance(row, Set) for row in listed["references"].values()):
-        _refuse_integers(listed)
     return sides["predictions"], sides["references"]
 
 
@@ -4619,15 +5054,6 @@ def _plain_row(argument: str, row: Any) -> Any:
     """Return the ids of a query as a list if they are in an array or a column."""
     row = row if isinstance(row, (list, tuple, Set, str, bytes)) else plain(argument, row)
     return row.to_pylist() if isinstance(row, ARROW) else row.tolist() if isinstance(row, np.ndarray) else row
-
-
-def _refuse_integers(listed: Mapping[str, Mapping[Any, Any]]) -> None:
-    """Raise an error for lists of integers, which may be ids or scores."""
-    for argument, rows in listed.items():
-        for query, row in rows.items():
-            if row and id_kind(type(row[0])) == "integers":
-                problem = f"{shown(row)} may be ids or numbers; give the ids of relevant documents as a set"
-                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:
@@ -4703,6 +5129,122 @@ def _fill(row: Sequence[Any]) -> int:
     return next((at for at, each in enumerate(reversed(row)) if each != -1), len(row))
 
 
+# ndcg/inputs/tables.py: Recognize tables of rows: the columns of queries, documents and values, and the layouts that pandas writes.
+
+MOST_COLUMNS = 100  # of a table in JSON: more names than that are queries or documents
+Cells = Callable[
+    [Sequence[str]], Iterable[Sequence[Any]]
+]  # the cells of the first rows in some columns, by their names
+
+
+def chosen_columns(columns: Sequence[str], names: Names, cells: Cells, there: str = "the file") -> list[int]:
+    """Return the indices of the columns of queries, documents and values in a table.
+
+    `cells` returns the cells of some columns, so that a column is not chosen where another could be meant.
+    """
+    possible = names.columns
+    found = {field: spelled(columns, these) for field, these in possible.items()}
+    if missing := [field for field, those in found.items() if not those]:
+        low = next(iter(spelled(columns, LOWEST_FIRST)), None)
+        if "score" in missing and low and "score" not in names.given:
+            refuse_lowest_first(low)
+        unnamed = [field for field in missing if field not in names.given]
+        others = [name for name in columns if isinstance(name, str) and not INDEX.match(name)]
+        others = [name for name in others if name not in {each for those in found.values() for each in those}]
+        raise UnknownColumnError(unnamed, _no_columns(names, missing, columns, there), others)
+    chosen = {field: those[0] for field, those in found.items()}
+    plain = [plain_name(name) if isinstance(name, str) else "" for name in columns]
+    for name in chosen.values():
+        if plain.count(plain_name(name)) > 1:
+            raise ValueError(f"two columns are called {plain_name(name)}; remove one")
+    for field in IDS.keys() - names.given.keys():
+        if several := alternatives(field, columns)[:2]:
+            rows = OneToOne()
+            if not all(rows.agree(*row) for row in cells(several)):
+                raise ValueError(ambiguous(field, *several))
+    if names.kind == "qrels" and "relevance" not in names.given and plain_name(chosen["relevance"]) == "score":
+        others = [name for name in columns if isinstance(name, str) and name not in chosen.values()]
+        row: Mapping[str, Any] = dict(zip(others, next(iter(cells(others)), ()), strict=False)) if others else {}
+        if unknown := unknown_values([name for name in row if row[name] is not None], row.get):
+            raise ValueError(unknown_error(names, unknown, f"beside {shown(chosen['relevance'])} are"))
+    return [columns.index(name) for name in chosen.values()]
+
+
+def _no_columns(names: Names, missing: Sequence[str], columns: Sequence[Any], there: str) -> str:
+    """Return the error for all columns that a table lacks, with names of columns that resemble theirs."""
+    possible = {field: names.columns[field] for field in missing}
+    called = [name for field in missing for name in names.given.get(field) or ()]
+    held = [field for field in missing if field not in names.given]
+    problems = [f"is called {' or '.join(called)}"] if called else []
+    if held:
+        them = "it" if len(held) == 1 else "them"
+        name_them = f"name {them} {' and '.join(possible[field][0] for field in held)}, or as docs/inputs.md says"
+        problems.append(f"holds the {' or the '.join(held)}; {name_them}")
+    near = [nearest(these[0], [name for name in columns if isinstance(name, str)]) for these in possible.values()]
+    hint = f"; did you mean {', '.join(map(shown, filter(None, near)))}?" if any(near) else ""
+    if "relevance" in held:
+        hint += "; if each row is one relevant document, give fields={'relevance': None}"
+    has = f"has {brief(map(shown, columns), ', ')}" if columns else "has none"
+    return f"no column {' and none '.join(problems)}; {there} {has}{hint}"
+
+
+def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
+    """Return the values of documents that have none, in the order of their rows.
+
+    >>> values_by_order(3, Names("run", {})).tolist(), values_by_order(2, Names("qrels", {})).tolist()
+    ([-1.0, -2.0, -3.0], [1.0, 1.0])
+    """
+    ranks = np.arange(1.0, rows + 1)
+    return np.ones(rows) if names.kind != "run" else ranks if names.ascending else -ranks
+
+
+def are_columns(names: Iterable[Any], possible: Possible) -> bool:
+    """Return whether at least two of three names are names of columns."""
+    known = {plain_name(name) for name in names if isinstance(name, str)}
+    return sum(not known.isdisjoint(map(plain_name, each)) for each in possible.values()) >= 2
+
+
+def table_records(value: Any, possible: Possible) -> Sequence[Any] | None:
+    """Return the records of a table that pandas' `to_json` or `to_dict` wrote; None for any other value.
+
+    A value is records, ``{column: {row: cell}}``, ``{column: [cell]}``, ``{row: {column: cell}}``, or an object that
+    has the rows as its data. Each record must have two of the possible names.
+    """
+    if isinstance(value, Mapping):
+        if isinstance(value.get("data"), list):
+            value = _named_rows(value.get("columns"), value["data"])
+        elif len(value) <= MOST_COLUMNS and are_columns(value, possible):
+            value = _records_of_columns(value)
+        else:
+            value = list(value.values())
+    if not isinstance(value, (list, tuple)) or not value:
+        return None
+    return value if all(_is_record(row, possible) for row in value) else None
+
+
+def _is_record(row: Any, possible: Possible) -> bool:
+    """Return whether a value is a row of a table, and not scores of documents whose ids look like names of columns."""
+    if not isinstance(row, Mapping) or len(row) > MOST_COLUMNS or not are_columns(row, possible):
+        return False
+    ids = (row[name] for column in IDS for name in spelled(row, possible[column]))
+    return not any(isinstance(cell, float) and cell % 1 for cell in ids)
+
+
+def _named_rows(columns: Any, rows: list[Any]) -> list[Any]:
+    """Return lists of cells as records, if there are names of columns."""
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        return rows
+    return [dict(zip(columns, row, strict=False)) if isinstance(row, list) else row for row in rows]
+
+
+def _records_of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
+    """Return the rows of columns, or nothing if the columns do not have the same rows."""
+    by_row = [dict(enumerate(cells)) if isinstance(cells, list) else cells for cells in columns.values()]
+    if not all(isinstance(cells, Mapping) and cells.keys() == by_row[0].keys() for cells in by_row):
+        return []
+    return [{name: cells[row] for name, cells in zip(columns, by_row, strict=True)} for row in by_row[0]]
+
+
 # ndcg/inputs/formats.py: Recognize the format of one side: a table of rows, records, or hits; the rows become `Columns`, hits mappings.
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
@@ -4710,34 +5252,34 @@ PLAIN_NUMBERS = (int, float)
 KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
 
 
-def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: str = "descending") -> Any:
+def with_ids(argument: str, side: Any, fields: Any = None, score_order: str = "descending") -> Any:
     """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
 
-    The columns of queries and documents have `names` if these are not known ones.
+    The columns and fields have the names that `fields` gives, or else known ones.
 
-    >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]], {})
+    >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]])
     [{'d1': 0.5}]
     """
-    kind = KIND_OF_ARGUMENT.get(argument, "run")
-    if kind == "run" and score_order == "descending":
+    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order)
+    if names.kind == "run" and score_order == "descending":
         refuse_lowest_first(name_of_column(side), argument)
+    refuse_splits(argument, side)
     if isinstance(side, io.IOBase):
         raise ValueError(f"{argument}: is an open file ({type(side).__name__}); give its path")
     if isinstance(side, Iterator) and not is_database_query(side):
         side = list(side)
     if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
         return side
-    possible = possible_names(kind, names, score_order)
     if isinstance(side, Mapping) or (columns := table_names(side)) is None:
-        found = _in_objects(argument, side, kind, possible)
+        found = _in_objects(argument, side, names)
         if found is None:
-            return side if kind == "exclude" else _hits(argument, side, kind, score_order == "ascending")
+            return side if names.kind == "exclude" else _hits(argument, side, names)
         side, columns = found, list(found)
     if is_spark(side):
         raise ValueError(
             f"{argument}: is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()"
         )
-    return _of_table(argument, side, columns, kind, possible)
+    return _of_table(argument, side, columns, names)
 
 
 def are_numbers(side: Any) -> bool:
@@ -4750,8 +5292,9 @@ def are_numbers(side: Any) -> bool:
 # Tables of rows, and records
 
 
-def _in_objects(argument: str, side: Any, kind: str, possible: Possible) -> Mapping[Any, Any] | None:
+def _in_objects(argument: str, side: Any, names: Names) -> Mapping[Any, Any] | None:
     """Return the columns of a dict of columns or of records; None for anything else."""
+    possible = names.columns
     if (
         isinstance(side, (list, tuple))
         and len(side) == 1
@@ -4768,56 +5311,97 @@ def _in_objects(argument: str, side: Any, kind: str, possible: Possible) -> Mapp
         side = table_records(side, possible)
     if not isinstance(side, (list, tuple)) or not side:
         return None
-    names = record_names(side[0])
-    known = set(map(plain_name, names))
-    found = sum(not known.isdisjoint(each) for each in possible.values())
-    if found < 2 or (found < len(possible) and are_hits(side[0], kind)):
+    fields = record_names(side[0])
+    found = sum(bool(spelled(fields, each)) for each in possible.values())
+    if found < 2 and not (found and _is_record_of_words(side[0], names)):
         return None
+    if found < len(possible) and are_hits(side[0], names):
+        return None
+
+    def cells(of: Sequence[str]) -> Iterator[Any]:
+        return zip(*(record_values(argument, side, name) for name in of), strict=True)
+
     try:
-        chosen = [names[at] for at in chosen_columns(names, possible, "the first record")]
+        chosen = [fields[at] for at in chosen_columns(fields, names, cells, "the first record")]
+    except UnknownColumnError as error:
+        raise ValueError(f"{argument}: {error}{error.hint}") from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
     return {name: record_values(argument, side, name) for name in chosen}
+
+
+def _is_record_of_words(row: Any, names: Names) -> bool:
+    """Return whether a mapping has text where documents have values, and no id of a hit: a record of unknown names."""
+    if not isinstance(row, Mapping) or spelled(row, names.of_hits["document"]):
+        return False
+    return any(isinstance(each, str) and not could_be_value(each) for each in row.values())
+
+
+def _rows_of_lists(table: Any, columns: Sequence[Any]) -> list[dict[str, Any]] | None:
+    """Return the rows of a table in which each row has the lists of a query; None for other tables."""
+    if not all(isinstance(name, str) for name in columns) or not hasattr(table, "__len__"):
+        return None
+    named = dict(zip(columns, named_columns(table, **dict(zip(columns, columns, strict=True))), strict=True))
+    lists = {name: _as_list(each) for name, each in settled_columns(named).items()}
+    if not any(each and isinstance(each[0], (list, np.ndarray)) for each in lists.values()):
+        return None
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+
+
+def settled_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns of any library, by their names in messages, as lists and arrays of NumPy and Arrow."""
+    return dict(zip(columns, settled(**columns), strict=True))
+
+
+def _as_list(column: Any) -> list[Any]:
+    """Return the cells of a column as a list."""
+    return list(column.to_pylist() if isinstance(column, ARROW) else getattr(column, "tolist", lambda: column)())
 
 
 def _inputs_formats_are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
     """Return whether a mapping holds columns: lists or arrays of the same length, of ids and numbers."""
     if len(side) > 100 or not are_columns(side, possible):
         return False
-    known = {name for names in possible.values() for name in names}
-    columns = [each for name, each in side.items() if isinstance(name, str) and plain_name(name) in known]
+    columns = [side[name] for names in possible.values() for name in spelled(side, names)]
     return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
 
 
-def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possible: Possible) -> Any:
+def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -> Any:
     """Return the rows of a table as columns."""
+
+    def cells(of: Sequence[str]) -> Iterator[Any]:
+        found = dict(zip(of, named_columns(table, argument, **dict(zip(of, of, strict=True))), strict=True))
+        return zip(*(_as_list(each[:HASHED]) for each in settled_columns(found).values()), strict=False)
+
     try:
-        at = chosen_columns(names, possible, "the table")
+        at = chosen_columns(columns, names, cells, "the table")
     except UnknownColumnError as error:
-        hint = "; or name the columns by query_ids= and document_ids=" if {*error.columns} & {*ID_NAMES} else ""
+        if (lists := _rows_of_lists(table, columns)) is not None:
+            return _hits(argument, lists, names)
         raise ValueError(
-            f"{argument}: {error}{hint}; if each row is a query, give its column of lists, or an array"
+            f"{argument}: {error}{error.hint}; if each row is a query, give its column of lists, or an array"
         ) from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
-    named = dict(zip(possible, (names[each] for each in at), strict=True))
-    cells = dict(
-        zip(named, settled(**dict(zip(named, named_columns(table, argument, **named), strict=True))), strict=True)
-    )
-    if kind == "exclude":
-        return Pairs(*cells.values())
-    query = read_ids(f"{argument}: the column {named['query']!r}", cells.pop("query"))
-    document = id_column(f"{argument}: the column {named['document']!r}", cells.pop("document"))
+    named = dict(zip(names.columns, (columns[each] for each in at), strict=True))
+    labels = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
+    read = settled_columns(dict(zip(labels.values(), named_columns(table, argument, **named), strict=True)))
+    cells_of = dict(zip(named, read.values(), strict=True))
+    if names.kind == "exclude":
+        return Pairs(*cells_of.values())
+    query = read_ids(labels["query"], cells_of.pop("query"))
+    document = id_column(labels["document"], cells_of.pop("document"))
 
     def place(_: int, row: int | None) -> str:
         return f"row {row}"
 
-    ((value, values),) = cells.items()
-    column = read_flat_column(f"{argument}: the column {named[value]!r}", values, place)
+    column = Column(values_by_order(len(document), names), offsets_of([len(document)]))
+    for value, values in cells_of.items():
+        column = read_flat_column(labels[value], values, place)
     lengths = query.rows, len(document), len(column.values)
     if len(set(lengths)) > 1:
         raise ValueError(
-            f"{argument}: columns differ in length: {shown(dict(zip(named.values(), lengths, strict=True)))}"
+            f"{argument}: columns differ in length: {shown(dict(zip(named.values(), lengths, strict=False)))}"
         )
     numbers = column.values
     if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
@@ -4828,11 +5412,11 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
     if repeated := repeated_row(side):
         (row, before), ids = repeated, "document {} of query {}".format(*side.words(repeated[0]))
         raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; give it once for a query")
-    if kind == "qrels":  # a query without judgments counts
+    if names.kind == "qrels":  # a query without judgments counts
         rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
         side = side if column.present is None else side.only(column.present)
         return side._replace(place=lambda row: f"row {rows[row]}")
-    return _of_present(side, column.present)  # after an outer join, a document without a score was not retrieved
+    return of_present(side, column.present)  # after an outer join, a document without a score was not retrieved
 
 
 # Hits
@@ -4844,43 +5428,51 @@ class Indices(NamedTuple):
     rows: Any
 
 
-def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
+def _hits(argument: str, side: Any, names: Names) -> Any:
     """Return hits as mappings of ids to values, by query or in the order of the queries; others unchanged."""
     if isinstance(side, Mapping):
-        side = answers_in(side, kind)
+        side = answers_in(side, names)
     if not isinstance(side, (list, tuple, Mapping)):
         return side
     rows = list(side.values()) if isinstance(side, Mapping) else side
     first = next((row for row in rows if not _inputs_formats_is_empty(row)), None)
     if first is None or _inputs_formats_is_plain(first):
         return side
-    queries: Any = list(side) if isinstance(side, Mapping) else [query_of(row) for row in rows]
+    reader = HitReader(names)
+    try:
+        queries: Any = list(side) if isinstance(side, Mapping) else [reader.query(row) for row in rows]
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
     are_named = isinstance(side, Mapping) or all(map(id_kind, map(type, queries)))
     found: list[Any] = []
-    warning, are_indices = "", False
+    are_indices = False
     for query, row in zip(queries if are_named else count(), rows, strict=False):
         try:
-            hits = Hits(()) if _inputs_formats_is_empty(row) else hits_of(row, kind, ascending)
+            hits = Hits(()) if _inputs_formats_is_empty(row) else hits_of(row, names)
             if hits is None and not any(found):
                 return side
             if hits is None:
                 raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
-            found.append(by_id(hits.ids, hits.values, kind, ascending))
+            found.append(reader.read(shown(query), hits))
         except ValueError as error:
             raise in_query(f"{argument}: query {shown(query)}", error) from None
         are_indices |= hits.are_indices
-        if kind == "run" and not warning:
-            warning = contradiction(shown(query), hits, ascending)
-    if warning:
-        warn(f"{argument}: {warning}")
+    if reader.warning:
+        warn(f"{argument}: {reader.warning}")
     if are_indices:  # an "id" beside them is that of the response
         return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
-    if not are_named:
-        return found
-    if len(set(queries)) < len(queries):
-        again = next(query for at, query in enumerate(queries) if query in queries[:at])
-        raise ValueError(f"{argument}: query {shown(again)} is there twice; give each query once")
-    return dict(zip(queries, found, strict=True))
+    return dict_of_queries(argument, queries, found) if are_named else found
+
+
+def dict_of_queries(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
+    """Return the rows by the ids of their queries, which must differ."""
+    found = dict(zip(queries, rows, strict=True))
+    if len(found) < len(queries):
+        first: dict[Any, int] = {}
+        at, again = next((at, query) for at, query in enumerate(queries) if first.setdefault(query, at) < at)
+        problem = f"query {shown(again)} is in row {first[again]} and in row {at}; give each query once"
+        raise ValueError(f"{argument}: {problem}")
+    return found
 
 
 def _inputs_formats_is_plain(row: Any) -> bool:
@@ -4915,6 +5507,8 @@ def together(inputs: Any) -> Any:
         _refuse_other_candidates(predictions.rows, references)
         predictions, references = predictions.rows, _by_index(references)
     if document_ids is not None and _is_nested(predictions) and _is_nested(document_ids):
+        if not isinstance(references, (Mapping, Columns)) and kind_of_ids(references) in ("integers", "numbers"):
+            references = _scores_of_ids(references, document_ids, "references")  # integers in lists are values
         predictions, document_ids = _scores_of_ids(predictions, document_ids), None
     if is_sparse(predictions) and _has_ids(references):
         _refuse_other_columns("references", references, predictions.shape[1])
@@ -4927,9 +5521,7 @@ def together(inputs: Any) -> Any:
         columns = max(len(row) for row in predictions if isinstance(row, dict))
         _refuse_other_columns("references", references, columns)
     if query_ids is not None and are_by_query and len(query_ids) == len(predictions):
-        names = query_ids.tolist() if isinstance(query_ids, np.ndarray) else query_ids
-        names = names.to_pylist() if isinstance(names, ARROW) else names
-        predictions, query_ids = dict(zip(names, predictions, strict=True)), None
+        predictions, query_ids = dict_of_queries("query_ids", _ids_in_order(query_ids), predictions), None
     if query_ids is None and isinstance(references, (list, tuple)) and _are_scores(predictions):
         are_sets = all(isinstance(row, (Set, Mapping)) for row in references) and any(map(len, references))
         if are_sets and all(isinstance(each, (int, np.integer)) for row in references for each in row):
@@ -4937,6 +5529,15 @@ def together(inputs: Any) -> Any:
     return inputs._replace(
         predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
     )
+
+
+def _ids_in_order(query_ids: Any) -> list[Any]:
+    """Return the ids of the queries of rows as a list."""
+    if isinstance(query_ids, (Set, Mapping)):
+        raise ValueError(
+            f"query_ids: a {type(query_ids).__name__} has no order of its own; give a list, an id for each row"
+        )
+    return list(query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids))
 
 
 def _inputs_formats_alike(argument: str, side: Any, other: Any) -> Any:
@@ -4979,10 +5580,10 @@ def of_rows(predictions: Any, references: Any) -> Any:
     if len(column.values) != len(references.query):
         rows = f"{len(column.values)} scores for {len(references.query)} rows of the references"
         raise ValueError(f"predictions: holds {rows}; give one for each row, in their order")
-    return _of_present(references._replace(value=column.values, place=None), column.present)
+    return of_present(references._replace(value=column.values, place=None), column.present)
 
 
-def _of_present(run: Columns, present: Any) -> Columns:
+def of_present(run: Columns, present: Any) -> Columns:
     """Return the rows of a run that have a score, and the queries that have such rows."""
     if present is None:
         return run
@@ -5089,8 +5690,8 @@ def _are_scores(predictions: Any) -> bool:
     )
 
 
-def _scores_of_ids(scores: Any, ids: Any) -> list[dict[Any, Any]]:
-    """Return the scores of each query by the ids in the same places; the id -1 is no document."""
+def _scores_of_ids(scores: Any, ids: Any, argument: str = "predictions") -> list[dict[Any, Any]]:
+    """Return the values of each query by the ids in the same places; the id -1 is no document."""
     scores, ids = (each.tolist() if isinstance(each, np.ndarray) else each for each in (scores, ids))
     scores, ids = (each.to_pylist() if isinstance(each, ARROW) else each for each in (scores, ids))
     lengths = [list(map(len, each)) for each in (scores, ids)]
@@ -5099,7 +5700,7 @@ def _scores_of_ids(scores: Any, ids: Any) -> list[dict[Any, Any]]:
             (at for at, both in enumerate(zip(*lengths, strict=False)) if both[0] != both[1]), min(map(len, lengths))
         )
         raise ValueError(
-            f"document_ids: query {at}: predictions and document_ids differ in length; give an id for each score"
+            f"document_ids: query {at}: {argument} and document_ids differ in length; give an id for each value"
         )
     rows = []
     for query, (of_query, its_ids) in enumerate(zip(scores, ids, strict=True)):
@@ -5617,11 +6218,17 @@ class Inputs(NamedTuple):
     exclude: Any = None
     sample_weight: Any = None  # the weight of each query
     by: Any = None  # the slice of each query
+    fields: Any = None  # names of fields and columns, as `check_fields` describes them
 
     @property
     def rankings(self) -> dict[str, Any]:
-        """The arguments of `read`: all except weights and slices, which belong to queries."""
+        """The rankings: all except weights and slices, which belong to queries, and names of fields."""
         return {name: getattr(self, name) for name in Inputs._fields[:5]}
+
+    @property
+    def names(self) -> Any:
+        """The names of fields and columns, also those that `query_ids` and `document_ids` give."""
+        return with_names_of_columns(self.fields, query=self.query_ids, document=self.document_ids)
 
     @property
     def are_numbers(self) -> bool:
@@ -5642,19 +6249,19 @@ def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Itera
 
     The predictions are by the name of the argument.
     """
-    named = {name: each for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
-    names = {name.removesuffix("_ids"): each for name, each in named.items()}
+    fields = inputs.names
     shared = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
     refuse_same_iterator({**runs, **shared})
     sides = {
-        name: with_ids(name, side, names, order) for (name, side), order in zip(runs.items(), score_orders, strict=True)
+        name: with_ids(name, side, fields, order)
+        for (name, side), order in zip(runs.items(), score_orders, strict=True)
     }
-    sides |= {name: with_ids(name, shared[name], names) for name in ("references", "exclude")}
+    sides |= {name: with_ids(name, shared[name], fields) for name in ("references", "exclude")}
     for name in runs:
         if runs[name] is shared["references"]:
             refuse_same_column(name, sides[name], sides["references"])
-    if named and any(isinstance(side, Columns) for side in sides.values()):
-        shared |= dict.fromkeys(named)  # these are names of columns
+    if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
+        shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
     together_with = {**dict.fromkeys(runs), **shared, **sides}
     together_with = dict(zip(together_with, settled(**together_with), strict=True))
     shared = {name: together_with[name] for name in shared}
@@ -5682,6 +6289,7 @@ def read(
     query_ids: Any = None,
     document_ids: Any = None,
     exclude: Any = None,
+    fields: Any = None,
     **how: Any,
 ) -> Rankings:
     """Align predictions and references, in any format that `compute` describes, sparse and ranked ids too.
@@ -5695,7 +6303,7 @@ def read(
     the order of their first rows. Arrays are not copied, except for ragged lists of them and to change the type or the
     order of scores.
     """
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     return _align(inputs.settled(how.get("score_order", "descending")), **how)
 
 
@@ -5712,6 +6320,8 @@ def _align(
     """Align predictions and references that are settled, as `read` does."""
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     rankings = _join(inputs, ignore_index=ignore_index, **order)
+    if score_order == "ascending" and rankings.place is not None and (gap := rankings.gap_in_ranks()):
+        warn(f"predictions: {gap}")
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
     except InvalidRankingError as error:
@@ -5790,6 +6400,7 @@ def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
 
 def join_lists(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
     """Return rankings in which each query is a list, with the same documents on both sides, and scores as given."""
+    refuse_typed_triples(predictions, references)
     score = read_column("predictions", predictions).without_unretrieved(score_order)
     relevance = read_column("references", references, ignore_index)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
@@ -5939,10 +6550,8 @@ class SavedResultError(ValueError):
 class ReadRequest(NamedTuple):
     """How to read a file."""
 
-    kind: str  # the kind of file, as in `read_columns`
-    names: Possible  # the possible names of each column of a table
+    names: Names  # the kind of file, and the names that its columns and fields may have
     limits: Limits  # how much the file may contain
-    score_order: str = "descending"  # the order of scores
 
 
 class FilePart(NamedTuple):
@@ -5954,6 +6563,8 @@ class FilePart(NamedTuple):
     numbers: NDArray[np.int64] | None = None
     problem: str = ""  # the error in the row after these; empty if there is none
     notice: str = ""  # what a warning says about these rows; empty if there is none
+    # the queries whose documents are each in one list, and their numbers: no other list may be of the same query
+    lists: Sequence[tuple[str, int]] = ()
     counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     total: int = 0  # how many of these numbers there are
 
@@ -6084,11 +6695,12 @@ def delimiter_of(header: str) -> str:
 def check_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
     request.limits.check("columns", len(names))  # checked first, so that no message lists thousands of columns
-    known = set(chain.from_iterable(request.names.values()))
+    possible = request.names.columns
+    known = set(map(plain_name, chain.from_iterable(possible.values())))
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
-        header = ",".join(possible[0] for possible in request.names.values())
+        header = ",".join(each[0] for each in possible.values() if each)
         first = brief(map(shown_cell, names), ", ")
-        rank = ", or rank in place of score if the lowest is best" * ("score" in request.names)
+        rank = ", or rank in place of score if the lowest is best" * ("score" in possible)
         raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}{rank}")
 
 
@@ -6101,8 +6713,9 @@ def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None)
 
 
 def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
-    """Return a mask of rows without an id or without a finite number."""
-    faults: NDArray[np.bool_] = ~np.isfinite(table["value"].to_numpy())
+    """Return a mask of rows without an id or with a value that is not a finite number; a null is a missing value."""
+    value = table["value"]
+    faults: NDArray[np.bool_] = ~np.isfinite((value.fill_null(0) if value.null_count else value).to_numpy())
     for ids in (table["query"].cast(pa.string()), table["document"]):
         faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
     return faults
@@ -6257,6 +6870,7 @@ FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
 RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
+FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 
 
@@ -6313,15 +6927,15 @@ def from_lines(
     line does, because a comment may look like a row of another format.
     """
     chunks = line_chunks(stream, LINE)
-    head, layouts, before, notice = b"", LAYOUTS[request.kind], 1, ""  # lines are counted from 1
+    head, layouts, before, notice = b"", LAYOUTS[request.names.kind], 1, ""  # lines are counted from 1
     layout = layouts[0]
     for chunk in chunks:
         head += chunk
         if first := FIRST_LINE.match(head):
-            if is_row(first[1].removesuffix(b"\r"), request.kind):
-                scored = from_rows(chain([head], chunks), request.kind)
+            if is_row(first[1].removesuffix(b"\r"), request.names.kind):
+                scored = from_rows(chain([head], chunks), request.names.kind)
                 return "line {}", chain([FilePart(ROWS.empty_table(), 1)], scored)
-            layout = _layout(first[1].removesuffix(b"\r"), path, request)
+            layout = _layout(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
             notice = _refuse_unlikely(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout, request)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
@@ -6345,9 +6959,9 @@ def from_lines(
     )
 
 
-def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
-    """Return the layout of a file with this first line."""
-    kind = request.kind
+def _layout(line: bytes, rows: bytes, path: str, request: ReadRequest) -> _Layout:
+    """Return the layout of a file with this first line, and these rows after it."""
+    kind = request.names.kind
     if any(mark in line for mark in NO_TEXT):  # the line itself is rejected later, not its columns
         return LAYOUTS[kind][0]
     cells = _cells_of_trec(line)
@@ -6363,9 +6977,21 @@ def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
         names = _cells(header, delimiter)
     except csv.Error:
         names = []
-    if are_columns(names, request.names) or has_commas or (named and not fitting):
+    words = [cell.decode("utf-8", "replace") for cell in cells]
+    if len(names) == 1 and are_columns(words, request.names.columns):
+        listed = brief(words, " ")
+        raise ValueError(f"the header has spaces between the names, {listed}; separate columns by commas or tabs")
+    if are_columns(names, request.names.columns) or has_commas or (named and not fitting):
         check_header(names, request)
-        return _Layout(kind, names, delimiter, chosen_columns(names, request.names))
+
+        def cells_of(of: Sequence[str]) -> Iterator[list[str]]:
+            at = [names.index(name) for name in of]
+            for row in rows.decode("utf-8", "replace").splitlines():
+                with suppress(csv.Error, IndexError):  # parsing raises the error
+                    found = _cells(row, delimiter)
+                    yield [found[each] for each in at]
+
+        return _Layout(kind, names, delimiter, chosen_columns(names, request.names, cells_of))
     return fitting[0] if fitting else LAYOUTS[kind][0]
 
 
@@ -6379,7 +7005,7 @@ def _refuse_unlikely(lines: Sequence[bytes], layout: _Layout, request: ReadReque
     """
     cells = list(map(_cells_of_trec, lines))
     if layout is RUN:
-        return _check_ranks([each for each in cells if layout.is_row(each)], request.score_order)
+        return _check_ranks([each for each in cells if layout.is_row(each)], request.names.score_order)
     rows = [each for each in cells if layout in (QRELS, PLAIN_QRELS) and layout.is_row(each)]
     if {each[1] for each in rows} <= {b"0", b"Q0"}:
         return ""
@@ -6499,9 +7125,20 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
     if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
         # Arrow reads a quote as text unless the cell begins with one
         text = re.sub(CELL.format(layout.delimiter, layout.padding).encode(), rb"\1\2\3", text)
+    try:
+        return _read_cells(text, layout, is_padded, ROWS.types[2])
+    except pa.ArrowInvalid:
+        if layout.delimiter == " " or not FLAG.search(text):
+            raise
+    return _read_cells(text, layout, is_padded, pa.string())
+
+
+def _read_cells(text: bytes, layout: _Layout, is_padded: bool, type_of_value: pa.DataType) -> pa.Table:
+    """Return rows as a table; values that are read as text may be flags, and empty ones are missing."""
     columns = list(map(str, range(len(layout.names))))
     read = [columns[at] for at in layout.at]
-    types = [pa.string(), *ROWS.types[1:]] if is_padded else ROWS.types
+    types = [pa.string() if is_padded else ROWS.types[0], ROWS.types[1], type_of_value]
+    are_cells = layout.delimiter != " "
     table = pa.csv.read_csv(
         pa.BufferReader(text),
         read_options=pa.csv.ReadOptions(column_names=columns, block_size=len(text) + 1, use_threads=False),
@@ -6511,10 +7148,15 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
         convert_options=pa.csv.ConvertOptions(
             column_types=dict(zip(read, types, strict=False)),
             include_columns=read,
-            null_values=[],
+            null_values=[""] if are_cells else [],
         ),
     )
     query, document, *value = table.columns
+    if value and type_of_value == pa.string():
+        (cells,) = value
+        for flag, number in (("(?i)^[ \\t]*true[ \\t]*$", "1"), ("(?i)^[ \\t]*false[ \\t]*$", "0")):
+            cells = pc.replace_substring_regex(cells, flag, number)
+        value = [pc.if_else(pc.equal(cells, ""), None, cells).cast(pa.float64())]
     if is_padded:
         query, document = (pc.utf8_trim(ids, characters=layout.padding) for ids in (query, document))
     table = id_table(query, document, *value)
@@ -6605,8 +7247,8 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
     if isinstance(first, list):
         head += next(chunks, b"")
         first = first if head.lstrip()[len(line) :].strip() else None
-    if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
-        parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
+    if first is not None and not _is_saved(first) and table_records(first, request.names.columns) is None:
+        parse = partial(_parse_json_lines, reading=_JsonReader(first, request, partial(_objects_in, head)))
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
         value = parse_json(head + b"".join(chunks))
@@ -6614,11 +7256,11 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     if _is_saved(value):
         raise SavedResultError(value)
-    value = table_records(value, request.names) or value
+    value = table_records(value, request.names.columns) or value
     if not isinstance(value, list):
-        return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request))])
+        return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request, lambda: [value]))])
     request.limits.check("rows", len(value))
-    reading = _JsonReader(value[0] if value else {}, request)
+    reading = _JsonReader(value[0] if value else {}, request, lambda: value)
     return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
 
 
@@ -6632,66 +7274,83 @@ def _is_saved(value: Any) -> bool:
     )
 
 
+def _objects_in(lines: bytes) -> Iterator[Any]:
+    """Yield the objects in lines of JSON, up to the first faulty one."""
+    with suppress(ValueError, RecursionError):  # parsing all lines raises the error
+        yield from map(json.loads, filter(bytes.strip, lines.split(b"\n")))
+
+
 class _JsonReader:
     """Reads JSON values: as records, with the names of the first one, as the hits of a query, or as mappings."""
 
-    def __init__(self, first: Any, request: ReadRequest) -> None:
-        self.kind, self.names = request.kind, None
-        self.is_ascending = request.score_order == "ascending"
-        self.notice = ""  # what a warning says about the first hits in another order than their scores or ranks
-        if isinstance(first, dict) and first and not are_hits(first, "run"):
-            columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
-            is_named = not set(map(plain_name, first)).isdisjoint(chain(*request.names.values()))
+    def __init__(self, first: Any, request: ReadRequest, objects: Callable[[], Iterable[Any]]) -> None:
+        self.names, self.columns = request.names, None
+        self.kind = request.names.kind
+        self.hits = HitReader(request.names)
+        if isinstance(first, dict) and first and not are_hits(first, request.names):
+            possible = request.names.columns
+            flat = {name for name, value in first.items() if not isinstance(value, (dict, list))}
+            is_named = any(spelled(first, each) for each in possible.values())
             if not is_named and all(isinstance(each, (int, float)) for each in first.values()):
                 raise ValueError("holds one query without its id; give {query: {document: value}}")
-            if len(columns) == len(first) or are_columns(columns, request.names):
+            if len(flat) == len(first) or are_columns(flat, possible):
                 request.limits.check("columns", len(first))
-                self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
 
-    def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield each query in the value at a position with its documents and values; `UNNAMED` if it has no id."""
-        if isinstance(value, dict) and self.names:
-            query, document, *number = map(value.get, self.names)
-            yield query, [document], number or [1.0]
+                def cells(of: Sequence[str]) -> Iterator[list[Any]]:
+                    return ([each.get(name) for name in of] for each in objects() if isinstance(each, dict))
+
+                self.columns = [list(first)[at] for at in chosen_columns(list(first), request.names, cells)]
+
+    def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any], bool]]:
+        """Yield each query in the value at a position with its documents and values, and if these are a list.
+
+        The query is `UNNAMED` if it has no id.
+        """
+        if isinstance(value, dict) and self.columns:
+            for name in self.columns:
+                if name not in value:
+                    raise ValueError(f"has no {name!r}, which the first record has")
+            query, document, *number = map(value.get, self.columns)
+            yield query, [document], number or [1.0], False
             return
-        if isinstance(value, dict) and (answers := answers_in(value, self.kind)) is not value:
+        if isinstance(value, dict) and (answers := answers_in(value, self.names)) is not value:
             yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
             return
         is_query = self.kind != "exclude" and isinstance(value, (list, dict))
-        if is_query and (isinstance(value, list) or are_hits(value, self.kind)):
-            found = query_of(value) if isinstance(value, dict) else None
+        if is_query and (isinstance(value, list) or are_hits(value, self.names)):
+            found = self.hits.query(value) if isinstance(value, dict) else None
             query = UNNAMED if found is None else found
             documents = self._documents(str(at) if query is UNNAMED else query, value)
-            yield query, documents.keys(), documents.values()
+            yield query, documents.keys(), documents.values(), True
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
-        are_rows = self.kind != "exclude" and are_hits(next(iter(value.values()), None), self.kind)
+        if problem := unknown_object(value, self.names):
+            raise ValueError(problem)
+        are_rows = self.kind != "exclude" and are_hits(next(iter(value.values()), None), self.names)
         if not are_rows and not any(isinstance(each, list) for each in value.values()):
             value = _only_ranking(value)
         for query, documents in value.items():
             if self.kind == "exclude" and isinstance(documents, (list, dict)):
-                yield query, documents, [1.0] * len(documents)
+                yield query, documents, [1.0] * len(documents), False
                 continue
-            if self.kind != "exclude" and not (isinstance(documents, dict) and _files_tables_is_plain(documents)):
+            are_listed = self.kind != "exclude" and not (isinstance(documents, dict) and _files_tables_is_plain(documents))
+            if are_listed:
                 documents = self._documents(query, documents)
             if not isinstance(documents, dict):
                 raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
-            yield query, documents.keys(), documents.values()
+            yield query, documents.keys(), documents.values(), are_listed
 
     def _documents(self, query: Any, row: Any) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
         try:
-            hits = hits_of(row, self.kind, self.is_ascending)
+            hits = hits_of(row, self.names)
             if hits is None and not isinstance(row, list):
                 problem = f"must be an object {{document: {VALUE[self.kind]}}}, a list of ids or hits"
                 raise ValueError(f"{problem}; got {shown_cell(row)}")
             if hits is None and row and isinstance(row[-1], float):
                 raise ValueError(f"{shown_cell(row)} {NO_IDS}")
-            hits = Hits(row) if hits is None else hits
-            if self.kind == "run" and not self.notice:
-                self.notice = contradiction(shown_cell(query), hits, self.is_ascending)
-            return by_id(hits.ids, hits.values, self.kind, self.is_ascending)
+            return self.hits.read(shown_cell(query), Hits(row) if hits is None else hits)
         except ValueError as error:
             raise in_query(f"query {shown_cell(query)}", error) from None
 
@@ -6727,18 +7386,23 @@ def rankings_in(
 def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
     """Return the rows of JSON Lines; Arrow reads plain records."""
     lines = text.removesuffix(b"\n").split(b"\n")
-    if reading.names:
+    if reading.columns:
         from pyarrow import json as arrow_json  # only when it is needed
 
-        types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=False))
+        types = dict(zip(reading.columns, (pa.string(), pa.string(), pa.float64()), strict=False))
         how = arrow_json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
         block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
         try:
             text.decode()
             parsed = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
-            table = id_table(*(parsed[name].combine_chunks() for name in reading.names))
+            table = id_table(*(parsed[name].combine_chunks() for name in reading.columns))
             exact = pc.max(pc.abs(table["value"])).as_py()
-            if len(table) == len(lines) and not faulty_rows(table).any() and exact < 2**53:
+            if (
+                len(table) == len(lines)
+                and not faulty_rows(table).any()
+                and not table["value"].null_count
+                and exact < 2**53
+            ):
                 return FilePart(table, len(lines))
         except (pa.ArrowInvalid, UnicodeError):
             pass  # reading the lines one by one raises the error
@@ -6765,12 +7429,15 @@ def _json_part(
     documents: list[Any] = []
     cells: list[Any] = []
     lengths, of_query, are_counted = [], [], False
+    lists: list[tuple[str, int]] = []
     for at, value in values:
         try:
-            for query, its_documents, its_values in reading.groups(at, value):
+            for query, its_documents, its_values, are_listed in reading.groups(at, value):
                 if queries and (query is UNNAMED) is not are_counted:
                     raise ValueError(OTHERS_UNNAMED if are_counted else OTHERS_NAMED)
                 are_counted = query is UNNAMED
+                if are_listed and not are_counted:
+                    lists.append((str(query), at))
                 queries.append(len(queries) if are_counted else query)
                 of_query.append(at)
                 documents.extend(its_documents)
@@ -6785,7 +7452,7 @@ def _json_part(
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     table = id_table(query, _texts(documents), _numbers(cells))
     return _checked(
-        FilePart(table, span, numbers, problem, reading.notice, "query" * are_counted, len(queries)),
+        FilePart(table, span, numbers, problem, reading.hits.warning, lists, "query" * are_counted, len(queries)),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
         reading.kind,
     )
@@ -6806,15 +7473,16 @@ def _is_id(value: Any) -> bool:
 
 
 def _numbers(values: list[Any]) -> pa.DoubleArray:
-    """Return numbers, null for other values and for integers that float64 would round."""
-    if not set(map(type, values)) <= {float}:
-        values = [
-            float(each)
-            if isinstance(each, (int, float)) and -(2**1023) < each < 2**1023 and each == float(each)
-            else None
-            for each in values
-        ]
+    """Return numbers, null for None, and nan for other values and for integers that float64 would round."""
+    if not set(map(type, values)) <= {float, NoneType}:
+        values = [each if each is None else _float(each) for each in values]
     return pa.array(values, pa.float64())
+
+
+def _float(value: Any) -> float:
+    """Return a number as a float; nan for other values and for an integer that float64 would round."""
+    is_number = isinstance(value, (int, float)) and -(2**1023) < value < 2**1023 and value == float(value)
+    return float(value) if is_number else math.nan
 
 
 # Parquet and Arrow
@@ -6829,7 +7497,8 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 
         how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # columns and row groups
         parquet = arrow_parquet.ParquetFile(file, **how)
-        chosen = _chosen_fields(parquet.schema_arrow, request)
+        first_rows = partial(_files_tables_first_rows, lambda of: next(parquet.iter_batches(1 << 16, columns=of), None))
+        chosen = _chosen_fields(parquet.schema_arrow, request, first_rows)
         limits.check("rows", parquet.metadata.num_rows)
         if bounded and chosen:  # text that is stored once may belong to many rows, so it is unpacked only once
             _check_packed(parquet.metadata, chosen, limits)
@@ -6841,19 +7510,23 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         folder = arrow_dataset.dataset(file, format="parquet")
         if not folder.files:
             raise IsADirectoryError(errno.EISDIR, "Is a directory without files of Parquet")
-        chosen = _chosen_fields(folder.schema, request)
+        first_rows = partial(_files_tables_first_rows, lambda of: folder.head(1 << 16, columns=of))
+        chosen = _chosen_fields(folder.schema, request, first_rows)
         batches = folder.to_batches(columns=chosen)
     elif bounded:
         raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
     else:
         reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
-        chosen = _chosen_fields(reader.schema, request)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
+        first = next(iter(batches), None)
+        chosen = _chosen_fields(reader.schema, request, partial(_files_tables_first_rows, lambda of: first and first.select(of)))
+        batches = batches if first is None else chain([first], batches)
+    reading = _JsonReader({}, request, tuple)
     for batch in batches:
         batch.validate(full=True)
         if chosen is None:
             rows = batch.to_pylist()
-            yield _json_part(list(enumerate(rows)), len(rows), _JsonReader({}, request), len(rows))
+            yield _json_part(list(enumerate(rows)), len(rows), reading, len(rows))
             continue
         cells = [batch[name] for name in chosen]
         if bounded:
@@ -6861,10 +7534,16 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
             limits.check("uncompressed", uncompressed)
         ids = (column.cast(_value_type(column.type)).cast(pa.string()) for column in cells[:2])
         table = id_table(*ids, *map(_number_column, cells[2:]))
-        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
+        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.names.kind)
 
 
-def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str] | None:
+def _files_tables_first_rows(read: Callable[[Sequence[str]], Any], of: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield the cells of the first rows in some columns."""
+    rows = read(of)
+    return iter(()) if rows is None else zip(*(rows[name].to_pylist() for name in of), strict=True)
+
+
+def _chosen_fields(schema: pa.Schema, request: ReadRequest, cells: Cells) -> list[str] | None:
     """Return the names of a table's columns of queries, documents and values; None if each row has lists of them.
 
     Raises:
@@ -6872,7 +7551,7 @@ def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str] | None:
     """
     request.limits.check("columns", len(schema.names))
     try:
-        fields = [schema.field(at) for at in chosen_columns(schema.names, request.names)]
+        fields = [schema.field(at) for at in chosen_columns(schema.names, request.names, cells)]
     except UnknownColumnError:
         if request.limits.uncompressed is None and any(pa.types.is_nested(each) for each in schema.types):
             return None
@@ -6942,8 +7621,6 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -
         fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
     of = f"document {shown_cell(ids[1])} of query {shown_cell(ids[0])}"
     problem = f"the {VALUE[kind]} {shown_cell(value)} of {of} {fault}"
-    if value is None:
-        problem = f"{of} has no {VALUE[kind]}; give it one, or remove it"
     return part._replace(table=part.table[:row], problem=problem)
 
 
@@ -6969,29 +7646,30 @@ def read_columns(
     path: str | os.PathLike[str],
     kind: str,
     limits: Limits = NO_LIMITS,
-    names: Mapping[str, str] | None = None,
+    fields: Any = None,
     score_order: str = "descending",
 ) -> Columns:
     """Read a file; its errors name the file and the place.
 
     The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
-    Columns of a table have `names` if these are not in `NAMES`. In ascending order, ranks and distances are scores.
+    Columns and fields have the names that `fields` gives, or else known ones. In ascending order, ranks and distances
+    are scores. A document with an empty or null value was not retrieved, or not judged.
     """
     path = os.fsdecode(path)
-    request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
+    request = ReadRequest(names_of_side(kind, fields, score_order), limits)
     parts: list[FilePart] = []
     # the pool is closed here and not by a generator, because after an error, a generator may be closed in any thread
     with naming_file(path), _opened(path, limits) as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
         rows = 0
-        for part in _with_ids(found):
+        for part in _with_ids(_each_query_once(found, unit)):
             parts.append(part)
             rows += len(part.table)
             limits.check("rows", rows)
             if part.problem:
                 break
         place = _place(parts, unit)
-        columns = _joined(parts, pool) if rows else _no_rows() if kind == "exclude" else None
+        columns = _joined(parts, request, pool) if rows else _no_rows() if kind == "exclude" else None
         if columns is not None:
             limits.check("queries", len(columns.query_ids))
             if kind != "exclude" and (repeated := repeated_row(columns)):
@@ -7005,8 +7683,15 @@ def read_columns(
     if notice := next((part.notice for part in parts if part.notice), ""):
         warn(f"{path}: {notice}")
     counts = {name: sum(part.total for part in parts if part.counted == name) for name in ("query", "document")}
+    numbers = np.arange(len(columns.query))
+    if columns.present is not None:
+        numbers, present = numbers[columns.present], columns.present
+        columns = of_present(columns, present) if kind == "run" else columns.only(present)
+        columns = columns._replace(present=None)
     return columns._replace(
-        place=lambda row: f"{path}: {place(row)}", positions=counts["query"] or None, are_rows=counts["document"] > 0
+        place=lambda row: f"{path}: {place(int(numbers[row]))}",
+        positions=counts["query"] or None,
+        are_rows=counts["document"] > 0,
     )
 
 
@@ -7046,7 +7731,7 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
     ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
     documents = columns.document.take(pa.array(order)).to_pylist()
     values = columns.value[order].tolist()
-    starts = [0, *ends[:-1]]
+    starts = [0, *ends][: len(ends)]
     return {
         query: dict(zip(documents[start:end], values[start:end], strict=True))
         for query, start, end in zip(columns.query_ids.to_pylist(), starts, ends, strict=True)
@@ -7077,17 +7762,38 @@ def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
         yield part
 
 
-def _joined(parts: list[FilePart], pool: ThreadPoolExecutor) -> Columns:
+def _each_query_once(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
+    """Yield the parts, with an error for a query whose documents are in two lists."""
+    first: dict[str, int] = {}
+    before = 0
+    for part in parts:
+        for query, number in part.lists:
+            if query in first:
+                there, here = (unit.format(each) for each in (first[query], before + number))
+                again = f"is in {there} already" if there != here else "is there twice"
+                raise ValueError(
+                    ": ".join(filter(None, [here, f"query {shown_cell(query)} {again}; give each query once"]))
+                )
+            first[query] = before + number
+        before += part.span
+        yield part
+
+
+def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecutor) -> Columns:
     table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
     query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
-    ids, values = table["query"].chunk(0).dictionary, table["value"].to_numpy()
+    ids, column = table["query"].chunk(0).dictionary, table["value"]
+    present = column.is_valid().to_numpy() if column.null_count else None
+    values = (column if present is None else column.fill_null(0)).to_numpy()
+    if request.names.has_no_value:
+        values = values_by_order(len(query), request.names)
     hashes, until = np.empty(len(query), np.uint64), np.cumsum([len(part.table) for part in parts])
 
     def write_hashes(part: FilePart, end: int) -> None:
         hashes[end - len(part.table) : end] = hashes_of(part.table["document"])
 
     deque(pool.map(write_hashes, parts, until.tolist()), 0)
-    return Columns(query, ids, table["document"], values, hashes)
+    return Columns(query, ids, table["document"], values, hashes, present=present)
 
 
 def _no_rows() -> Columns:
@@ -7184,8 +7890,8 @@ def read_groups(
     file, column = file_and_column(by)
     if file is None and qrels is None:
         raise ValueError(f"{shown(by)} names no file; if it names a column, give its DataFrame as data")
-    known = NAMES["qrels"]["query"]
-    names = known if query is None else (plain_name(query), *(known if file is not None else ()))
+    known = IDS["query"]
+    names = known if query is None else (query, *(known if file is not None else ()))
     path = os.fsdecode(file or qrels or "")
     with naming_file(path):
         found = _files_groups_parsed(read_content(path_of(path), limits), names)
@@ -7204,7 +7910,7 @@ def _files_groups_chosen(
     table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
-    own = next((each for name in names for each in table.column_names if plain_name(each) == name), None)
+    own = next(iter(spelled(table.column_names, names)), None)
     others = [name for name in table.column_names if name != own]
     if own is None:
         problem = "" if file else f", and there is no file {shown(by)}"
@@ -7273,7 +7979,7 @@ def _table_of_text(text: str, queries: Sequence[str]) -> pa.Table:
     if not rows:
         raise ValueError("holds no slices")
     header = [cell or "" for cell in rows[0]]
-    if any(plain_name(name) in queries for name in header):
+    if spelled(header, queries):
         rows = rows[1:]
     elif len(header) == 2:
         header = [queries[0], "slice"]
@@ -7302,7 +8008,8 @@ def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
     """Replace paths of files of rankings by the contents of the files."""
     if not any(map(is_path, inputs[:5])):
         return inputs
-    read = {name: from_file(name, side, score_order) for name, side in inputs.rankings.items()}
+    fields = inputs.names
+    read = {name: from_file(name, side, score_order, fields) for name, side in inputs.rankings.items()}
     run, qrels = read["predictions"], read["references"]
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
@@ -7310,7 +8017,9 @@ def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
     return inputs._replace(**read)
 
 
-def from_file(argument: str, side: Any, score_order: str = "descending", qrels_file: Any = None) -> Any:
+def from_file(
+    argument: str, side: Any, score_order: str = "descending", fields: Any = None, qrels_file: Any = None
+) -> Any:
     """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
     if not is_path(side) or argument in ("query_ids", "document_ids"):
         return side
@@ -7318,7 +8027,7 @@ def from_file(argument: str, side: Any, score_order: str = "descending", qrels_f
     try:
         if argument == "by":
             return read_groups(os.fspath(side), qrels_file)
-        return read_columns(os.path.expanduser(side), kind, score_order=score_order)
+        return read_columns(os.path.expanduser(side), kind, fields=fields, score_order=score_order)
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
             raise ValueError(f"{argument}: is JSON as text; give json.loads of it, or the path of a file") from None
@@ -7326,6 +8035,8 @@ def from_file(argument: str, side: Any, score_order: str = "descending", qrels_f
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
         raise
+    except UnknownColumnError as error:
+        raise ValueError(f"{argument}: {error}{error.hint}") from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
 
@@ -8243,7 +8954,7 @@ def _in_order(query: Query, documents: Iterable[Any]) -> Query:
     return query._replace(run=run)
 
 
-def _order(of: Callable[[Query], Iterable[Any]]) -> Slip:
+def _explanations_definitions_order(of: Callable[[Query], Iterable[Any]]) -> Slip:
     return Slip("", "", both=Term((lambda query: _in_order(query, of(query)),)))
 
 
@@ -8252,12 +8963,12 @@ def _relevance(query: Query) -> Callable[[Any], float]:
 
 
 ORDERS: dict[str, Slip | None] = {
-    "first": _order(lambda query: query.run),
-    "last": _order(lambda query: reversed(list(query.run))),
-    "docid": _order(lambda query: sorted(query.run, reverse=True)),
-    "ascending": _order(lambda query: sorted(query.run)),
-    "best": _order(lambda query: sorted(query.run, key=_relevance(query), reverse=True)),
-    "worst": _order(lambda query: sorted(query.run, key=_relevance(query))),
+    "first": _explanations_definitions_order(lambda query: query.run),
+    "last": _explanations_definitions_order(lambda query: reversed(list(query.run))),
+    "docid": _explanations_definitions_order(lambda query: sorted(query.run, reverse=True)),
+    "ascending": _explanations_definitions_order(lambda query: sorted(query.run)),
+    "best": _explanations_definitions_order(lambda query: sorted(query.run, key=_relevance(query), reverse=True)),
+    "worst": _explanations_definitions_order(lambda query: sorted(query.run, key=_relevance(query))),
     "average": None,
 }
 
@@ -8472,7 +9183,7 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
     """Return the conventions that fits amount to, or else the slips on conventions, those reported most often first."""
     found: dict[tuple[Any, ...], Match] = {}
     for fit in fits:
-        for match in _names_of(fit):
+        for match in _explanations_definitions_names_of(fit):
             found.setdefault(match if not match.slips else match[1:], match)
     fewest = min((len(match.slips) for match in found.values()), default=0)
     matches = [match for match in found.values() if len(match.slips) == fewest]
@@ -8481,7 +9192,7 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
     return sorted(matches, key=lambda match: -sum(slip_named(name).reports[0] for name in match.slips))
 
 
-def _names_of(fit: Fit) -> Iterator[Match]:
+def _explanations_definitions_names_of(fit: Fit) -> Iterator[Match]:
     """Yield the conventions from which a fit differs by slips only."""
     slips = tuple(slip.name for slip in fit.definition.slips)
     for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):
@@ -9675,12 +10386,14 @@ def read_slices(values: Any) -> Slices:
 def crossed(columns: Sequence[Any]) -> list[str]:
     """Return the slices of several columns together.
 
-    >>> crossed([["shoes", "hats"], ["phone", None]])
-    ['shoes, phone', 'hats, (none)']
+    >>> crossed([["shoes", "hats"], ["phone", None]]), crossed([["a, b"], ["c"]])
+    (['shoes, phone', 'hats, (none)'], ["'a, b', c"])
     """
-    texts = (
-        np.array([slice_name(value) for value in values], object)[code] for values, code in map(read_slices, columns)
-    )
+
+    def text(value: Value) -> str:
+        return shown(value) if isinstance(value, str) and ", " in value else slice_name(value)
+
+    texts = (np.array([text(value) for value in values], object)[code] for values, code in map(read_slices, columns))
     return list(map(", ".join, zip(*texts, strict=False)))
 
 
@@ -9704,6 +10417,12 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
     check_ids(argument, by_id, nested=False)
     ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)
     if lacking := [each for each in ids if each not in by_id]:
+        kinds = [{id_kind(type(each)) for each in side} for side in (by_id, ids)]
+        if kinds[0].isdisjoint(kinds[1]):
+            types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the references"
+            raise ValueError(
+                f"{argument}: ids of queries are of another type, such as {types}; give both the same type"
+            )
         problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
         raise ValueError(f"{argument}: {problem}; give each query of the references {what}")
     return [by_id[each] for each in ids]
@@ -9730,6 +10449,9 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
 
 # ndcg/scores/frames.py: Replace names of columns, as arguments, by the columns of a DataFrame; weights and slices have a row per query.
 
+NOT_SIDES = Inputs._fields[2:]
+
+
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
     """Return inputs, with names of columns replaced by the columns of a DataFrame."""
     nothing_named = data is None and inputs.exclude is None and inputs.by is None
@@ -9754,9 +10476,26 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
             if columns[name] is not arguments[name]:
                 columns[name] = of_queries(*settled(query_ids=query_ids, **{name: columns[name]}))
     if data is None and is_path(columns["by"]):
-        qrels_file = arguments["references"] if is_path(arguments["references"]) else None
-        columns["by"] = from_file("by", columns["by"], qrels_file=qrels_file)
-    return {**columns, "exclude": _excluded_pairs(arguments["exclude"], arguments)}
+        columns["by"] = _slices_named(columns["by"], arguments)
+    return {**columns, "exclude": _excluded_pairs(data, arguments["exclude"], arguments)}
+
+
+def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return the slice of each query from a column of one of two tables, or else from a file."""
+    sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
+    for argument, side in sorted(sides.items(), key=lambda each: each[0] != "references"):
+        kind = "qrels" if argument == "references" else "run"
+        names = table_names(side) or []
+        own = spelled(names, names_of_side(kind, arguments.get("fields")).columns["query"])
+        if by in names and own:
+            query_ids, values = settled(
+                **dict(zip(("query_ids", "by"), named_columns(side, argument, query_ids=own[0], by=by), strict=True))
+            )
+            slices = _slices_by_query(query_ids, values)
+            queries = encode_ids("query_ids", query_ids)[1].to_pylist()
+            return {query: slices.values[code] for query, code in zip(queries, slices.code.tolist(), strict=True)}
+    files = [side for name in ("references", "predictions") if is_path(side := arguments.get(name))]
+    return from_file("by", by, qrels_file=files[0] if files else None)
 
 
 def _several_names(by: Any) -> dict[str, str]:
@@ -9766,11 +10505,11 @@ def _several_names(by: Any) -> dict[str, str]:
     return {f"by[{at}]": name for at, name in enumerate(by)} if all(isinstance(name, str) for name in by) else {}
 
 
-def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
+def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> Any:
     """Return the documents to exclude; of a DataFrame, the columns with the names of `query_ids` and `document_ids`."""
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
-    if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # not a DataFrame
-        return exclude
+    if data is None or not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):
+        return exclude  # no DataFrame, or one whose columns have names of their own
     if not all(isinstance(name, str) for name in names.values()):
         problem = "is a DataFrame, but query_ids and document_ids name no columns; name the columns of data and exclude"
         raise ValueError(f"exclude: {problem}, or give {{query: ids}}")
@@ -9788,19 +10527,19 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
         row = int(np.flatnonzero(~column.present)[0])
         raise ValueError(f"sample_weight: row {row} is missing; give every row the weight of its query")
     values = np.asarray(column.values, np.float64)
-    return values[_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
+    return values[_scores_frames_first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))]
 
 
 def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
     """Return the slice of each query, from a column with a slice in each row."""
     values, code = read_slices(rows)
-    return Slices(values, code[_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
+    return Slices(values, code[_scores_frames_first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))])
 
 
 _BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {"sample_weight": _weights_by_query, "by": _slices_by_query}
 
 
-def _first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
+def _scores_frames_first_rows(argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]) -> NDArray[np.int64]:
     """Return the first row of each query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
@@ -10236,8 +10975,7 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
     """Yield the values in a row of a table: of each nDCG, or else of the only column that may hold them."""
-    names = {plain_name(name): name for name in record}
-    query = next((names[each] for each in ID_NAMES["query"] if each in names), None)
+    query = next(iter(spelled(record, IDS["query"])), None)
     others = [name for name in record if name != query and plain_name(name) not in OTHERS]
     if query is None and len(others) == 2:
         query = others.pop(0)
@@ -10248,7 +10986,7 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
     if query_id == "all":
         return
     for name in ndcgs or others:
-        measure = name if ndcgs else record.get(names.get("measure", ""))
+        measure = name if ndcgs else record.get(next(iter(spelled(record, ("measure",))), ""))
         yield _Row(query_id, record[name], measure, record.get("run", run))
 
 
@@ -11187,6 +11925,7 @@ def explain(
     document_ids: Any = None,
     data: Any = None,
     exclude: Any = None,
+    fields: Any = None,
     **options: Unpack[ExplainOptions],
 ) -> Explanation:
     """Find the conventions that give a score: score rankings under all of them, and show which options matter.
@@ -11206,6 +11945,7 @@ def explain(
         document_ids: the document id of each row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
+        fields: as in `compute`.
         **options: options of `compute` that are known of the score; they apply under every convention.
 
     Raises:
@@ -11222,7 +11962,9 @@ def explain(
     pair = None if between is None else _two_conventions(between)
     if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
         raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
-    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight))
+    inputs = from_frame(
+        data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
+    )
     order = str(options.get("score_order") or "descending")
     scorer = _Scorer(from_files(inputs, order).settled(order), k, options)
     unmatched = next(iter(scorer.rankings.values())).unmatched
@@ -13259,6 +14001,7 @@ def report(
     data: Any = None,
     exclude: Any = None,
     by: Any = None,
+    fields: Any = None,
     confidence: float = 0.95,
     **options: Unpack[QueryOptions],
 ) -> Report:
@@ -13277,6 +14020,7 @@ def report(
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query (a string, an integer or a boolean; None for none), such as its language; the
             queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`.
+        fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 
@@ -13291,7 +14035,7 @@ def report(
     """
     resampling = Resampling.parse(confidence)
     parsed = Options.of_method(report, k, options)
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields)
     return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
 
 
@@ -13867,7 +14611,7 @@ class Meter:
             columns = {"predictions": scores, "references": labels, "query_ids": query_ids}
             batch = read_rows({name: np.asanyarray(each) for name, each in columns.items()}, self.options.ignore_index)
             check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
-            if rows and _types(rows[-1]) != _types(batch):  # its types must fit those of earlier batches
+            if rows and _loops_meter_types(rows[-1]) != _loops_meter_types(batch):  # its types must fit those of earlier batches
                 check_rows(Inputs(*concatenated([*rows, batch])), self.options)
             self._state = MeterState(sums, (*rows, batch))
 
@@ -14012,7 +14756,7 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
     return mask.astype(bool)
 
 
-def _types(rows: MeterRows) -> list[Any]:
+def _loops_meter_types(rows: MeterRows) -> list[Any]:
     """Return the type of each column; for a column of objects, the types of these."""
     return [set(map(type, each.tolist())) if each.dtype == object else each.dtype.kind for each in rows]
 
@@ -15198,24 +15942,29 @@ def compute_spark(
     return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
 
 
-def joined(predictions: Any, references: Any, query_ids: Any, document_ids: Any, score_order: Any) -> Any:
+def joined(
+    predictions: Any, references: Any, query_ids: Any, document_ids: Any, score_order: Any, fields: Any = None
+) -> Any:
     """Return one DataFrame with the columns of two: predictions, references, and the ids of queries and documents.
 
     Queries without judgments are left out, as where rankings are joined by ids.
     """
-    names = {"query": query_ids, "document": document_ids}
-    given = {name: column for name, column in names.items() if isinstance(column, str)}
+    fields = with_names_of_columns(fields, query=query_ids, document=document_ids)
     sides = []
     for argument, kind, frame in (("predictions", "run", predictions), ("references", "qrels", references)):
         if not is_spark(frame):
             raise ValueError(f"{argument}: must be a Spark DataFrame, as the other side is; got {shown(frame)}")
-        possible = possible_names(kind, given, score_order or "descending")
+        names = names_of_side(kind, fields, score_order or "descending")
+
+        def cells(of: Sequence[str], frame: Any = frame) -> Iterator[Any]:
+            return iter(frame.select(*map(_quoted, of)).limit(1 << 16).collect())
+
         try:
             try:
-                at = chosen_columns(frame.columns, possible, "the table")
+                at = chosen_columns(frame.columns, names, cells, "the table")
             except UnknownColumnError:
                 frame = _with_a_row_for_each_document(frame, kind, score_order)
-                at = chosen_columns(frame.columns, possible, "the table")
+                at = chosen_columns(frame.columns, names, cells, "the table")
         except ValueError as error:
             raise ValueError(f"{argument}: {error}") from None
         as_ids = zip(at, ("query_ids", "document_ids", argument), strict=True)
@@ -15571,6 +16320,7 @@ def compute(
     document_ids: Any = None,
     data: Any = None,
     exclude: Any = None,
+    fields: Any = None,
     **options: Unpack[ComputeOptions],
 ) -> Any:
     """Return nDCG (Järvelin and Kekäläinen, 2002), or DCG, IDCG and CG: the mean over queries or each query's value.
@@ -15584,6 +16334,7 @@ def compute(
         document_ids: {document_ids}
         data: {data}
         exclude: {exclude}
+        fields: {fields}
         **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `score_order`,
             `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.
@@ -15601,14 +16352,14 @@ def compute(
     {'nDCG@3': 0.4123818817534531}
     """
     if is_spark(predictions) or is_spark(references):
-        data = joined(predictions, references, query_ids, document_ids, options.get("score_order"))
+        data = joined(predictions, references, query_ids, document_ids, options.get("score_order"), fields)
         predictions, references, query_ids, document_ids = data.columns
     if is_spark(data):
         columns = {"prediction": predictions, "reference": references, "query": query_ids, "document": document_ids}
         how: dict[str, Any] = {**columns, "exclude": exclude, **options}
         return compute_spark(data, **how, sample_weight=sample_weight, k=k)
     parsed = Options.of_method(compute, k, options, lacks=())
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
     return score_inputs(from_frame(data, inputs), parsed)
 
 
@@ -15624,6 +16375,7 @@ def documents(
     document_ids: Any = None,
     data: Any = None,
     exclude: Any = None,
+    fields: Any = None,
     **options: Unpack[QueryOptions],
 ) -> pa.Table:
     """Return the documents of queries in the order of their ranks, then those that were not retrieved.
@@ -15642,6 +16394,7 @@ def documents(
         document_ids: as in `compute`.
         data: as in `compute`.
         exclude: as in `compute`; these documents are left out.
+        fields: as in `compute`.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 
     Raises:
@@ -15658,7 +16411,7 @@ def documents(
     if len(parsed.cutoffs) > 1:
         raise ValueError(f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}")
     wanted = None if queries is None else dict.fromkeys(queries)
-    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude))
+    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields))
     found: dict[Any, pa.Table] = {}
     with closing(counted_parts(inputs, parsed)) as parts:
         for part, before in parts:
@@ -16479,6 +17232,7 @@ def compare(
     data: Any = None,
     exclude: Any = None,
     by: Any = None,
+    fields: Any = None,
     confidence: float = 0.95,
     seed: int = 0,
     alternative: Literal["two-sided", "greater", "less"] = "two-sided",
@@ -16504,6 +17258,7 @@ def compare(
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
             p-values corrected for all slices.
+        fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed; the same seed gives the same comparison.
         alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
@@ -16534,7 +17289,7 @@ def compare(
     names = system_names(systems, baseline)
     orders = _orders(order, names) if isinstance(order, Mapping) else dict.fromkeys(names, parsed.score_order)
     runs = {_argument(name): systems[name] for name in names}
-    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by)._asdict()
+    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by, fields)._asdict()
     arguments = columns_of(data, {**runs, **shared})
     runs = {name: arguments.pop(_argument(name)) for name in names}
     inputs = Inputs(**arguments)
@@ -16634,7 +17389,7 @@ def _columns_of_systems(
     refuse_negative(inputs.references, inputs.exclude, shared)
     orders = [options[name].score_order for name in runs]
     read = {
-        _argument(name): from_file(_argument(name), side, order)
+        _argument(name): from_file(_argument(name), side, order, inputs.names)
         for (name, side), order in zip(runs.items(), orders, strict=True)
     }
     systems = settled_systems(read, inputs, orders)

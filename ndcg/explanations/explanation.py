@@ -246,6 +246,7 @@ def explain(
     document_ids: Any = None,
     data: Any = None,
     exclude: Any = None,
+    fields: Any = None,
     **options: Unpack[ExplainOptions],
 ) -> Explanation:
     """Find the conventions that give a score: score rankings under all of them, and show which options matter.
@@ -265,6 +266,7 @@ def explain(
         document_ids: the document id of each row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
+        fields: as in `compute`.
         **options: options of `compute` that are known of the score; they apply under every convention.
 
     Raises:
@@ -281,7 +283,9 @@ def explain(
     pair = None if between is None else _two_conventions(between)
     if len(Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN).cutoffs) > 1:
         raise ValueError(f"k must be one cutoff, since a score has one; got {shown(k)}")
-    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight))
+    inputs = from_frame(
+        data, Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
+    )
     order = str(options.get("score_order") or "descending")
     scorer = _Scorer(from_files(inputs, order).settled(order), k, options)
     unmatched = next(iter(scorer.rankings.values())).unmatched

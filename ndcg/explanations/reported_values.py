@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ..files.content import check_encoding, delimiter_of, parse_json, read_content
-from ..inputs.tables import ID_NAMES, plain_name
+from ..inputs.fields import IDS, plain_name, spelled
 from ..measure.messages import shown
 from ..measure.options import result_name
 
@@ -200,8 +200,7 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
     """Yield the values in a row of a table: of each nDCG, or else of the only column that may hold them."""
-    names = {plain_name(name): name for name in record}
-    query = next((names[each] for each in ID_NAMES["query"] if each in names), None)
+    query = next(iter(spelled(record, IDS["query"])), None)
     others = [name for name in record if name != query and plain_name(name) not in OTHERS]
     if query is None and len(others) == 2:
         query = others.pop(0)
@@ -212,5 +211,5 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
     if query_id == "all":
         return
     for name in ndcgs or others:
-        measure = name if ndcgs else record.get(names.get("measure", ""))
+        measure = name if ndcgs else record.get(next(iter(spelled(record, ("measure",))), ""))
         yield _Row(query_id, record[name], measure, record.get("run", run))

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..inputs.fields import Names, UnknownColumnError, plain_name
 from ..inputs.ids import SURROGATE
-from ..inputs.tables import Possible, UnknownColumnError, plain_name
 from ..measure.messages import brief, visible
 
 CHUNK = 1 << 20  # bytes of a file that are parsed at a time: few enough that their memory is reused
@@ -99,10 +99,8 @@ class SavedResultError(ValueError):
 class ReadRequest(NamedTuple):
     """How to read a file."""
 
-    kind: str  # the kind of file, as in `read_columns`
-    names: Possible  # the possible names of each column of a table
+    names: Names  # the kind of file, and the names that its columns and fields may have
     limits: Limits  # how much the file may contain
-    score_order: str = "descending"  # the order of scores
 
 
 class FilePart(NamedTuple):
@@ -114,6 +112,8 @@ class FilePart(NamedTuple):
     numbers: NDArray[np.int64] | None = None
     problem: str = ""  # the error in the row after these; empty if there is none
     notice: str = ""  # what a warning says about these rows; empty if there is none
+    # the queries whose documents are each in one list, and their numbers: no other list may be of the same query
+    lists: Sequence[tuple[str, int]] = ()
     counted: str = ""  # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     total: int = 0  # how many of these numbers there are
 
@@ -244,11 +244,12 @@ def delimiter_of(header: str) -> str:
 def check_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line of CSV or TSV that is a row: it has a number and no name of a column."""
     request.limits.check("columns", len(names))  # checked first, so that no message lists thousands of columns
-    known = set(chain.from_iterable(request.names.values()))
+    possible = request.names.columns
+    known = set(map(plain_name, chain.from_iterable(possible.values())))
     if known.isdisjoint(map(plain_name, names)) and any(map(NUMERAL.fullmatch, names)):
-        header = ",".join(possible[0] for possible in request.names.values())
+        header = ",".join(each[0] for each in possible.values() if each)
         first = brief(map(shown_cell, names), ", ")
-        rank = ", or rank in place of score if the lowest is best" * ("score" in request.names)
+        rank = ", or rank in place of score if the lowest is best" * ("score" in possible)
         raise ValueError(f"has no header: the first line is {first}; name the columns there, such as {header}{rank}")
 
 
@@ -261,8 +262,9 @@ def id_table(query: pa.Array, document: pa.Array, value: pa.Array | None = None)
 
 
 def faulty_rows(table: pa.Table) -> NDArray[np.bool_]:
-    """Return a mask of rows without an id or without a finite number."""
-    faults: NDArray[np.bool_] = ~np.isfinite(table["value"].to_numpy())
+    """Return a mask of rows without an id or with a value that is not a finite number; a null is a missing value."""
+    value = table["value"]
+    faults: NDArray[np.bool_] = ~np.isfinite((value.fill_null(0) if value.null_count else value).to_numpy())
     for ids in (table["query"].cast(pa.string()), table["document"]):
         faults |= pc.equal(pc.fill_null(pc.binary_length(ids), 0), 0).to_numpy()
     return faults

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..inputs.tables import NAMES, plain_name
+from ..inputs.fields import IDS, spelled
 from ..measure.messages import brief, shown
 from .content import NO_LIMITS, Limits, check_encoding, delimiter_of, naming_file, parse_json, read_content
 from .reader import TABLES
@@ -48,8 +48,8 @@ def read_groups(
     file, column = file_and_column(by)
     if file is None and qrels is None:
         raise ValueError(f"{shown(by)} names no file; if it names a column, give its DataFrame as data")
-    known = NAMES["qrels"]["query"]
-    names = known if query is None else (plain_name(query), *(known if file is not None else ()))
+    known = IDS["query"]
+    names = known if query is None else (query, *(known if file is not None else ()))
     path = os.fsdecode(file or qrels or "")
     with naming_file(path):
         found = _parsed(read_content(path_of(path), limits), names)
@@ -68,7 +68,7 @@ def _chosen(
     table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     """Return the columns of queries and of slices; a column is chosen by its name if there are several."""
-    own = next((each for name in names for each in table.column_names if plain_name(each) == name), None)
+    own = next(iter(spelled(table.column_names, names)), None)
     others = [name for name in table.column_names if name != own]
     if own is None:
         problem = "" if file else f", and there is no file {shown(by)}"
@@ -137,7 +137,7 @@ def _table_of_text(text: str, queries: Sequence[str]) -> pa.Table:
     if not rows:
         raise ValueError("holds no slices")
     header = [cell or "" for cell in rows[0]]
-    if any(plain_name(name) in queries for name in header):
+    if spelled(header, queries):
         rows = rows[1:]
     elif len(header) == 2:
         header = [queries[0], "slice"]

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -45,6 +46,7 @@ FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on, or in smaller units
 RATINGS = "give ratings as CSV or TSV with a first line that names the columns, such as user_id,item_id,rating,time"
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'  # including its end
+FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 
 
@@ -101,15 +103,15 @@ def from_lines(
     line does, because a comment may look like a row of another format.
     """
     chunks = line_chunks(stream, LINE)
-    head, layouts, before, notice = b"", LAYOUTS[request.kind], 1, ""  # lines are counted from 1
+    head, layouts, before, notice = b"", LAYOUTS[request.names.kind], 1, ""  # lines are counted from 1
     layout = layouts[0]
     for chunk in chunks:
         head += chunk
         if first := FIRST_LINE.match(head):
-            if is_row(first[1].removesuffix(b"\r"), request.kind):
-                scored = from_rows(chain([head], chunks), request.kind)
+            if is_row(first[1].removesuffix(b"\r"), request.names.kind):
+                scored = from_rows(chain([head], chunks), request.names.kind)
                 return "line {}", chain([FilePart(ROWS.empty_table(), 1)], scored)
-            layout = _layout(first[1].removesuffix(b"\r"), path, request)
+            layout = _layout(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
             notice = _refuse_unlikely(head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE], layout, request)
             if layout.delimiter != " ":
                 before += head.count(b"\n", 0, first.end())
@@ -133,9 +135,9 @@ def from_lines(
     )
 
 
-def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
-    """Return the layout of a file with this first line."""
-    kind = request.kind
+def _layout(line: bytes, rows: bytes, path: str, request: ReadRequest) -> _Layout:
+    """Return the layout of a file with this first line, and these rows after it."""
+    kind = request.names.kind
     if any(mark in line for mark in NO_TEXT):  # the line itself is rejected later, not its columns
         return LAYOUTS[kind][0]
     cells = _cells_of_trec(line)
@@ -151,9 +153,21 @@ def _layout(line: bytes, path: str, request: ReadRequest) -> _Layout:
         names = _cells(header, delimiter)
     except csv.Error:
         names = []
-    if are_columns(names, request.names) or has_commas or (named and not fitting):
+    words = [cell.decode("utf-8", "replace") for cell in cells]
+    if len(names) == 1 and are_columns(words, request.names.columns):
+        listed = brief(words, " ")
+        raise ValueError(f"the header has spaces between the names, {listed}; separate columns by commas or tabs")
+    if are_columns(names, request.names.columns) or has_commas or (named and not fitting):
         check_header(names, request)
-        return _Layout(kind, names, delimiter, chosen_columns(names, request.names))
+
+        def cells_of(of: Sequence[str]) -> Iterator[list[str]]:
+            at = [names.index(name) for name in of]
+            for row in rows.decode("utf-8", "replace").splitlines():
+                with suppress(csv.Error, IndexError):  # parsing raises the error
+                    found = _cells(row, delimiter)
+                    yield [found[each] for each in at]
+
+        return _Layout(kind, names, delimiter, chosen_columns(names, request.names, cells_of))
     return fitting[0] if fitting else LAYOUTS[kind][0]
 
 
@@ -167,7 +181,7 @@ def _refuse_unlikely(lines: Sequence[bytes], layout: _Layout, request: ReadReque
     """
     cells = list(map(_cells_of_trec, lines))
     if layout is RUN:
-        return _check_ranks([each for each in cells if layout.is_row(each)], request.score_order)
+        return _check_ranks([each for each in cells if layout.is_row(each)], request.names.score_order)
     rows = [each for each in cells if layout in (QRELS, PLAIN_QRELS) and layout.is_row(each)]
     if {each[1] for each in rows} <= {b"0", b"Q0"}:
         return ""
@@ -287,9 +301,20 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
     if is_padded and any(pair.encode() in text for mark in layout.padding for pair in (f'{mark}"', f'"{mark}')):
         # Arrow reads a quote as text unless the cell begins with one
         text = re.sub(CELL.format(layout.delimiter, layout.padding).encode(), rb"\1\2\3", text)
+    try:
+        return _read_cells(text, layout, is_padded, ROWS.types[2])
+    except pa.ArrowInvalid:
+        if layout.delimiter == " " or not FLAG.search(text):
+            raise
+    return _read_cells(text, layout, is_padded, pa.string())
+
+
+def _read_cells(text: bytes, layout: _Layout, is_padded: bool, type_of_value: pa.DataType) -> pa.Table:
+    """Return rows as a table; values that are read as text may be flags, and empty ones are missing."""
     columns = list(map(str, range(len(layout.names))))
     read = [columns[at] for at in layout.at]
-    types = [pa.string(), *ROWS.types[1:]] if is_padded else ROWS.types
+    types = [pa.string() if is_padded else ROWS.types[0], ROWS.types[1], type_of_value]
+    are_cells = layout.delimiter != " "
     table = pa.csv.read_csv(
         pa.BufferReader(text),
         read_options=pa.csv.ReadOptions(column_names=columns, block_size=len(text) + 1, use_threads=False),
@@ -299,10 +324,15 @@ def _parse_rows(text: bytes, layout: _Layout) -> pa.Table:
         convert_options=pa.csv.ConvertOptions(
             column_types=dict(zip(read, types, strict=False)),
             include_columns=read,
-            null_values=[],
+            null_values=[""] if are_cells else [],
         ),
     )
     query, document, *value = table.columns
+    if value and type_of_value == pa.string():
+        (cells,) = value
+        for flag, number in (("(?i)^[ \\t]*true[ \\t]*$", "1"), ("(?i)^[ \\t]*false[ \\t]*$", "0")):
+            cells = pc.replace_substring_regex(cells, flag, number)
+        value = [pc.if_else(pc.equal(cells, ""), None, cells).cast(pa.float64())]
     if is_padded:
         query, document = (pc.utf8_trim(ids, characters=layout.padding) for ids in (query, document))
     table = id_table(query, document, *value)

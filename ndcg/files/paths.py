@@ -4,6 +4,7 @@ import os
 from types import NoneType
 from typing import Any
 
+from ..inputs.fields import UnknownColumnError
 from ..inputs.reading import Inputs, refuse_same_column
 from .content import FileError, MissingFileError
 from .groups import read_groups
@@ -14,7 +15,8 @@ def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
     """Replace paths of files of rankings by the contents of the files."""
     if not any(map(is_path, inputs[:5])):
         return inputs
-    read = {name: from_file(name, side, score_order) for name, side in inputs.rankings.items()}
+    fields = inputs.names
+    read = {name: from_file(name, side, score_order, fields) for name, side in inputs.rankings.items()}
     run, qrels = read["predictions"], read["references"]
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
@@ -22,7 +24,9 @@ def from_files(inputs: Inputs, score_order: str = "descending") -> Inputs:
     return inputs._replace(**read)
 
 
-def from_file(argument: str, side: Any, score_order: str = "descending", qrels_file: Any = None) -> Any:
+def from_file(
+    argument: str, side: Any, score_order: str = "descending", fields: Any = None, qrels_file: Any = None
+) -> Any:
     """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
     if not is_path(side) or argument in ("query_ids", "document_ids"):
         return side
@@ -30,7 +34,7 @@ def from_file(argument: str, side: Any, score_order: str = "descending", qrels_f
     try:
         if argument == "by":
             return read_groups(os.fspath(side), qrels_file)
-        return read_columns(os.path.expanduser(side), kind, score_order=score_order)
+        return read_columns(os.path.expanduser(side), kind, fields=fields, score_order=score_order)
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
             raise ValueError(f"{argument}: is JSON as text; give json.loads of it, or the path of a file") from None
@@ -38,6 +42,8 @@ def from_file(argument: str, side: Any, score_order: str = "descending", qrels_f
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
         raise
+    except UnknownColumnError as error:
+        raise ValueError(f"{argument}: {error}{error.hint}") from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
 

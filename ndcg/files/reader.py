@@ -19,7 +19,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, BinaryIO
@@ -27,8 +27,10 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from ..inputs.fields import names_of_side
+from ..inputs.formats import of_present
 from ..inputs.hashes import Columns, hashes_of, repeated_row
-from ..inputs.tables import possible_names
+from ..inputs.tables import values_by_order
 from ..measure.messages import warn
 from .content import (
     BYTE_ORDER_MARK,
@@ -65,29 +67,30 @@ def read_columns(
     path: str | os.PathLike[str],
     kind: str,
     limits: Limits = NO_LIMITS,
-    names: Mapping[str, str] | None = None,
+    fields: Any = None,
     score_order: str = "descending",
 ) -> Columns:
     """Read a file; its errors name the file and the place.
 
     The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be repeated or missing.
-    Columns of a table have `names` if these are not in `NAMES`. In ascending order, ranks and distances are scores.
+    Columns and fields have the names that `fields` gives, or else known ones. In ascending order, ranks and distances
+    are scores. A document with an empty or null value was not retrieved, or not judged.
     """
     path = os.fsdecode(path)
-    request = ReadRequest(kind, possible_names(kind, names, score_order), limits, score_order)
+    request = ReadRequest(names_of_side(kind, fields, score_order), limits)
     parts: list[FilePart] = []
     # the pool is closed here and not by a generator, because after an error, a generator may be closed in any thread
     with naming_file(path), _opened(path, limits) as file, ThreadPoolExecutor(pa.cpu_count()) as pool:
         unit, found = _file_parts(file, path, request, pool)
         rows = 0
-        for part in _with_ids(found):
+        for part in _with_ids(_each_query_once(found, unit)):
             parts.append(part)
             rows += len(part.table)
             limits.check("rows", rows)
             if part.problem:
                 break
         place = _place(parts, unit)
-        columns = _joined(parts, pool) if rows else _no_rows() if kind == "exclude" else None
+        columns = _joined(parts, request, pool) if rows else _no_rows() if kind == "exclude" else None
         if columns is not None:
             limits.check("queries", len(columns.query_ids))
             if kind != "exclude" and (repeated := repeated_row(columns)):
@@ -101,8 +104,15 @@ def read_columns(
     if notice := next((part.notice for part in parts if part.notice), ""):
         warn(f"{path}: {notice}")
     counts = {name: sum(part.total for part in parts if part.counted == name) for name in ("query", "document")}
+    numbers = np.arange(len(columns.query))
+    if columns.present is not None:
+        numbers, present = numbers[columns.present], columns.present
+        columns = of_present(columns, present) if kind == "run" else columns.only(present)
+        columns = columns._replace(present=None)
     return columns._replace(
-        place=lambda row: f"{path}: {place(row)}", positions=counts["query"] or None, are_rows=counts["document"] > 0
+        place=lambda row: f"{path}: {place(int(numbers[row]))}",
+        positions=counts["query"] or None,
+        are_rows=counts["document"] > 0,
     )
 
 
@@ -142,7 +152,7 @@ def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
     ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
     documents = columns.document.take(pa.array(order)).to_pylist()
     values = columns.value[order].tolist()
-    starts = [0, *ends[:-1]]
+    starts = [0, *ends][: len(ends)]
     return {
         query: dict(zip(documents[start:end], values[start:end], strict=True))
         for query, start, end in zip(columns.query_ids.to_pylist(), starts, ends, strict=True)
@@ -173,17 +183,38 @@ def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
         yield part
 
 
-def _joined(parts: list[FilePart], pool: ThreadPoolExecutor) -> Columns:
+def _each_query_once(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
+    """Yield the parts, with an error for a query whose documents are in two lists."""
+    first: dict[str, int] = {}
+    before = 0
+    for part in parts:
+        for query, number in part.lists:
+            if query in first:
+                there, here = (unit.format(each) for each in (first[query], before + number))
+                again = f"is in {there} already" if there != here else "is there twice"
+                raise ValueError(
+                    ": ".join(filter(None, [here, f"query {shown_cell(query)} {again}; give each query once"]))
+                )
+            first[query] = before + number
+        before += part.span
+        yield part
+
+
+def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecutor) -> Columns:
     table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
     query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
-    ids, values = table["query"].chunk(0).dictionary, table["value"].to_numpy()
+    ids, column = table["query"].chunk(0).dictionary, table["value"]
+    present = column.is_valid().to_numpy() if column.null_count else None
+    values = (column if present is None else column.fill_null(0)).to_numpy()
+    if request.names.has_no_value:
+        values = values_by_order(len(query), request.names)
     hashes, until = np.empty(len(query), np.uint64), np.cumsum([len(part.table) for part in parts])
 
     def write_hashes(part: FilePart, end: int) -> None:
         hashes[end - len(part.table) : end] = hashes_of(part.table["document"])
 
     deque(pool.map(write_hashes, parts, until.tolist()), 0)
-    return Columns(query, ids, table["document"], values, hashes)
+    return Columns(query, ids, table["document"], values, hashes, present=present)
 
 
 def _no_rows() -> Columns:

@@ -5,26 +5,20 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from itertools import chain
+from types import NoneType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inputs.hits import (
-    Hits,
-    answers_in,
-    are_hits,
-    by_id,
-    contradiction,
-    hits_of,
-    in_query,
-    query_of,
-)
+from ..inputs.fields import UnknownColumnError, spelled
+from ..inputs.hits import HitReader, Hits, answers_in, are_hits, hits_of, in_query, unknown_object
 from ..inputs.ids import NO_ID, SURROGATE, id_kind
-from ..inputs.tables import UnknownColumnError, are_columns, chosen_columns, plain_name, table_records
+from ..inputs.tables import Cells, are_columns, chosen_columns, table_records
 from ..measure.messages import brief
 from .content import (
     ROWS,
@@ -71,8 +65,8 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
     if isinstance(first, list):
         head += next(chunks, b"")
         first = first if head.lstrip()[len(line) :].strip() else None
-    if first is not None and not _is_saved(first) and table_records(first, request.names) is None:
-        parse = partial(_parse_json_lines, reading=_JsonReader(first, request))
+    if first is not None and not _is_saved(first) and table_records(first, request.names.columns) is None:
+        parse = partial(_parse_json_lines, reading=_JsonReader(first, request, partial(_objects_in, head)))
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts_in_threads(pool, parse, chain([head], chunks)))
     try:
         value = parse_json(head + b"".join(chunks))
@@ -80,11 +74,11 @@ def from_json(stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     if _is_saved(value):
         raise SavedResultError(value)
-    value = table_records(value, request.names) or value
+    value = table_records(value, request.names.columns) or value
     if not isinstance(value, list):
-        return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request))])
+        return "", iter([_json_part([(0, value)], 1, _JsonReader(value, request, lambda: [value]))])
     request.limits.check("rows", len(value))
-    reading = _JsonReader(value[0] if value else {}, request)
+    reading = _JsonReader(value[0] if value else {}, request, lambda: value)
     return "record {} (from 0)", iter([_json_part(list(enumerate(value)), len(value), reading)])
 
 
@@ -98,66 +92,83 @@ def _is_saved(value: Any) -> bool:
     )
 
 
+def _objects_in(lines: bytes) -> Iterator[Any]:
+    """Yield the objects in lines of JSON, up to the first faulty one."""
+    with suppress(ValueError, RecursionError):  # parsing all lines raises the error
+        yield from map(json.loads, filter(bytes.strip, lines.split(b"\n")))
+
+
 class _JsonReader:
     """Reads JSON values: as records, with the names of the first one, as the hits of a query, or as mappings."""
 
-    def __init__(self, first: Any, request: ReadRequest) -> None:
-        self.kind, self.names = request.kind, None
-        self.is_ascending = request.score_order == "ascending"
-        self.notice = ""  # what a warning says about the first hits in another order than their scores or ranks
-        if isinstance(first, dict) and first and not are_hits(first, "run"):
-            columns = {name for name, value in first.items() if not isinstance(value, (dict, list))}
-            is_named = not set(map(plain_name, first)).isdisjoint(chain(*request.names.values()))
+    def __init__(self, first: Any, request: ReadRequest, objects: Callable[[], Iterable[Any]]) -> None:
+        self.names, self.columns = request.names, None
+        self.kind = request.names.kind
+        self.hits = HitReader(request.names)
+        if isinstance(first, dict) and first and not are_hits(first, request.names):
+            possible = request.names.columns
+            flat = {name for name, value in first.items() if not isinstance(value, (dict, list))}
+            is_named = any(spelled(first, each) for each in possible.values())
             if not is_named and all(isinstance(each, (int, float)) for each in first.values()):
                 raise ValueError("holds one query without its id; give {query: {document: value}}")
-            if len(columns) == len(first) or are_columns(columns, request.names):
+            if len(flat) == len(first) or are_columns(flat, possible):
                 request.limits.check("columns", len(first))
-                self.names = [list(first)[at] for at in chosen_columns(list(first), request.names)]
 
-    def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any]]]:
-        """Yield each query in the value at a position with its documents and values; `UNNAMED` if it has no id."""
-        if isinstance(value, dict) and self.names:
-            query, document, *number = map(value.get, self.names)
-            yield query, [document], number or [1.0]
+                def cells(of: Sequence[str]) -> Iterator[list[Any]]:
+                    return ([each.get(name) for name in of] for each in objects() if isinstance(each, dict))
+
+                self.columns = [list(first)[at] for at in chosen_columns(list(first), request.names, cells)]
+
+    def groups(self, at: int, value: Any) -> Iterator[tuple[Any, Iterable[Any], Iterable[Any], bool]]:
+        """Yield each query in the value at a position with its documents and values, and if these are a list.
+
+        The query is `UNNAMED` if it has no id.
+        """
+        if isinstance(value, dict) and self.columns:
+            for name in self.columns:
+                if name not in value:
+                    raise ValueError(f"has no {name!r}, which the first record has")
+            query, document, *number = map(value.get, self.columns)
+            yield query, [document], number or [1.0], False
             return
-        if isinstance(value, dict) and (answers := answers_in(value, self.kind)) is not value:
+        if isinstance(value, dict) and (answers := answers_in(value, self.names)) is not value:
             yield from chain.from_iterable(self.groups(each, answer) for each, answer in enumerate(answers))
             return
         is_query = self.kind != "exclude" and isinstance(value, (list, dict))
-        if is_query and (isinstance(value, list) or are_hits(value, self.kind)):
-            found = query_of(value) if isinstance(value, dict) else None
+        if is_query and (isinstance(value, list) or are_hits(value, self.names)):
+            found = self.hits.query(value) if isinstance(value, dict) else None
             query = UNNAMED if found is None else found
             documents = self._documents(str(at) if query is UNNAMED else query, value)
-            yield query, documents.keys(), documents.values()
+            yield query, documents.keys(), documents.values(), True
             return
         if not isinstance(value, dict):
             raise ValueError(f"{shown_cell(value)} is neither a JSON object nor a list")
-        are_rows = self.kind != "exclude" and are_hits(next(iter(value.values()), None), self.kind)
+        if problem := unknown_object(value, self.names):
+            raise ValueError(problem)
+        are_rows = self.kind != "exclude" and are_hits(next(iter(value.values()), None), self.names)
         if not are_rows and not any(isinstance(each, list) for each in value.values()):
             value = _only_ranking(value)
         for query, documents in value.items():
             if self.kind == "exclude" and isinstance(documents, (list, dict)):
-                yield query, documents, [1.0] * len(documents)
+                yield query, documents, [1.0] * len(documents), False
                 continue
-            if self.kind != "exclude" and not (isinstance(documents, dict) and _is_plain(documents)):
+            are_listed = self.kind != "exclude" and not (isinstance(documents, dict) and _is_plain(documents))
+            if are_listed:
                 documents = self._documents(query, documents)
             if not isinstance(documents, dict):
                 raise ValueError(f"query {shown_cell(query)}: must be a list of ids; got {shown_cell(documents)}")
-            yield query, documents.keys(), documents.values()
+            yield query, documents.keys(), documents.values(), are_listed
 
     def _documents(self, query: Any, row: Any) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids, from its hits or ranked ids."""
         try:
-            hits = hits_of(row, self.kind, self.is_ascending)
+            hits = hits_of(row, self.names)
             if hits is None and not isinstance(row, list):
                 problem = f"must be an object {{document: {VALUE[self.kind]}}}, a list of ids or hits"
                 raise ValueError(f"{problem}; got {shown_cell(row)}")
             if hits is None and row and isinstance(row[-1], float):
                 raise ValueError(f"{shown_cell(row)} {NO_IDS}")
-            hits = Hits(row) if hits is None else hits
-            if self.kind == "run" and not self.notice:
-                self.notice = contradiction(shown_cell(query), hits, self.is_ascending)
-            return by_id(hits.ids, hits.values, self.kind, self.is_ascending)
+            return self.hits.read(shown_cell(query), Hits(row) if hits is None else hits)
         except ValueError as error:
             raise in_query(f"query {shown_cell(query)}", error) from None
 
@@ -193,18 +204,23 @@ def rankings_in(
 def _parse_json_lines(text: bytes, reading: _JsonReader) -> FilePart:
     """Return the rows of JSON Lines; Arrow reads plain records."""
     lines = text.removesuffix(b"\n").split(b"\n")
-    if reading.names:
+    if reading.columns:
         from pyarrow import json as arrow_json  # only when it is needed
 
-        types = dict(zip(reading.names, (pa.string(), pa.string(), pa.float64()), strict=False))
+        types = dict(zip(reading.columns, (pa.string(), pa.string(), pa.float64()), strict=False))
         how = arrow_json.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore")
         block = arrow_json.ReadOptions(block_size=len(text) + 1, use_threads=False)
         try:
             text.decode()
             parsed = arrow_json.read_json(pa.BufferReader(text), read_options=block, parse_options=how)
-            table = id_table(*(parsed[name].combine_chunks() for name in reading.names))
+            table = id_table(*(parsed[name].combine_chunks() for name in reading.columns))
             exact = pc.max(pc.abs(table["value"])).as_py()
-            if len(table) == len(lines) and not faulty_rows(table).any() and exact < 2**53:
+            if (
+                len(table) == len(lines)
+                and not faulty_rows(table).any()
+                and not table["value"].null_count
+                and exact < 2**53
+            ):
                 return FilePart(table, len(lines))
         except (pa.ArrowInvalid, UnicodeError):
             pass  # reading the lines one by one raises the error
@@ -231,12 +247,15 @@ def _json_part(
     documents: list[Any] = []
     cells: list[Any] = []
     lengths, of_query, are_counted = [], [], False
+    lists: list[tuple[str, int]] = []
     for at, value in values:
         try:
-            for query, its_documents, its_values in reading.groups(at, value):
+            for query, its_documents, its_values, are_listed in reading.groups(at, value):
                 if queries and (query is UNNAMED) is not are_counted:
                     raise ValueError(OTHERS_UNNAMED if are_counted else OTHERS_NAMED)
                 are_counted = query is UNNAMED
+                if are_listed and not are_counted:
+                    lists.append((str(query), at))
                 queries.append(len(queries) if are_counted else query)
                 of_query.append(at)
                 documents.extend(its_documents)
@@ -251,7 +270,7 @@ def _json_part(
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     table = id_table(query, _texts(documents), _numbers(cells))
     return _checked(
-        FilePart(table, span, numbers, problem, reading.notice, "query" * are_counted, len(queries)),
+        FilePart(table, span, numbers, problem, reading.hits.warning, lists, "query" * are_counted, len(queries)),
         lambda row: (queries[rows[row]], documents[row], cells[row]),
         reading.kind,
     )
@@ -272,15 +291,16 @@ def _is_id(value: Any) -> bool:
 
 
 def _numbers(values: list[Any]) -> pa.DoubleArray:
-    """Return numbers, null for other values and for integers that float64 would round."""
-    if not set(map(type, values)) <= {float}:
-        values = [
-            float(each)
-            if isinstance(each, (int, float)) and -(2**1023) < each < 2**1023 and each == float(each)
-            else None
-            for each in values
-        ]
+    """Return numbers, null for None, and nan for other values and for integers that float64 would round."""
+    if not set(map(type, values)) <= {float, NoneType}:
+        values = [each if each is None else _float(each) for each in values]
     return pa.array(values, pa.float64())
+
+
+def _float(value: Any) -> float:
+    """Return a number as a float; nan for other values and for an integer that float64 would round."""
+    is_number = isinstance(value, (int, float)) and -(2**1023) < value < 2**1023 and value == float(value)
+    return float(value) if is_number else math.nan
 
 
 # Parquet and Arrow
@@ -295,7 +315,8 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 
         how = {"thrift_container_size_limit": 1 << 16} if bounded else {}  # columns and row groups
         parquet = arrow_parquet.ParquetFile(file, **how)
-        chosen = _chosen_fields(parquet.schema_arrow, request)
+        first_rows = partial(_first_rows, lambda of: next(parquet.iter_batches(1 << 16, columns=of), None))
+        chosen = _chosen_fields(parquet.schema_arrow, request, first_rows)
         limits.check("rows", parquet.metadata.num_rows)
         if bounded and chosen:  # text that is stored once may belong to many rows, so it is unpacked only once
             _check_packed(parquet.metadata, chosen, limits)
@@ -307,19 +328,23 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         folder = arrow_dataset.dataset(file, format="parquet")
         if not folder.files:
             raise IsADirectoryError(errno.EISDIR, "Is a directory without files of Parquet")
-        chosen = _chosen_fields(folder.schema, request)
+        first_rows = partial(_first_rows, lambda of: folder.head(1 << 16, columns=of))
+        chosen = _chosen_fields(folder.schema, request, first_rows)
         batches = folder.to_batches(columns=chosen)
     elif bounded:
         raise ValueError("is an Arrow file, which does not say how much it unpacks to; give Parquet")
     else:
         reader = pa.ipc.open_file(file) if form == "arrow" else pa.ipc.open_stream(file)
-        chosen = _chosen_fields(reader.schema, request)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if form == "arrow" else reader
+        first = next(iter(batches), None)
+        chosen = _chosen_fields(reader.schema, request, partial(_first_rows, lambda of: first and first.select(of)))
+        batches = batches if first is None else chain([first], batches)
+    reading = _JsonReader({}, request, tuple)
     for batch in batches:
         batch.validate(full=True)
         if chosen is None:
             rows = batch.to_pylist()
-            yield _json_part(list(enumerate(rows)), len(rows), _JsonReader({}, request), len(rows))
+            yield _json_part(list(enumerate(rows)), len(rows), reading, len(rows))
             continue
         cells = [batch[name] for name in chosen]
         if bounded:
@@ -327,10 +352,16 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
             limits.check("uncompressed", uncompressed)
         ids = (column.cast(_value_type(column.type)).cast(pa.string()) for column in cells[:2])
         table = id_table(*ids, *map(_number_column, cells[2:]))
-        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.kind)
+        yield _checked(FilePart(table, len(table)), partial(_cells_of, cells), request.names.kind)
 
 
-def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str] | None:
+def _first_rows(read: Callable[[Sequence[str]], Any], of: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield the cells of the first rows in some columns."""
+    rows = read(of)
+    return iter(()) if rows is None else zip(*(rows[name].to_pylist() for name in of), strict=True)
+
+
+def _chosen_fields(schema: pa.Schema, request: ReadRequest, cells: Cells) -> list[str] | None:
     """Return the names of a table's columns of queries, documents and values; None if each row has lists of them.
 
     Raises:
@@ -338,7 +369,7 @@ def _chosen_fields(schema: pa.Schema, request: ReadRequest) -> list[str] | None:
     """
     request.limits.check("columns", len(schema.names))
     try:
-        fields = [schema.field(at) for at in chosen_columns(schema.names, request.names)]
+        fields = [schema.field(at) for at in chosen_columns(schema.names, request.names, cells)]
     except UnknownColumnError:
         if request.limits.uncompressed is None and any(pa.types.is_nested(each) for each in schema.types):
             return None
@@ -408,6 +439,4 @@ def _checked(part: FilePart, cells: Callable[[int], Sequence[Any]], kind: str) -
         fault = "is not finite" if value - value != 0 else "has more digits than float64 holds"
     of = f"document {shown_cell(ids[1])} of query {shown_cell(ids[0])}"
     problem = f"the {VALUE[kind]} {shown_cell(value)} of {of} {fault}"
-    if value is None:
-        problem = f"{of} has no {VALUE[kind]}; give it one, or remove it"
     return part._replace(table=part.table[:row], problem=problem)

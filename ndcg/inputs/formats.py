@@ -13,20 +13,12 @@ import pyarrow as pa
 
 from ..measure.messages import shown, warn
 from ..measure.scoring import in_threads
-from .columns import beyond_2_53, read_flat_column
+from .columns import Column, beyond_2_53, offsets_of, read_flat_column
 from .exclusion import Pairs
+from .fields import Names, Possible, UnknownColumnError, could_be_value, names_of_side, refuse_lowest_first, spelled
 from .hashes import Columns, hashes_of, repeated_row
-from .hits import (
-    Hits,
-    answers_in,
-    are_hits,
-    by_id,
-    contradiction,
-    hits_of,
-    in_query,
-    query_of,
-)
-from .ids import id_column, id_kind, read_ids
+from .hits import HitReader, Hits, answers_in, are_hits, by_id, hits_of, in_query
+from .ids import as_list, id_column, id_kind, read_ids
 from .ranked_ids import check_queries_equal, kind_of_ids
 from .sources import (
     ARROW,
@@ -37,54 +29,45 @@ from .sources import (
     named_columns,
     record_names,
     record_values,
+    refuse_splits,
     settled,
     table_names,
 )
-from .tables import (
-    ID_NAMES,
-    Possible,
-    UnknownColumnError,
-    are_columns,
-    chosen_columns,
-    plain_name,
-    possible_names,
-    refuse_lowest_first,
-    table_records,
-)
+from .tables import are_columns, chosen_columns, table_records, values_by_order
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 PLAIN_NUMBERS = (int, float)
 KIND_OF_ARGUMENT = {"references": "qrels", "exclude": "exclude"}  # else a run
 
 
-def with_ids(argument: str, side: Any, names: Mapping[str, str], score_order: str = "descending") -> Any:
+def with_ids(argument: str, side: Any, fields: Any = None, score_order: str = "descending") -> Any:
     """Return a table of rows or records as `Columns`, hits as a mapping or a list of mappings, and others unchanged.
 
-    The columns of queries and documents have `names` if these are not known ones.
+    The columns and fields have the names that `fields` gives, or else known ones.
 
-    >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]], {})
+    >>> with_ids("predictions", [[{"id": "d1", "score": 0.5}]])
     [{'d1': 0.5}]
     """
-    kind = KIND_OF_ARGUMENT.get(argument, "run")
-    if kind == "run" and score_order == "descending":
+    names = names_of_side(KIND_OF_ARGUMENT.get(argument, "run"), fields, score_order)
+    if names.kind == "run" and score_order == "descending":
         refuse_lowest_first(name_of_column(side), argument)
+    refuse_splits(argument, side)
     if isinstance(side, io.IOBase):
         raise ValueError(f"{argument}: is an open file ({type(side).__name__}); give its path")
     if isinstance(side, Iterator) and not is_database_query(side):
         side = list(side)
     if side is None or isinstance(side, (str, Columns, Pairs)) or is_sparse(side):
         return side
-    possible = possible_names(kind, names, score_order)
     if isinstance(side, Mapping) or (columns := table_names(side)) is None:
-        found = _in_objects(argument, side, kind, possible)
+        found = _in_objects(argument, side, names)
         if found is None:
-            return side if kind == "exclude" else _hits(argument, side, kind, score_order == "ascending")
+            return side if names.kind == "exclude" else _hits(argument, side, names)
         side, columns = found, list(found)
     if is_spark(side):
         raise ValueError(
             f"{argument}: is a Spark DataFrame; give both sides as Spark DataFrames, or its rows, frame.toArrow()"
         )
-    return _of_table(argument, side, columns, kind, possible)
+    return _of_table(argument, side, columns, names)
 
 
 def are_numbers(side: Any) -> bool:
@@ -97,8 +80,9 @@ def are_numbers(side: Any) -> bool:
 # Tables of rows, and records
 
 
-def _in_objects(argument: str, side: Any, kind: str, possible: Possible) -> Mapping[Any, Any] | None:
+def _in_objects(argument: str, side: Any, names: Names) -> Mapping[Any, Any] | None:
     """Return the columns of a dict of columns or of records; None for anything else."""
+    possible = names.columns
     if (
         isinstance(side, (list, tuple))
         and len(side) == 1
@@ -115,56 +99,97 @@ def _in_objects(argument: str, side: Any, kind: str, possible: Possible) -> Mapp
         side = table_records(side, possible)
     if not isinstance(side, (list, tuple)) or not side:
         return None
-    names = record_names(side[0])
-    known = set(map(plain_name, names))
-    found = sum(not known.isdisjoint(each) for each in possible.values())
-    if found < 2 or (found < len(possible) and are_hits(side[0], kind)):
+    fields = record_names(side[0])
+    found = sum(bool(spelled(fields, each)) for each in possible.values())
+    if found < 2 and not (found and _is_record_of_words(side[0], names)):
         return None
+    if found < len(possible) and are_hits(side[0], names):
+        return None
+
+    def cells(of: Sequence[str]) -> Iterator[Any]:
+        return zip(*(record_values(argument, side, name) for name in of), strict=True)
+
     try:
-        chosen = [names[at] for at in chosen_columns(names, possible, "the first record")]
+        chosen = [fields[at] for at in chosen_columns(fields, names, cells, "the first record")]
+    except UnknownColumnError as error:
+        raise ValueError(f"{argument}: {error}{error.hint}") from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
     return {name: record_values(argument, side, name) for name in chosen}
+
+
+def _is_record_of_words(row: Any, names: Names) -> bool:
+    """Return whether a mapping has text where documents have values, and no id of a hit: a record of unknown names."""
+    if not isinstance(row, Mapping) or spelled(row, names.of_hits["document"]):
+        return False
+    return any(isinstance(each, str) and not could_be_value(each) for each in row.values())
+
+
+def _rows_of_lists(table: Any, columns: Sequence[Any]) -> list[dict[str, Any]] | None:
+    """Return the rows of a table in which each row has the lists of a query; None for other tables."""
+    if not all(isinstance(name, str) for name in columns) or not hasattr(table, "__len__"):
+        return None
+    named = dict(zip(columns, named_columns(table, **dict(zip(columns, columns, strict=True))), strict=True))
+    lists = {name: _as_list(each) for name, each in settled_columns(named).items()}
+    if not any(each and isinstance(each[0], (list, np.ndarray)) for each in lists.values()):
+        return None
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+
+
+def settled_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns of any library, by their names in messages, as lists and arrays of NumPy and Arrow."""
+    return dict(zip(columns, settled(**columns), strict=True))
+
+
+def _as_list(column: Any) -> list[Any]:
+    """Return the cells of a column as a list."""
+    return list(column.to_pylist() if isinstance(column, ARROW) else getattr(column, "tolist", lambda: column)())
 
 
 def _are_columns(side: Mapping[Any, Any], possible: Possible) -> bool:
     """Return whether a mapping holds columns: lists or arrays of the same length, of ids and numbers."""
     if len(side) > 100 or not are_columns(side, possible):
         return False
-    known = {name for names in possible.values() for name in names}
-    columns = [each for name, each in side.items() if isinstance(name, str) and plain_name(name) in known]
+    columns = [side[name] for names in possible.values() for name in spelled(side, names)]
     return all(isinstance(each, (list, tuple, np.ndarray, *ARROW)) or hasattr(each, "__array__") for each in columns)
 
 
-def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possible: Possible) -> Any:
+def _of_table(argument: str, table: Any, columns: Sequence[Any], names: Names) -> Any:
     """Return the rows of a table as columns."""
+
+    def cells(of: Sequence[str]) -> Iterator[Any]:
+        found = dict(zip(of, named_columns(table, argument, **dict(zip(of, of, strict=True))), strict=True))
+        return zip(*(_as_list(each[:HASHED]) for each in settled_columns(found).values()), strict=False)
+
     try:
-        at = chosen_columns(names, possible, "the table")
+        at = chosen_columns(columns, names, cells, "the table")
     except UnknownColumnError as error:
-        hint = "; or name the columns by query_ids= and document_ids=" if {*error.columns} & {*ID_NAMES} else ""
+        if (lists := _rows_of_lists(table, columns)) is not None:
+            return _hits(argument, lists, names)
         raise ValueError(
-            f"{argument}: {error}{hint}; if each row is a query, give its column of lists, or an array"
+            f"{argument}: {error}{error.hint}; if each row is a query, give its column of lists, or an array"
         ) from None
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
-    named = dict(zip(possible, (names[each] for each in at), strict=True))
-    cells = dict(
-        zip(named, settled(**dict(zip(named, named_columns(table, argument, **named), strict=True))), strict=True)
-    )
-    if kind == "exclude":
-        return Pairs(*cells.values())
-    query = read_ids(f"{argument}: the column {named['query']!r}", cells.pop("query"))
-    document = id_column(f"{argument}: the column {named['document']!r}", cells.pop("document"))
+    named = dict(zip(names.columns, (columns[each] for each in at), strict=True))
+    labels = {field: f"{argument}: the column {name!r}" for field, name in named.items()}
+    read = settled_columns(dict(zip(labels.values(), named_columns(table, argument, **named), strict=True)))
+    cells_of = dict(zip(named, read.values(), strict=True))
+    if names.kind == "exclude":
+        return Pairs(*cells_of.values())
+    query = read_ids(labels["query"], cells_of.pop("query"))
+    document = id_column(labels["document"], cells_of.pop("document"))
 
     def place(_: int, row: int | None) -> str:
         return f"row {row}"
 
-    ((value, values),) = cells.items()
-    column = read_flat_column(f"{argument}: the column {named[value]!r}", values, place)
+    column = Column(values_by_order(len(document), names), offsets_of([len(document)]))
+    for value, values in cells_of.items():
+        column = read_flat_column(labels[value], values, place)
     lengths = query.rows, len(document), len(column.values)
     if len(set(lengths)) > 1:
         raise ValueError(
-            f"{argument}: columns differ in length: {shown(dict(zip(named.values(), lengths, strict=True)))}"
+            f"{argument}: columns differ in length: {shown(dict(zip(named.values(), lengths, strict=False)))}"
         )
     numbers = column.values
     if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
@@ -175,11 +200,11 @@ def _of_table(argument: str, table: Any, names: Sequence[Any], kind: str, possib
     if repeated := repeated_row(side):
         (row, before), ids = repeated, "document {} of query {}".format(*side.words(repeated[0]))
         raise ValueError(f"{argument}: row {row}: {ids} is in row {before} already; give it once for a query")
-    if kind == "qrels":  # a query without judgments counts
+    if names.kind == "qrels":  # a query without judgments counts
         rows = np.arange(len(numbers)) if column.present is None else np.flatnonzero(column.present)
         side = side if column.present is None else side.only(column.present)
         return side._replace(place=lambda row: f"row {rows[row]}")
-    return _of_present(side, column.present)  # after an outer join, a document without a score was not retrieved
+    return of_present(side, column.present)  # after an outer join, a document without a score was not retrieved
 
 
 # Hits
@@ -191,43 +216,51 @@ class Indices(NamedTuple):
     rows: Any
 
 
-def _hits(argument: str, side: Any, kind: str, ascending: bool) -> Any:
+def _hits(argument: str, side: Any, names: Names) -> Any:
     """Return hits as mappings of ids to values, by query or in the order of the queries; others unchanged."""
     if isinstance(side, Mapping):
-        side = answers_in(side, kind)
+        side = answers_in(side, names)
     if not isinstance(side, (list, tuple, Mapping)):
         return side
     rows = list(side.values()) if isinstance(side, Mapping) else side
     first = next((row for row in rows if not _is_empty(row)), None)
     if first is None or _is_plain(first):
         return side
-    queries: Any = list(side) if isinstance(side, Mapping) else [query_of(row) for row in rows]
+    reader = HitReader(names)
+    try:
+        queries: Any = list(side) if isinstance(side, Mapping) else [reader.query(row) for row in rows]
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
     are_named = isinstance(side, Mapping) or all(map(id_kind, map(type, queries)))
     found: list[Any] = []
-    warning, are_indices = "", False
+    are_indices = False
     for query, row in zip(queries if are_named else count(), rows, strict=False):
         try:
-            hits = Hits(()) if _is_empty(row) else hits_of(row, kind, ascending)
+            hits = Hits(()) if _is_empty(row) else hits_of(row, names)
             if hits is None and not any(found):
                 return side
             if hits is None:
                 raise ValueError(f"is not a list of hits, as the first query has; got {shown(row)}")
-            found.append(by_id(hits.ids, hits.values, kind, ascending))
+            found.append(reader.read(shown(query), hits))
         except ValueError as error:
             raise in_query(f"{argument}: query {shown(query)}", error) from None
         are_indices |= hits.are_indices
-        if kind == "run" and not warning:
-            warning = contradiction(shown(query), hits, ascending)
-    if warning:
-        warn(f"{argument}: {warning}")
+    if reader.warning:
+        warn(f"{argument}: {reader.warning}")
     if are_indices:  # an "id" beside them is that of the response
         return Indices(dict(zip(side, found, strict=True)) if isinstance(side, Mapping) else found)
-    if not are_named:
-        return found
-    if len(set(queries)) < len(queries):
-        again = next(query for at, query in enumerate(queries) if query in queries[:at])
-        raise ValueError(f"{argument}: query {shown(again)} is there twice; give each query once")
-    return dict(zip(queries, found, strict=True))
+    return dict_of_queries(argument, queries, found) if are_named else found
+
+
+def dict_of_queries(argument: str, queries: Sequence[Any], rows: Sequence[Any]) -> dict[Any, Any]:
+    """Return the rows by the ids of their queries, which must differ."""
+    found = dict(zip(queries, rows, strict=True))
+    if len(found) < len(queries):
+        first: dict[Any, int] = {}
+        at, again = next((at, query) for at, query in enumerate(queries) if first.setdefault(query, at) < at)
+        problem = f"query {shown(again)} is in row {first[again]} and in row {at}; give each query once"
+        raise ValueError(f"{argument}: {problem}")
+    return found
 
 
 def _is_plain(row: Any) -> bool:
@@ -262,6 +295,8 @@ def together(inputs: Any) -> Any:
         _refuse_other_candidates(predictions.rows, references)
         predictions, references = predictions.rows, _by_index(references)
     if document_ids is not None and _is_nested(predictions) and _is_nested(document_ids):
+        if not isinstance(references, (Mapping, Columns)) and kind_of_ids(references) in ("integers", "numbers"):
+            references = _scores_of_ids(references, document_ids, "references")  # integers in lists are values
         predictions, document_ids = _scores_of_ids(predictions, document_ids), None
     if is_sparse(predictions) and _has_ids(references):
         _refuse_other_columns("references", references, predictions.shape[1])
@@ -274,9 +309,7 @@ def together(inputs: Any) -> Any:
         columns = max(len(row) for row in predictions if isinstance(row, dict))
         _refuse_other_columns("references", references, columns)
     if query_ids is not None and are_by_query and len(query_ids) == len(predictions):
-        names = query_ids.tolist() if isinstance(query_ids, np.ndarray) else query_ids
-        names = names.to_pylist() if isinstance(names, ARROW) else names
-        predictions, query_ids = dict(zip(names, predictions, strict=True)), None
+        predictions, query_ids = dict_of_queries("query_ids", _ids_in_order(query_ids), predictions), None
     if query_ids is None and isinstance(references, (list, tuple)) and _are_scores(predictions):
         are_sets = all(isinstance(row, (Set, Mapping)) for row in references) and any(map(len, references))
         if are_sets and all(isinstance(each, (int, np.integer)) for row in references for each in row):
@@ -284,6 +317,15 @@ def together(inputs: Any) -> Any:
     return inputs._replace(
         predictions=predictions, references=references, query_ids=query_ids, document_ids=document_ids
     )
+
+
+def _ids_in_order(query_ids: Any) -> list[Any]:
+    """Return the ids of the queries of rows as a list."""
+    if isinstance(query_ids, (Set, Mapping)):
+        raise ValueError(
+            f"query_ids: a {type(query_ids).__name__} has no order of its own; give a list, an id for each row"
+        )
+    return list(query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids))
 
 
 def _alike(argument: str, side: Any, other: Any) -> Any:
@@ -326,10 +368,10 @@ def of_rows(predictions: Any, references: Any) -> Any:
     if len(column.values) != len(references.query):
         rows = f"{len(column.values)} scores for {len(references.query)} rows of the references"
         raise ValueError(f"predictions: holds {rows}; give one for each row, in their order")
-    return _of_present(references._replace(value=column.values, place=None), column.present)
+    return of_present(references._replace(value=column.values, place=None), column.present)
 
 
-def _of_present(run: Columns, present: Any) -> Columns:
+def of_present(run: Columns, present: Any) -> Columns:
     """Return the rows of a run that have a score, and the queries that have such rows."""
     if present is None:
         return run
@@ -436,8 +478,8 @@ def _are_scores(predictions: Any) -> bool:
     )
 
 
-def _scores_of_ids(scores: Any, ids: Any) -> list[dict[Any, Any]]:
-    """Return the scores of each query by the ids in the same places; the id -1 is no document."""
+def _scores_of_ids(scores: Any, ids: Any, argument: str = "predictions") -> list[dict[Any, Any]]:
+    """Return the values of each query by the ids in the same places; the id -1 is no document."""
     scores, ids = (each.tolist() if isinstance(each, np.ndarray) else each for each in (scores, ids))
     scores, ids = (each.to_pylist() if isinstance(each, ARROW) else each for each in (scores, ids))
     lengths = [list(map(len, each)) for each in (scores, ids)]
@@ -446,7 +488,7 @@ def _scores_of_ids(scores: Any, ids: Any) -> list[dict[Any, Any]]:
             (at for at, both in enumerate(zip(*lengths, strict=False)) if both[0] != both[1]), min(map(len, lengths))
         )
         raise ValueError(
-            f"document_ids: query {at}: predictions and document_ids differ in length; give an id for each score"
+            f"document_ids: query {at}: {argument} and document_ids differ in length; give an id for each value"
         )
     rows = []
     for query, (of_query, its_ids) in enumerate(zip(scores, ids, strict=True)):

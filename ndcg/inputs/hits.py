@@ -1,8 +1,9 @@
 """Hits: what a retriever returned for a query, a list of objects with an id and perhaps a score, best first.
 
 An object is a dict, as in JSON, an object of a client's library, or a pair of an id and a score. Its fields have the
-names of `ID_FIELDS` and `VALUE_FIELDS`, also one level down, as in ``document.id`` and ``metadata.id``. The list may be
-in a response, as in ``hits.hits`` and ``response.docs``; lists of ids and of scores next to each other are hits, too.
+names of `fields.py`, also one level down, as in ``document.id`` and ``metadata.id``. The list may be in a response, as
+in ``hits.hits`` and ``response.docs``; lists of ids and of scores next to each other are hits, too. Rows of a file and
+objects in memory are read here alike.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,33 +11,54 @@ from itertools import pairwise, repeat
 from numbers import Real
 from typing import Any, NamedTuple
 
-from ..measure.messages import shown
+from ..measure.messages import brief, nearest, shown
+from .fields import (
+    LOWEST_FIRST,
+    Names,
+    OneToOne,
+    alternatives,
+    ambiguous,
+    could_be_value,
+    plain_name,
+    spelled,
+    unknown_error,
+    unknown_values,
+)
 from .ids import id_kind, types_of_no_ids
-from .tables import ID_NAMES, LOWEST_FIRST, NAMES, plain_name
 
 FieldPath = tuple[str, ...]  # the names that lead from a hit to one of its fields
 
-ID_FIELDS = ("id", "_id", *ID_NAMES["document"], "node_id", "id_", "uuid", "objectid", "file_id")
-VALUE_FIELDS = {
-    "run": ("_score", *NAMES["run"]["score"], "_rankingscore", "@search.score", "certainty"),
-    "qrels": ("has_answer", *NAMES["qrels"]["relevance"]),
-}
 WITHIN = ("document", "node", "metadata", "entity", "hit", "doc", "_additional")  # objects in a hit with its fields
 AS_TEXT = "give others as text"
 CONTAINERS = (list, tuple, Mapping)
-QUERY_FIELDS = (*ID_NAMES["query"], "id", "_id", "question")  # of an object with the hits of a query
 # the lists of hits, and the lists of ids and of their values, of a query
 LISTS = (
     *("hits", "matches", "points", "results", "result", "response", "docs", "ctxs", "retrieved", "ratings"),
-    *("candidates", "root", "children", "objects", "documents", "value", "data"),
+    *("candidates", "root", "children", "objects", "documents", "value", "data", "chunks"),
 )
-ANSWERS = ("responses", "results", "result", "requests")  # lists of the answers to several queries
-IDS = ("ids", "doc_ids", "docids", "document_ids", "item_ids", "items", "recommendations")
-IDS_OF = {
-    "run": ("retrieved_ids", "retrieved_doc_ids", *IDS),
-    "qrels": ("relevant_ids", "relevant_doc_ids", "ground_truth_doc_ids", "expected_ids", "gold_doc_ids", *IDS),
+ANSWERS = ("responses", "results", "result", "requests", "judgment_ratings")  # lists of the answers to several queries
+IDS_IN_LISTS = ("ids", "doc_ids", "document_ids", "item_ids", "items", "recommendations", "docs")
+LISTS_OF_IDS = {
+    "run": ("retrieved_ids", "retrieved_doc_ids", "retrieved_context_ids", *IDS_IN_LISTS),
+    "qrels": (
+        *(
+            "relevant_ids",
+            "relevant_doc_ids",
+            "ground_truth_doc_ids",
+            "expected_ids",
+            "gold_doc_ids",
+            "reference_context_ids",
+        ),
+        *IDS_IN_LISTS,
+    ),
+    "exclude": (),
 }
-VALUES_OF = {"run": ("scores", "similarities"), "qrels": ("relevances", "relevance", "labels", "ratings", "grades")}
+LISTS_OF_VALUES = {
+    "run": ("scores", "similarities"),
+    "qrels": ("relevances", "relevance", "labels", "ratings", "grades", "relevance_scores"),
+    "exclude": (),
+}
+LOWEST_LISTS = ("distances", "ranks")  # of numbers of which the lowest is best
 
 
 class Hits(NamedTuple):
@@ -46,74 +68,79 @@ class Hits(NamedTuple):
     values: Sequence[Any] | None = None  # their scores or relevances; None if they have none
     are_indices: bool = False  # whether the ids are positions in the list of documents that was ranked
     ranks: Sequence[Any] = ()  # their ranks, if they have no scores
+    objects: Sequence[Any] = ()  # the objects that they were read from
 
 
-def hits_of(row: Any, kind: str, ascending: bool = False) -> Hits | None:
+def hits_of(row: Any, names: Names) -> Hits | None:
     """Return the hits of a query, from a list of hits or a response with one; None for anything else.
 
-    With `ascending`, a distance or a rank is the score if there is one.
+    With ascending scores, a distance or a rank is the score if there is one.
 
-    >>> hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, "run")
-    Hits(ids=['d2'], values=[0.9], are_indices=False, ranks=())
-    >>> hits_of([("d2", 0.9), ("d1", 0.8)], "run").values
+    >>> found = hits_of({"hits": {"hits": [{"_id": "d2", "_score": 0.9}]}}, Names("run", {}))
+    >>> found.ids, found.values
+    (['d2'], [0.9])
+    >>> hits_of([("d2", 0.9), ("d1", 0.8)], Names("run", {})).values
     [0.9, 0.8]
-    >>> hits_of([0.9, 0.8], "run") is None
+    >>> hits_of([0.9, 0.8], Names("run", {})) is None
     True
     """
     if isinstance(row, Mapping) or _is_object(row):
-        row, given = _list_in(row, kind), row
+        row, given = _list_in(row, names), row
         if isinstance(row, Hits):
             return row
         if row == [] and row is not given:
             return Hits(row)
-    if (
-        isinstance(row, Mapping)
-        and (path := _path(next(iter(row.values()), None), VALUE_FIELDS[kind], within=())) is not None
-    ):
-        return Hits(list(row), _fields(list(row.values()), path, VALUE_FIELDS[kind], "score"))
+        if isinstance(row, Mapping) and row is not given and row and query_of(given, names) is not None:
+            values = list(row.values())
+            if all(map(could_be_value, values)):
+                return Hits(list(row), values)
+    if isinstance(row, Mapping):
+        return _values_by_id(row, names)
     if not isinstance(row, (list, tuple)) or not row:
         return None
-    if (pairs := _pairs(row)) is not None:
+    if (pairs := _pairs(row, names)) is not None:
         return pairs
     first = row[0]
     if not isinstance(first, Mapping) and not _is_object(first):
         return None
-    document = _path(first, ID_FIELDS) or _path(first, ("index",))
+    possible = names.of_hits["document"]
+    document = _path(first, possible) or _path(first, () if "document" in names.given else ("index",))
+    if document is None and (given := names.given.get("document")):
+        raise ValueError(_not_called(given[0], _names_of(first), "hits have"))
     if document is None:
         return None
-    names = (*LOWEST_FIRST, *VALUE_FIELDS[kind]) if ascending else VALUE_FIELDS[kind]
-    value = _path(first, names)
-    hits = Hits(_fields(row, document, ID_FIELDS, "id"), are_indices=document == ("index",))
-    if value is not None:
-        return hits._replace(values=_fields(row, value, names, "score"))
-    ranks = _path(first, ("rank",)) if kind == "run" else None
+    hits = Hits(_fields(row, document, possible, "id"), are_indices=document == ("index",), objects=row)
+    possible = names.of_hits.get(names.value, ())
+    if (value := _first_path(row, possible, nulls=names.kind == "qrels")) is not None:
+        return hits._replace(values=_fields(row, value, possible, names.value, nulls=True))
+    ranks = _path(first, LOWEST_FIRST) if names.kind == "run" else None
     return hits if ranks is None else hits._replace(ranks=[_field(each, ranks) for each in row])
 
 
-def are_hits(row: Any, kind: str) -> bool:
+def are_hits(row: Any, names: Names) -> bool:
     """Return whether a query has hits, even if one of them is faulty."""
     try:
-        return hits_of(row, kind) is not None
+        return hits_of(row, names) is not None
     except ValueError:
         return True
 
 
-def answers_in(response: Mapping[Any, Any], kind: str) -> Any:
+def answers_in(response: Mapping[Any, Any], names: Names) -> Any:
     """Return the answers to several queries in a response, as a list; other mappings unchanged.
 
-    >>> answers_in({"took": 3, "responses": [{"hits": {"hits": []}}]}, "run")
+    >>> answers_in({"took": 3, "responses": [{"hits": {"hits": []}}]}, Names("run", {}))
     [{'hits': {'hits': []}}]
-    >>> answers_in({"ids": [["d2"], ["d1", "d3"]], "documents": None}, "run")
+    >>> answers_in({"ids": [["d2"], ["d1", "d3"]], "documents": None}, Names("run", {}))
     [{'ids': ['d2']}, {'ids': ['d1', 'd3']}]
     """
-    for name in ANSWERS:
-        rows = response.get(name)
+    for name in spelled(response, ANSWERS):
+        rows = response[name]
         if not isinstance(rows, (list, tuple)) or not rows:
             continue
-        if all(isinstance(row, Mapping) and _list_in(row, kind) is not row for row in rows):
+        if all(isinstance(row, Mapping) and _list_in(row, names) is not row for row in rows):
             return list(rows)
     ids = response.get("ids")
-    if kind != "run" or not isinstance(ids, (list, tuple)) or not ids:
+    if names.kind != "run" or not isinstance(ids, (list, tuple)) or not ids:
         return response
     if not all(isinstance(row, (list, tuple)) for row in ids):
         return response
@@ -121,13 +148,13 @@ def answers_in(response: Mapping[Any, Any], kind: str) -> Any:
     return [{name: of[at] for name, of in lists.items()} for at in range(len(ids))]
 
 
-def query_of(row: Any) -> Any:
+def query_of(row: Any, names: Names) -> Any:
     """Return the id of the query of an object with its hits; None if it has none.
 
-    >>> query_of({"query_id": "q1", "hits": []}), query_of({"hits": []})
+    >>> query_of({"query_id": "q1", "hits": []}, Names("run", {})), query_of({"hits": []}, Names("run", {}))
     ('q1', None)
     """
-    path = _path(row, QUERY_FIELDS, within=("query",))
+    path = _path(row, names.of_hits["query"], within=("query",))
     return None if path is None else _field(row, path)
 
 
@@ -157,6 +184,23 @@ def by_id(
     return found
 
 
+def unknown_object(row: Any, names: Names) -> str:
+    """Return what an error says about an object with a list of documents, but no known names; empty for others.
+
+    >>> unknown_object({"qkey": "Q-1", "found": [{"chunk_id": "a"}]}, Names("run", {}))
+    "no query under a known name, but 'qkey', 'found'; give fields={'query': 'qkey'}"
+    """
+    if not isinstance(row, Mapping) or query_of(row, names) is not None:
+        return ""
+    ids = [name for name, each in row.items() if isinstance(name, str) and id_kind(type(each))]
+    lists = [name for name, each in row.items() if isinstance(each, (list, tuple)) and each]
+    has_documents = any(_path(row[name][0], names.of_hits["document"]) is not None for name in lists)
+    if not ids or not has_documents or len(ids) + len(lists) < len(row) - 1:
+        return ""
+    have = brief(map(shown, row), ", ")
+    return f"no query under a known name, but {have}; give fields={{'query': {ids[0]!r}}}"
+
+
 class PositionError(ValueError):
     """An error in the document at a position of a query."""
 
@@ -168,6 +212,110 @@ def in_query(place: str, error: ValueError) -> ValueError:
     """Return an error in a query's documents with the place of the query before it."""
     mark = "," if isinstance(error, PositionError) else ":"
     return ValueError(f"{place}{mark} {error}")
+
+
+class HitReader:
+    """Reads the documents of one query after another, and sees to it that all have the same fields."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.warning = ""  # about the first hits in another order than their scores or ranks
+        self.have_values: bool | None = None  # whether the hits so far have values; None if there is no hit so far
+        self.documents, self.queries = OneToOne(), OneToOne()  # whose ids have two names
+
+    def query(self, row: Any) -> Any:
+        """Return the id of the query of an object with its hits, which must not have another one as well."""
+        found = query_of(row, self.names)
+        if found is not None and isinstance(row, Mapping) and "query" not in self.names.given:
+            several = [name for name in alternatives("query", list(row)) if id_kind(type(row[name]))]
+            if len(several) > 1 and not self.queries.agree(*(row[name] for name in several[:2])):
+                raise ValueError(ambiguous("query", *several[:2]))
+        return found
+
+    def read(self, query: str, hits: Hits) -> dict[Any, Any]:
+        """Return the values of the documents of a query by their ids."""
+        names = self.names
+        if hits.ids and not names.has_no_value:
+            self._account(hits)
+        if names.kind == "run" and not self.warning and "score" not in names.given:
+            self.warning = contradiction(query, hits, names.ascending)
+        return by_id(hits.ids, hits.values, names.kind, names.ascending)
+
+    def _account(self, hits: Hits) -> None:
+        """Raise an error if hits have what could be their value under an unknown name, or two names for their ids."""
+        has_values = hits.values is not None
+        if not has_values and hits.objects and (given := self.names.given.get(self.names.value)):
+            raise ValueError(_not_called(given[0], _names_of(hits.objects[0]), "hits have"))
+        if self.have_values is not None and has_values is not self.have_values and hits.objects:
+            word = self.names.value
+            other = "those before have none" if has_values else f"those before have a {word}"
+            raise ValueError(f"its hits have {'a' if has_values else 'no'} {word}, but {other}; give it to all or none")
+        self.have_values = has_values
+        first = hits.objects[0] if hits.objects else None
+        if not isinstance(first, Mapping) and not _is_object(first):
+            return
+        present = _names_of(first)
+        if "document" not in self.names.given and len(several := alternatives("document", present)) > 1:
+            for each in hits.objects:
+                one, other = (_field(each, (name,)) for name in several[:2])
+                if id_kind(type(one)) and id_kind(type(other)) and not self.documents.agree(one, other):
+                    raise ValueError(ambiguous("document", *several[:2]))
+        if not has_values:
+            _refuse_unknown_values(hits.objects, self.names, bool(hits.ranks))
+        elif self.names.ascending and "score" not in self.names.given:
+            _refuse_two_orders(hits.objects, self.names)
+        elif self.names.kind == "qrels" and spelled(present, self.names.of_hits["relevance"])[:1] == ["score"]:
+            _refuse_unknown_values(hits.objects, self.names, nulls=False)  # a score is the last resort
+
+
+def _not_called(name: str, names: Sequence[Any], there: str) -> str:
+    """Return what an error says about a name that `fields` gives, and that no field has."""
+    near = nearest(name, [each for each in names if isinstance(each, str)])
+    hint = f"; did you mean {near!r}?" if near else ""
+    return f"no field is called {name}; its {there} {brief(map(shown, names), ', ')}{hint}"
+
+
+def _refuse_unknown_values(objects: Sequence[Any], names: Names, have_ranks: bool = False, nulls: bool = True) -> None:
+    """Raise an error if a hit without a known relevance or score has something that could be one.
+
+    In a run, the order of hits counts, and a fraction that falls from hit to hit changes nothing.
+    """
+    unknown: list[str] = []
+    for each in objects:
+        for path in _paths(each):
+            name, value = ".".join(path), _field(each, path)
+            if (value is not None or nulls) and unknown_values(path[-1:], {path[-1]: value}.get):
+                unknown += [name] * (name not in unknown)
+    if names.kind == "run":
+        unknown = [] if have_ranks else [name for name in unknown if _rises(name, objects, names.ascending)]
+    if unknown:
+        raise ValueError(unknown_error(names, unknown))
+
+
+def _refuse_two_orders(objects: Sequence[Any], names: Names) -> None:
+    """Raise an error if hits have a rank or a distance and a score that rank them differently, lowest first."""
+    fields = spelled(_names_of(objects[0]), names.of_hits["score"])
+    lowest = [name for name in fields if plain_name(name) in LOWEST_FIRST]
+    scores = [name for name in fields if plain_name(name) not in LOWEST_FIRST]
+    for other in scores[:1] if lowest else ():
+        one, both = lowest[0], [[_number(_field(each, (name,))) for each in objects] for name in (lowest[0], scores[0])]
+        if all(isinstance(each, Real) for side in both for each in side) and _order(both[0]) != _order(both[1]):
+            say = f"give {names.call(one)} or {names.call(other)}"
+            raise ValueError(f"{shown(one)} and {shown(other)} rank its hits in different orders, lowest first; {say}")
+
+
+def _order(values: Sequence[Any]) -> list[int]:
+    """Return the positions of values from the lowest to the highest."""
+    return sorted(range(len(values)), key=values.__getitem__)
+
+
+def _rises(name: str, objects: Sequence[Any], ascending: bool) -> bool:
+    """Return whether a field holds numbers, fractions among them, that contradict the order of the hits."""
+    numbers = [_number(_field(each, tuple(name.split(".")))) for each in objects]
+    if not all(isinstance(each, Real) and not isinstance(each, bool) for each in numbers):
+        return False
+    is_fraction = any(isinstance(each, float) and each % 1 for each in numbers)
+    return is_fraction and any(after < before if ascending else after > before for before, after in pairwise(numbers))
 
 
 def contradiction(query: str, hits: Hits, ascending: bool = False) -> str:
@@ -212,6 +360,20 @@ def _is_object(value: Any) -> bool:
     return hasattr(value, "__dict__") and not any(hasattr(value, each) for each in ("__array__", "__arrow_c_stream__"))
 
 
+def _names_of(hit: Any) -> list[Any]:
+    """Return the names of the fields of a hit."""
+    return list(hit) if isinstance(hit, Mapping) else list(getattr(hit, "_fields", getattr(hit, "__dict__", ())))
+
+
+def _paths(hit: Any) -> list[FieldPath]:
+    """Return the paths to the fields of a hit, and of the objects in it that may have its id."""
+    found: list[FieldPath] = [(name,) for name in _names_of(hit) if isinstance(name, str)]
+    for (name,) in found[:]:
+        if name in WITHIN and isinstance(inner := _field(hit, (name,)), Mapping):
+            found += [(name, each) for each in inner if isinstance(each, str)]
+    return found
+
+
 def _field(value: Any, path: FieldPath) -> Any:
     """Return a field of a hit; None if it has none."""
     for name in path:
@@ -219,51 +381,77 @@ def _field(value: Any, path: FieldPath) -> Any:
     return None if callable(value) else value
 
 
-def _path(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN) -> FieldPath | None:
-    """Return the path to the first field that a hit has under one of the names, in the hit or in an object within."""
+def _has(value: Any, path: FieldPath) -> bool:
+    """Return whether a hit has a field, even if it is None."""
+    for name in path[:-1]:
+        value = _field(value, (name,))
+    return path[-1] in value if isinstance(value, Mapping) else hasattr(value, path[-1])
+
+
+def _path(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN, nulls: bool = False) -> FieldPath | None:
+    """Return the path to the first field that a hit has under one of the names, in the hit or in an object within.
+
+    With `nulls`, the field may be None. A name may be a path itself, such as "metadata.source".
+    """
     if not isinstance(hit, Mapping) and not _is_object(hit):
         return None
     for outer in ((), *((each,) for each in within)):
         inner = _field(hit, outer) if outer else hit
-        spelled = (
-            {plain_name(name): name for name in inner if isinstance(name, str)} if isinstance(inner, Mapping) else {}
-        )
         if inner is None or not (isinstance(inner, Mapping) or _is_object(inner)):
             continue
+        own = {plain_name(name): name for name in inner if isinstance(name, str)} if isinstance(inner, Mapping) else {}
         for name in names:
-            path = (*outer, spelled.get(name, name))
-            if (
-                (value := _field(hit, path)) is not None
-                and not isinstance(value, (list, tuple, Mapping))
-                and not _is_object(value)
-            ):
+            path = (*outer, own.get(plain_name(name), name))
+            value = _field(hit, path)
+            if value is None:
+                if nulls and _has(hit, path):
+                    return path
+            elif not isinstance(value, (list, tuple, Mapping)) and not _is_object(value):
                 return path
-    return None
+    dotted = (tuple(name.split(".")) for name in names if "." in name)
+    return next((path for path in dotted if _field(hit, path) is not None), None)
 
 
-def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str) -> list[Any]:
-    """Return a field of each hit, under the path of the first one or another path."""
+def _first_path(hits: Sequence[Any], names: Sequence[str], nulls: bool) -> FieldPath | None:
+    """Return the path to a field under one of the names, in the first hit that has it, or else has it as None."""
+    found = next((path for hit in hits if (path := _path(hit, names)) is not None), None)
+    if found is not None or not nulls:
+        return found
+    return next((path for hit in hits if (path := _path(hit, names, nulls=True)) is not None), None)
+
+
+def _fields(hits: Sequence[Any], path: FieldPath, names: Sequence[str], word: str, nulls: bool = False) -> list[Any]:
+    """Return a field of each hit, under the same path or another one; with `nulls`, it may be None."""
     found = [_field(hit, path) for hit in hits]
     for position, value in enumerate(found):
-        if value is None:
-            other = _path(hits[position], names)
+        if value is None and not (nulls and _has(hits[position], path)):
+            other = _path(hits[position], names, nulls=nulls)
             if other is None:
-                raise PositionError(position, f"the hit has no {word} (the first has {'.'.join(path)})")
+                others = "the first has" if _has(hits[0], path) else "others have"
+                raise PositionError(position, f"the hit has no {word} ({others} {'.'.join(path)})")
             found[position] = _field(hits[position], other)
     return found
 
 
-def _list_in(row: Any, kind: str) -> Any:
+def _list_in(row: Any, names: Names) -> Any:
     """Return the list of hits in a response, or the hits of lists of ids and of values; None if there is neither."""
-    if (ids := _first_list(row, IDS_OF[kind])) is not None:
-        values = _first_list(row, VALUES_OF[kind])
-        if values is not None and len(values) != len(ids):
-            raise ValueError(f"holds {len(ids)} ids and {len(values)} values; give one for each")
-        return Hits(ids, values)
+    possible = LISTS_OF_IDS[names.kind]
+    given = [name for name in names.given.get("document") or () if isinstance(_field(row, (name,)), (list, tuple))]
+    if (name := _first_list(row, given or possible)) is not None:
+        ids = _flat_list(_field(row, (name,))) or []
+        if names.has_no_value:
+            return Hits(ids)
+        values, ranks = _values_beside(row, ids, name, names), _first_list(row, LOWEST_LISTS, of_ids=False)
+        if values is not None or ranks is None or names.kind != "run":
+            return Hits(ids, values)
+        return Hits(ids, ranks=_flat_list(_field(row, (ranks,))) or [])
     for _ in range(3):
+        fields = spelled(row, LISTS) if isinstance(row, Mapping) else LISTS
         found = next(
-            (each for name in LISTS if isinstance(each := _field(row, (name,)), CONTAINERS) or _is_object(each)), None
+            (each for name in fields if isinstance(each := _field(row, (name,)), CONTAINERS) or _is_object(each)), None
         )
+        if found is None:
+            found = _only_list_of_objects(row, names)
         if found is None:
             break
         row = found
@@ -272,19 +460,85 @@ def _list_in(row: Any, kind: str) -> Any:
     return row
 
 
-def _first_list(row: Any, names: Sequence[str]) -> Any:
-    """Return the first list of ids or numbers that a response has under one of the names."""
-    for name in names:
-        each = _field(row, (name,))
-        each = each.tolist() if hasattr(each, "tolist") else each
-        if isinstance(each, (list, tuple)) and len(each) == 1 and isinstance(each[0], (list, tuple)):
-            each = each[0]  # Chroma's answer to one query
-        if isinstance(each, (list, tuple)) and not any(isinstance(of, (list, tuple, Mapping)) for of in each[:1]):
-            return each
+def _only_list_of_objects(row: Any, names: Names) -> Any:
+    """Return the only list of objects with ids in an object that names its query; None if it has none."""
+    if not isinstance(row, Mapping) or query_of(row, names) is None:
+        return None
+    lists = {name: each for name, each in row.items() if isinstance(each, (list, tuple)) and each}
+    objects = [each for each in lists.values() if _path(each[0], names.of_hits["document"]) is not None]
+    if not objects and len(lists) == 1:
+        ((name, ids),) = lists.items()
+        if id_kind(type(ids[0])):
+            raise ValueError(
+                f"holds a list under {shown(name)}, which is no known name; give fields={{'document': {name!r}}}"
+            )
+    return objects[0] if len(objects) == 1 else None
+
+
+def _values_beside(row: Any, ids: Sequence[Any], name_of_ids: str, names: Names) -> Any:
+    """Return the values of a list of ids, from a list or a mapping beside it; None if there is none."""
+    possible = LISTS_OF_VALUES[names.kind]
+    possible = (*LOWEST_LISTS, *possible) if names.ascending else possible
+    beside = {
+        name: each
+        for name in _names_of(row)
+        if name != name_of_ids
+        and (each := _values_of(_field(row, (name,)), ids)) is not None
+        and not all(value is None for value in each)
+    }
+    given = names.given.get(names.value) or ()
+    for name in spelled(beside, given or possible):
+        if len(beside[name]) != len(ids):
+            raise ValueError(f"holds {len(ids)} ids and {len(beside[name])} values; give one for each")
+        return beside[name]
+    unknown = [name for name in beside if len(beside[name]) == len(ids) and plain_name(name) not in LOWEST_LISTS]
+    if unknown:
+        raise ValueError(unknown_error(names, unknown, "beside its ids are"))
     return None
 
 
-def _pairs(row: Sequence[Any]) -> Hits | None:
+def _values_of(values: Any, ids: Sequence[Any]) -> list[Any] | None:
+    """Return the numbers of a list, or of a mapping by the ids; None for anything else."""
+    if isinstance(values, Mapping):
+        if not values or not all(map(could_be_value, values.values())) or not set(ids) <= values.keys():
+            return None
+        return [values[each] for each in ids]
+    found = _flat_list(values)
+    return None if found is None or not all(map(could_be_value, found)) else found
+
+
+def _first_list(row: Any, names: Sequence[str], of_ids: bool = True) -> str | None:
+    """Return the first of the names under which a response has a list of ids, or of numbers."""
+    for name in spelled(row, names) if isinstance(row, Mapping) else names:
+        found = _flat_list(_field(row, (name,)))
+        if found is not None and all(id_kind(type(each)) or not of_ids for each in found[:1]):
+            return name
+    return None
+
+
+def _flat_list(each: Any) -> list[Any] | None:
+    """Return a list of ids or numbers; None for anything else."""
+    each = each.tolist() if hasattr(each, "tolist") else each
+    if isinstance(each, (list, tuple)) and len(each) == 1 and isinstance(each[0], (list, tuple)):
+        each = each[0]  # Chroma's answer to one query
+    if isinstance(each, (list, tuple)) and not any(
+        isinstance(of, (list, tuple, Mapping)) or _is_object(of) for of in each[:1]
+    ):
+        return list(each)
+    return None
+
+
+def _values_by_id(row: Mapping[Any, Any], names: Names) -> Hits | None:
+    """Return the hits of a mapping of ids to objects with their values; None if its values are no objects."""
+    objects = list(row.values())
+    possible = names.of_hits.get(names.value, ())
+    if not objects or not all(isinstance(each, Mapping) or _is_object(each) for each in objects):
+        return None
+    path = _first_path(objects, possible, nulls=names.kind == "qrels")
+    return None if path is None else Hits(list(row), _fields(objects, path, possible, names.value, nulls=True))
+
+
+def _pairs(row: Sequence[Any], names: Names) -> Hits | None:
     """Return the hits of pairs of an id, or of an object with one, and a score; of (id, rank, score), too."""
     first = row[0]
     if not isinstance(first, (list, tuple)) or hasattr(first, "_fields"):
@@ -300,7 +554,8 @@ def _pairs(row: Sequence[Any]) -> Hits | None:
         return None
     if id_kind(type(one)):
         return Hits([each for each, _ in row], [value for _, value in row])
-    path = _path(one, ID_FIELDS) if isinstance(one, Mapping) or _is_object(one) else None
+    possible = names.of_hits["document"]
+    path = _path(one, possible) if isinstance(one, Mapping) or _is_object(one) else None
     if path is None:
         return None
-    return Hits(_fields([each for each, _ in row], path, ID_FIELDS, "id"), [score for _, score in row])
+    return Hits(_fields([each for each, _ in row], path, possible, "id"), [score for _, score in row])

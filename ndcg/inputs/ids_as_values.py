@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from ..measure.messages import brief, shown
 from .columns import Column
-from .hits import ID_FIELDS, VALUE_FIELDS
+from .fields import IDS_OF_HITS, VALUES_OF_HITS, Names, spelled
+from .hits import unknown_object
 from .ids import id_kind
-from .tables import plain_name
 
 SINGLE = "for a single query, wrap it in a list"
+MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 ARE_SCORES = "if they are scores, give them as floats"
 
 
@@ -50,9 +51,10 @@ def refuse_other_rows(argument: str, side: Any, are_ids: bool) -> None:
     if isinstance(row, Real) and isinstance(side, Mapping):
         raise ValueError(f"{place}: is the number {shown(row)}, not documents; {SINGLE}")
     if isinstance(row, Mapping):
-        known = {plain_name(name): each for name, each in row.items() if isinstance(name, str)}
-        has_id = any(id_kind(type(known.get(name))) for name in ID_FIELDS)
-        if has_id and len(known) > 1 and not known.keys().isdisjoint(chain(*VALUE_FIELDS.values())):
+        if problem := unknown_object(row, Names("run", {})):
+            raise ValueError(f"{place}: {problem}")
+        has_id = any(id_kind(type(row[name])) for name in spelled(row, IDS_OF_HITS["document"]))
+        if has_id and len(row) > 1 and spelled(row, chain(*VALUES_OF_HITS.values())):
             raise ValueError(f"{place}: is the hit {shown(row)}; give a list of hits for each query; {SINGLE}")
         if inner := next((name for name, each in row.items() if _has_objects(each)), None):
             problem = f"holds {shown(inner)} in place of documents, and no list of hits under a known name"
@@ -119,8 +121,12 @@ def _refuse_triples(rows: NDArray[np.float64], others: NDArray[np.float64]) -> N
             return
     elif (rows == others).all():
         return
-    examples = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0]))
-    raise ValueError(
+    raise _rows_of_triples(*(f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (rows[0], others[0])))
+
+
+def _rows_of_triples(*examples: str) -> ValueError:
+    """Return the error for rows of a user, an item and a value."""
+    return ValueError(
         f"both sides hold rows of a user, an item and a value, such as {' and '.join(examples)}, and each would be "
         "a query of three documents; give tables with names of columns, such as "
         'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
@@ -138,6 +144,31 @@ def _refuse_pairs(rows: NDArray[np.float64], others: NDArray[np.float64]) -> Non
         raise _rows_of_pairs()
 
 
+def refuse_typed_triples(predictions: Any, references: Any) -> None:
+    """Raise an error for rows of two integers and a fraction, beside rows of integers: a user, an item and a value.
+
+    >>> refuse_typed_triples([(1, 10, 1.5)], [(1, 11, 1)])
+    Traceback (most recent call last):
+    ...
+    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and (1, 11, 1), and each \
+would be a query of three documents; give tables with names of columns, such as \
+predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
+    """
+    if not all(
+        isinstance(side, (list, tuple)) and side and _types(side[0])[:2] == (int, int)
+        for side in (predictions, references)
+    ):
+        return
+    kinds = [set(map(_types, side)) for side in (predictions, references)]
+    if kinds[0] == {(int, int, float)} and kinds[1] <= {(int, int, int), (int, int, float)} and predictions[0][2] % 1:
+        raise _rows_of_triples(*(shown(tuple(side[0])) for side in (predictions, references)))
+
+
+def _types(row: Any) -> tuple[type, ...]:
+    """Return the types of three values in a tuple, as rows of a database are; nothing for other rows."""
+    return tuple(map(type, row)) if isinstance(row, tuple) and len(row) == 3 else ()
+
+
 def _rows_of_pairs() -> ValueError:
     """Return the error for rows of a user and an item."""
     return ValueError(
@@ -147,13 +178,21 @@ def _rows_of_pairs() -> ValueError:
 
 
 def _refuse_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
-    """Raise an error for ids on both sides: whole numbers, at least three in each query, none twice, and no 0."""
-    if not _are_whole(score.values, relevance.values) or (lengths < 3).any():
+    """Raise an error for ids on both sides: whole numbers, none twice in a query.
+
+    In 20 documents or more, the highest of each side is above the length of the longest query, which ranks and grades
+    are not. In fewer, each query has at least three documents, and there is no 0. The id -1 is no document.
+    """
+    if not _are_whole(score.values, relevance.values):
         return
-    if (score.values == 0).any() or (relevance.values == 0).any():
+    are_many = len(score.values) >= MANY_DOCUMENTS
+    if are_many and min(score.values.max(), relevance.values.max()) <= lengths.max():
+        return
+    if not are_many and ((lengths < 3).any() or (score.values == 0).any() or (relevance.values == 0).any()):
         return
     query = np.repeat(np.arange(len(lengths)), lengths)
-    if all(_are_distinct(np.stack([query, side.values.astype(np.int64)], axis=1)) for side in (score, relevance)):
+    sides = (np.stack([query, side.values.astype(np.int64)], axis=1)[side.values != -1] for side in (score, relevance))
+    if all(map(_are_distinct, sides)):
         examples = (side.values[: lengths[0]].tolist() for side in (score, relevance))
         of_both, relevant = (", ".join(map(str, each[:5])) + ", ..." * (len(each) > 5) for each in examples)
         raise ValueError(

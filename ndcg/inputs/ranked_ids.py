@@ -63,7 +63,7 @@ def by_ranked_ids(
 def with_ids_by_query(predictions: Any, references: Any, score_order: str = "descending") -> tuple[Any, Any]:
     """Return both sides, with ``{query: {document: value}}`` for mappings of queries to ids; others unchanged.
 
-    The ids are as in `by_ranked_ids`. Lists of integers on both sides are an error, since they may be scores.
+    The ids are as in `by_ranked_ids`; a list of integers in a mapping holds ids, as in a file.
 
     >>> with_ids_by_query({"u1": ["d7", "d9"]}, {"u1": {"d7"}})
     ({'u1': {'d7': -1, 'd9': -2}}, {'u1': {'d7': 1}})
@@ -83,9 +83,6 @@ def with_ids_by_query(predictions: Any, references: Any, score_order: str = "des
         except ValueError as error:
             raise ValueError(f"{error}; {TABLE}") from None
         sides[argument] = {query: sides_by_query.get(query, row) for query, row in sides[argument].items()}
-    are_lists = [len(rows) == len(sides[argument]) for argument, rows in listed.items()]
-    if are_lists == [True, True] and not any(isinstance(row, Set) for row in listed["references"].values()):
-        _refuse_integers(listed)
     return sides["predictions"], sides["references"]
 
 
@@ -93,15 +90,6 @@ def _plain_row(argument: str, row: Any) -> Any:
     """Return the ids of a query as a list if they are in an array or a column."""
     row = row if isinstance(row, (list, tuple, Set, str, bytes)) else plain(argument, row)
     return row.to_pylist() if isinstance(row, ARROW) else row.tolist() if isinstance(row, np.ndarray) else row
-
-
-def _refuse_integers(listed: Mapping[str, Mapping[Any, Any]]) -> None:
-    """Raise an error for lists of integers, which may be ids or scores."""
-    for argument, rows in listed.items():
-        for query, row in rows.items():
-            if row and id_kind(type(row[0])) == "integers":
-                problem = f"{shown(row)} may be ids or numbers; give the ids of relevant documents as a set"
-                raise ValueError(f"{argument}: query {shown(query)}: {problem}")
 
 
 def check_queries_equal(predicted: int, referred: int) -> None:

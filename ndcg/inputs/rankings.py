@@ -104,6 +104,26 @@ class Rankings(NamedTuple):
         self._refuse_scores(~(self.score > -np.inf), "is not a score; None or inf marks one not retrieved")
         return self._replace(score=negated(self.score))
 
+    def gap_in_ranks(self) -> str:
+        """Return what a warning says about scores that are ranks, lowest first, of which some are missing.
+
+        They are whole numbers from 1, another one for each document of a query. Empty if they are not, or have no gap.
+        """
+        retrieved = self._of_sides()[0] & (self.score < np.inf)
+        score, query = self.score[retrieved], np.repeat(np.arange(self.queries), np.diff(self.offsets))[retrieved]
+        if not len(score) or (score < 1).any() or (score != np.trunc(score)).any() or score.min() > 1:
+            return ""
+        order = np.lexsort((score, query))
+        score, query = score[order], query[order]
+        follows = query[1:] == query[:-1]
+        if (follows & (score[1:] == score[:-1])).any() or not (gaps := follows & (score[1:] > score[:-1] + 1)).any():
+            return ""
+        at = int(gaps.argmax())
+        place = (self.place or numbered)(int(query[at]), None)
+        before, after = score[at : at + 2].tolist()
+        problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
+        return f"{place}: {problem}; if these are ranks, give each retrieved document, also if nobody judged it"
+
     def _refuse_scores(self, wrong: Mask, problem: str) -> None:
         """Raise an error for the first retrieved document that a mask marks."""
         wrong = wrong if self.retrieved is None else wrong & self.retrieved

@@ -15,13 +15,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..measure.messages import warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column
 from .exclusion import by_position
+from .fields import with_names_of_columns
 from .formats import are_numbers, together, with_ids
 from .hashes import Columns
 from .ids import check_ids
-from .ids_as_values import refuse_ids_as_values, refuse_other_rows
+from .ids_as_values import refuse_ids_as_values, refuse_other_rows, refuse_typed_triples
 from .joins import join_by_id, join_rows, refuse_open_ties
 from .ranked_ids import by_ranked_ids, check_queries_equal, with_ids_by_query
 from .rankings import Rankings, to_arrow
@@ -44,11 +46,17 @@ class Inputs(NamedTuple):
     exclude: Any = None
     sample_weight: Any = None  # the weight of each query
     by: Any = None  # the slice of each query
+    fields: Any = None  # names of fields and columns, as `check_fields` describes them
 
     @property
     def rankings(self) -> dict[str, Any]:
-        """The arguments of `read`: all except weights and slices, which belong to queries."""
+        """The rankings: all except weights and slices, which belong to queries, and names of fields."""
         return {name: getattr(self, name) for name in Inputs._fields[:5]}
+
+    @property
+    def names(self) -> Any:
+        """The names of fields and columns, also those that `query_ids` and `document_ids` give."""
+        return with_names_of_columns(self.fields, query=self.query_ids, document=self.document_ids)
 
     @property
     def are_numbers(self) -> bool:
@@ -69,19 +77,19 @@ def settled_systems(runs: Mapping[str, Any], inputs: Inputs, score_orders: Itera
 
     The predictions are by the name of the argument.
     """
-    named = {name: each for name in ("query_ids", "document_ids") if isinstance(each := getattr(inputs, name), str)}
-    names = {name.removesuffix("_ids"): each for name, each in named.items()}
+    fields = inputs.names
     shared = {name: side for name, side in inputs.rankings.items() if name != "predictions"}
     refuse_same_iterator({**runs, **shared})
     sides = {
-        name: with_ids(name, side, names, order) for (name, side), order in zip(runs.items(), score_orders, strict=True)
+        name: with_ids(name, side, fields, order)
+        for (name, side), order in zip(runs.items(), score_orders, strict=True)
     }
-    sides |= {name: with_ids(name, shared[name], names) for name in ("references", "exclude")}
+    sides |= {name: with_ids(name, shared[name], fields) for name in ("references", "exclude")}
     for name in runs:
         if runs[name] is shared["references"]:
             refuse_same_column(name, sides[name], sides["references"])
-    if named and any(isinstance(side, Columns) for side in sides.values()):
-        shared |= dict.fromkeys(named)  # these are names of columns
+    if any(isinstance(side, Columns) for side in sides.values()):  # text names columns
+        shared |= {name: None for name in ("query_ids", "document_ids") if isinstance(shared[name], str)}
     together_with = {**dict.fromkeys(runs), **shared, **sides}
     together_with = dict(zip(together_with, settled(**together_with), strict=True))
     shared = {name: together_with[name] for name in shared}
@@ -109,6 +117,7 @@ def read(
     query_ids: Any = None,
     document_ids: Any = None,
     exclude: Any = None,
+    fields: Any = None,
     **how: Any,
 ) -> Rankings:
     """Align predictions and references, in any format that `compute` describes, sparse and ranked ids too.
@@ -122,7 +131,7 @@ def read(
     the order of their first rows. Arrays are not copied, except for ragged lists of them and to change the type or the
     order of scores.
     """
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     return _align(inputs.settled(how.get("score_order", "descending")), **how)
 
 
@@ -139,6 +148,8 @@ def _align(
     """Align predictions and references that are settled, as `read` does."""
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     rankings = _join(inputs, ignore_index=ignore_index, **order)
+    if score_order == "ascending" and rankings.place is not None and (gap := rankings.gap_in_ranks()):
+        warn(f"predictions: {gap}")
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
     except InvalidRankingError as error:
@@ -217,6 +228,7 @@ def _are_by_id(predictions: Any, references: Any, query_ids: Any) -> bool:
 
 def join_lists(predictions: Any, references: Any, ignore_index: float | None, score_order: str) -> Rankings:
     """Return rankings in which each query is a list, with the same documents on both sides, and scores as given."""
+    refuse_typed_triples(predictions, references)
     score = read_column("predictions", predictions).without_unretrieved(score_order)
     relevance = read_column("references", references, ignore_index)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)

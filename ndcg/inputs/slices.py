@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..measure.messages import shown
-from .ids import check_ids, decoded
+from .ids import check_ids, decoded, id_kind
 from .sources import ARROW, check_order, plain_in_order
 
 Value = str | int | bool | None
@@ -55,12 +55,14 @@ def read_slices(values: Any) -> Slices:
 def crossed(columns: Sequence[Any]) -> list[str]:
     """Return the slices of several columns together.
 
-    >>> crossed([["shoes", "hats"], ["phone", None]])
-    ['shoes, phone', 'hats, (none)']
+    >>> crossed([["shoes", "hats"], ["phone", None]]), crossed([["a, b"], ["c"]])
+    (['shoes, phone', 'hats, (none)'], ["'a, b', c"])
     """
-    texts = (
-        np.array([slice_name(value) for value in values], object)[code] for values, code in map(read_slices, columns)
-    )
+
+    def text(value: Value) -> str:
+        return shown(value) if isinstance(value, str) and ", " in value else slice_name(value)
+
+    texts = (np.array([text(value) for value in values], object)[code] for values, code in map(read_slices, columns))
     return list(map(", ".join, zip(*texts, strict=False)))
 
 
@@ -84,6 +86,12 @@ def in_order_of_ids(argument: str, by_id: Mapping[Any, Any], query_ids: Any, wha
     check_ids(argument, by_id, nested=False)
     ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)
     if lacking := [each for each in ids if each not in by_id]:
+        kinds = [{id_kind(type(each)) for each in side} for side in (by_id, ids)]
+        if kinds[0].isdisjoint(kinds[1]):
+            types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the references"
+            raise ValueError(
+                f"{argument}: ids of queries are of another type, such as {types}; give both the same type"
+            )
         problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
         raise ValueError(f"{argument}: {problem}; give each query of the references {what}")
     return [by_id[each] for each in ids]

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import in_short, nearest, raise_unless_of_values, shown
-from .tables import LOWEST_FIRST, plain_name
+from .fields import LOWEST_FIRST, plain_name
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
@@ -105,8 +105,8 @@ def check_order(argument: str, values: Any, queries: Any, hint: str) -> None:
         return
     ids = queries.to_pylist() if isinstance(queries, ARROW) else queries
     labels, ids = list(map(str, values.index)), list(map(str, ids))
-    if labels != ids and sorted(labels) == sorted(ids):
-        problem = "its index has the queries in another order, and values are matched by position, not by index"
+    if labels != ids and 2 * len(set(labels) & set(ids)) > len(labels):
+        problem = "its index has other queries, or in another order, and values are matched by position, not by index"
         raise ValueError(f"{argument}: {problem}; {hint}")
 
 
@@ -332,6 +332,14 @@ def record_values(argument: str, records: Sequence[Any], name: str) -> list[Any]
     raise ValueError(f"{argument}: records differ in type; give all as dicts, or all as named tuples")
 
 
+def refuse_splits(argument: str, data: Any) -> None:
+    """Raise an error for a DatasetDict, which has a table for each split."""
+    if type(data).__name__ in ("DatasetDict", "IterableDatasetDict"):
+        splits = ", ".join(map(shown, data))
+        hint = f"choose a split, such as dataset[{shown(next(iter(data), 'test'))}]"
+        raise ValueError(f"{argument}: is a {type(data).__name__} of {splits}; {hint}")
+
+
 def is_spark(data: Any) -> bool:
     """Return whether a value is a Spark DataFrame, classic or Connect."""
     return hasattr(data, "mapInArrow") and _library(data) == "pyspark"
@@ -339,6 +347,7 @@ def is_spark(data: Any) -> bool:
 
 def _rereadable(data: Any, called: str, names: Collection[str]) -> Any:
     """Return a DataFrame from which columns can be taken by name repeatedly."""
+    refuse_splits(called, data)
     library = _library(data)
     data = list(data) if isinstance(data, Iterator) and not is_database_query(data) else data
     if isinstance(data, (list, tuple)) and data and (fields_of_first := record_names(data[0])):

@@ -212,6 +212,12 @@ ARGUMENTS = {
         "list of ids for each query if predictions are ids, a DataFrame in which the id columns have the same names as "
         "in `data`, or the path of a file."
     ),
+    "fields": (
+        'the names of fields and columns of tables, records, hits and files: `{"query": ..., "document": ..., '
+        '"score": ..., "relevance": ...}`, each a name, a pair of names (in the predictions, in the references), or '
+        "`None` if there is none: without scores the order counts, without relevances each document is relevant. Names "
+        "that are known need not be given (docs/inputs.md lists them)."
+    ),
     "by": (
         "the slice of each query (text, an integer or a boolean; None for none), such as its language: queries with "
         "the same value are also scored as a slice. In the order of the queries, or `{query: value}`; with `data`, the "

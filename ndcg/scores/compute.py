@@ -23,6 +23,7 @@ def compute(
     document_ids: Any = None,
     data: Any = None,
     exclude: Any = None,
+    fields: Any = None,
     **options: Unpack[ComputeOptions],
 ) -> Any:
     """Return nDCG (Järvelin and Kekäläinen, 2002), or DCG, IDCG and CG: the mean over queries or each query's value.
@@ -36,6 +37,7 @@ def compute(
         document_ids: {document_ids}
         data: {data}
         exclude: {exclude}
+        fields: {fields}
         **options: `measures`, `convention`, `gain`, `discount`, `log_base`, `ideal`, `score_dtype`, `score_order`,
             `ties`, `ignore_ties`, `zero_division`, `negative_relevance`, `judged_only`, `ignore_index`, `missing`,
             `use_aggregator` and `engine`, as the metric card describes them.
@@ -53,12 +55,12 @@ def compute(
     {'nDCG@3': 0.4123818817534531}
     """
     if is_spark(predictions) or is_spark(references):
-        data = joined(predictions, references, query_ids, document_ids, options.get("score_order"))
+        data = joined(predictions, references, query_ids, document_ids, options.get("score_order"), fields)
         predictions, references, query_ids, document_ids = data.columns
     if is_spark(data):
         columns = {"prediction": predictions, "reference": references, "query": query_ids, "document": document_ids}
         how: dict[str, Any] = {**columns, "exclude": exclude, **options}
         return compute_spark(data, **how, sample_weight=sample_weight, k=k)
     parsed = Options.of_method(compute, k, options, lacks=())
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields)
     return score_inputs(from_frame(data, inputs), parsed)

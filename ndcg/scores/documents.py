@@ -28,6 +28,7 @@ def documents(
     document_ids: Any = None,
     data: Any = None,
     exclude: Any = None,
+    fields: Any = None,
     **options: Unpack[QueryOptions],
 ) -> pa.Table:
     """Return the documents of queries in the order of their ranks, then those that were not retrieved.
@@ -46,6 +47,7 @@ def documents(
         document_ids: as in `compute`.
         data: as in `compute`.
         exclude: as in `compute`; these documents are left out.
+        fields: as in `compute`.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 
     Raises:
@@ -62,7 +64,7 @@ def documents(
     if len(parsed.cutoffs) > 1:
         raise ValueError(f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}")
     wanted = None if queries is None else dict.fromkeys(queries)
-    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude))
+    inputs = from_frame(data, Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields))
     found: dict[Any, pa.Table] = {}
     with closing(counted_parts(inputs, parsed)) as parts:
         for part, before in parts:

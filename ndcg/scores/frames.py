@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 from ..files.paths import from_file, is_path
 from ..inputs.columns import read_flat_column
 from ..inputs.exclusion import Pairs
+from ..inputs.fields import names_of_side, spelled
 from ..inputs.ids import encode_ids
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, crossed, read_slices
-from ..inputs.sources import named_columns, settled
+from ..inputs.sources import named_columns, settled, table_names
 from ..measure.messages import shown
+
+NOT_SIDES = Inputs._fields[2:]
 
 
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
@@ -40,9 +43,26 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
             if columns[name] is not arguments[name]:
                 columns[name] = of_queries(*settled(query_ids=query_ids, **{name: columns[name]}))
     if data is None and is_path(columns["by"]):
-        qrels_file = arguments["references"] if is_path(arguments["references"]) else None
-        columns["by"] = from_file("by", columns["by"], qrels_file=qrels_file)
-    return {**columns, "exclude": _excluded_pairs(arguments["exclude"], arguments)}
+        columns["by"] = _slices_named(columns["by"], arguments)
+    return {**columns, "exclude": _excluded_pairs(data, arguments["exclude"], arguments)}
+
+
+def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return the slice of each query from a column of one of two tables, or else from a file."""
+    sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
+    for argument, side in sorted(sides.items(), key=lambda each: each[0] != "references"):
+        kind = "qrels" if argument == "references" else "run"
+        names = table_names(side) or []
+        own = spelled(names, names_of_side(kind, arguments.get("fields")).columns["query"])
+        if by in names and own:
+            query_ids, values = settled(
+                **dict(zip(("query_ids", "by"), named_columns(side, argument, query_ids=own[0], by=by), strict=True))
+            )
+            slices = _slices_by_query(query_ids, values)
+            queries = encode_ids("query_ids", query_ids)[1].to_pylist()
+            return {query: slices.values[code] for query, code in zip(queries, slices.code.tolist(), strict=True)}
+    files = [side for name in ("references", "predictions") if is_path(side := arguments.get(name))]
+    return from_file("by", by, qrels_file=files[0] if files else None)
 
 
 def _several_names(by: Any) -> dict[str, str]:
@@ -52,11 +72,11 @@ def _several_names(by: Any) -> dict[str, str]:
     return {f"by[{at}]": name for at, name in enumerate(by)} if all(isinstance(name, str) for name in by) else {}
 
 
-def _excluded_pairs(exclude: Any, arguments: Mapping[str, Any]) -> Any:
+def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> Any:
     """Return the documents to exclude; of a DataFrame, the columns with the names of `query_ids` and `document_ids`."""
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
-    if not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):  # not a DataFrame
-        return exclude
+    if data is None or not any(hasattr(type(exclude), each) for each in ("columns", "column_names", "schema")):
+        return exclude  # no DataFrame, or one whose columns have names of their own
     if not all(isinstance(name, str) for name in names.values()):
         problem = "is a DataFrame, but query_ids and document_ids name no columns; name the columns of data and exclude"
         raise ValueError(f"exclude: {problem}, or give {{query: ids}}")

@@ -8,7 +8,7 @@ pickled with the job.
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -17,9 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..inputs.fields import UnknownColumnError, names_of_side, refuse_lowest_first, with_names_of_columns
 from ..inputs.reading import PART, join_lists
 from ..inputs.sources import is_spark
-from ..inputs.tables import UnknownColumnError, chosen_columns, possible_names, refuse_lowest_first
+from ..inputs.tables import chosen_columns
 from ..measure.messages import missing_library, shown, warn
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
@@ -91,24 +92,29 @@ def compute_spark(
     return {name: mean(name, np.array([value])) for name, value in means(frame, parsed).items()}
 
 
-def joined(predictions: Any, references: Any, query_ids: Any, document_ids: Any, score_order: Any) -> Any:
+def joined(
+    predictions: Any, references: Any, query_ids: Any, document_ids: Any, score_order: Any, fields: Any = None
+) -> Any:
     """Return one DataFrame with the columns of two: predictions, references, and the ids of queries and documents.
 
     Queries without judgments are left out, as where rankings are joined by ids.
     """
-    names = {"query": query_ids, "document": document_ids}
-    given = {name: column for name, column in names.items() if isinstance(column, str)}
+    fields = with_names_of_columns(fields, query=query_ids, document=document_ids)
     sides = []
     for argument, kind, frame in (("predictions", "run", predictions), ("references", "qrels", references)):
         if not is_spark(frame):
             raise ValueError(f"{argument}: must be a Spark DataFrame, as the other side is; got {shown(frame)}")
-        possible = possible_names(kind, given, score_order or "descending")
+        names = names_of_side(kind, fields, score_order or "descending")
+
+        def cells(of: Sequence[str], frame: Any = frame) -> Iterator[Any]:
+            return iter(frame.select(*map(_quoted, of)).limit(1 << 16).collect())
+
         try:
             try:
-                at = chosen_columns(frame.columns, possible, "the table")
+                at = chosen_columns(frame.columns, names, cells, "the table")
             except UnknownColumnError:
                 frame = _with_a_row_for_each_document(frame, kind, score_order)
-                at = chosen_columns(frame.columns, possible, "the table")
+                at = chosen_columns(frame.columns, names, cells, "the table")
         except ValueError as error:
             raise ValueError(f"{argument}: {error}") from None
         as_ids = zip(at, ("query_ids", "document_ids", argument), strict=True)

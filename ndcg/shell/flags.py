@@ -244,15 +244,11 @@ ARGUMENTS = {
         _of_python("missing", GATE, "; by default, stop if a query is missing from the run and not from the baseline"),
         Argument("exclude", ALL, "documents to remove from rankings and ideals: a file of queries and documents"),
     ],
-    "columns of CSV, TSV, JSON, Parquet and Arrow": [
-        Argument("query", ALL, "the column of query ids in all files, if its name is not a known one such as query_id"),
-        Argument(
-            "document", ALL, "the column of document ids in all files, if its name is not a known one such as doc_id"
-        ),
-        Argument("score", ALL, "the column of scores in runs, if its name is not a known one such as score"),
-        Argument(
-            "relevance", ALL, "the column of relevance in the qrels, if its name is not a known one such as relevance"
-        ),
+    "columns and fields of CSV, TSV, JSON, Parquet and Arrow": [
+        Argument("query", ALL, "the column or field of query ids, if its name is not known; RUNS,QRELS for two names"),
+        Argument("document", ALL, "the column or field of document ids, likewise"),
+        Argument("score", ALL, "the column or field of scores in runs, likewise; - if there is none: the order counts"),
+        Argument("relevance", ALL, "the column or field of relevance in the qrels, likewise; - if all are relevant"),
         Argument("by", RUNS, "also score slices of the queries: a file that maps queries to slices, or a qrels column"),
     ],
     "output": [

@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 from ..files.content import SavedResultError
 from ..files.groups import STANDARD_INPUT, file_and_column, path_of, read_groups
 from ..files.reader import read_columns
+from ..inputs.fields import ROLES, UnknownColumnError
 from ..inputs.formats import of_rows
 from ..inputs.hashes import Columns
 from ..inputs.ids import float_hint
 from ..inputs.reading import Inputs
-from ..inputs.tables import NAMES, UnknownColumnError
 from ..measure.messages import shown, warn
 from ..measure.options import OF_COMPUTE, Options
 from ..statistics.measured import Resampling
@@ -67,9 +67,9 @@ class Sides:
                     raise ValueError(str(error).replace("predictions", file, 1)) from None
                 _refuse_other_queries(args.qrels, qrels, file, runs[name])
         exclude = None if args.exclude is None else _columns(args, args.exclude, "exclude")
-        return cls(
-            args, qrels, names, runs, saved, exclude, None if by is None else read_groups(by, args.qrels, args.query)
-        )
+        query = None if args.query is None else args.query.split(",")[-1]
+        groups = None if by is None else read_groups(by, args.qrels, query)
+        return cls(args, qrels, names, runs, saved, exclude, groups)
 
     @property
     def shared(self) -> dict[str, Any]:
@@ -100,14 +100,23 @@ def _order(args: argparse.Namespace, run: str) -> str:
 
 def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "descending") -> Columns:
     """Return the columns of a file, which may have names of their own."""
-    given = {"query": args.query, "document": args.document, "score": args.score, "relevance": args.relevance}
-    names = {column: name for column, name in given.items() if name is not None and column in NAMES[kind]}
+    fields = {field: _names_of_column(name) for field in ROLES if (name := getattr(args, field)) is not None}
     try:
-        return read_columns(path_of(file), kind, names=names, score_order=order)
+        return read_columns(path_of(file), kind, fields=fields, score_order=order)
     except UnknownColumnError as error:
-        unnamed = ", ".join(f"--{column}" for column in error.columns if column not in names)
+        unnamed = ", ".join(f"--{column}" for column in error.columns if column not in fields)
         hint = f"; or give its name as {unnamed}" if unnamed else ""
         raise ValueError(f"{error}{hint}") from None
+
+
+def _names_of_column(given: str) -> Any:
+    """Return the name of a column, None for "-", or the names in the runs and in the qrels, with a comma between them.
+
+    >>> _names_of_column("reader"), _names_of_column("docno,item"), _names_of_column("-")
+    ('reader', ['docno', 'item'], None)
+    """
+    names = [None if name == "-" else name for name in given.split(",")]
+    return names if len(names) == 2 else given if len(names) > 2 else names[0]
 
 
 def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: Columns) -> None:

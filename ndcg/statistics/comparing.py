@@ -44,6 +44,7 @@ def compare(
     data: Any = None,
     exclude: Any = None,
     by: Any = None,
+    fields: Any = None,
     confidence: float = 0.95,
     seed: int = 0,
     alternative: Literal["two-sided", "greater", "less"] = "two-sided",
@@ -69,6 +70,7 @@ def compare(
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
             p-values corrected for all slices.
+        fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed; the same seed gives the same comparison.
         alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
@@ -99,7 +101,7 @@ def compare(
     names = system_names(systems, baseline)
     orders = _orders(order, names) if isinstance(order, Mapping) else dict.fromkeys(names, parsed.score_order)
     runs = {_argument(name): systems[name] for name in names}
-    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by)._asdict()
+    shared = Inputs(None, references, query_ids, document_ids, exclude, sample_weight, by, fields)._asdict()
     arguments = columns_of(data, {**runs, **shared})
     runs = {name: arguments.pop(_argument(name)) for name in names}
     inputs = Inputs(**arguments)
@@ -199,7 +201,7 @@ def _columns_of_systems(
     refuse_negative(inputs.references, inputs.exclude, shared)
     orders = [options[name].score_order for name in runs]
     read = {
-        _argument(name): from_file(_argument(name), side, order)
+        _argument(name): from_file(_argument(name), side, order, inputs.names)
         for (name, side), order in zip(runs.items(), orders, strict=True)
     }
     systems = settled_systems(read, inputs, orders)

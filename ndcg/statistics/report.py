@@ -349,6 +349,7 @@ def report(
     data: Any = None,
     exclude: Any = None,
     by: Any = None,
+    fields: Any = None,
     confidence: float = 0.95,
     **options: Unpack[QueryOptions],
 ) -> Report:
@@ -367,6 +368,7 @@ def report(
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query (a string, an integer or a boolean; None for none), such as its language; the
             queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`.
+        fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 
@@ -381,7 +383,7 @@ def report(
     """
     resampling = Resampling.parse(confidence)
     parsed = Options.of_method(report, k, options)
-    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by)
+    inputs = Inputs(predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields)
     return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
 
 

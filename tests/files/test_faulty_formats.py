@@ -73,7 +73,6 @@ FAULTY_FILES: list[tuple[str, str | bytes, str]] = [
     ("csv", f"{TABLE_HEADER}q,e,high\n", "line 3: the score 'high' is not a number"),
     ("csv", "qid;docid;score\nq;d;1\nq;e;0,5\n", "line 3: the score '0,5' has a decimal comma; write a point"),
     ("csv", f'{TABLE_HEADER}q,e,"-,5e3"\n', "line 3: the score '-,5e3' has a decimal comma; write a point"),
-    ("csv", "qid,docid,score\nq,d,\n", "line 2: the score '' is not a number"),
     ("csv", "qid,docid,score\nq,d,inf\n", "line 2: the score 'inf' is not finite"),
     ("csv", f"{TABLE_HEADER}q,,1\n", "line 3: has no document; give each row its id"),
     ("csv", f"{TABLE_HEADER}q,  ,1\n", "line 3: has no document; give each row its id"),
@@ -86,7 +85,6 @@ FAULTY_FILES: list[tuple[str, str | bytes, str]] = [
     ("json", '{"q": {"d": 1}, "r": 2}', NO_LIST),
     ("json", '{"q": {"d": 1, "d": 1}}', "line 1: 'd' appears twice in one object, {'d': 1}; give each id once"),
     ("json", '{"q": {"d": "1"}}', "line 1: the score '1' of document 'd' of query 'q' is not a number"),
-    ("json", '{"q": {"d": null}}', f"line 1: {NO_VALUE}"),
     ("json", '{"q": {"d": NaN}}', "line 1: the score nan of document 'd' of query 'q' is not finite"),
     ("json", '{"q": {"d": 9007199254740993}}', f"line 1: the score 9007199254740993 {DIGITS}"),
     ("json", f'{{"q": {{"d": 1{"0" * 400}}}}}', f"line 1: the score 1{'0' * 98}… {DIGITS}"),
@@ -105,7 +103,6 @@ FAULTY_FILES: list[tuple[str, str | bytes, str]] = [
     ("jsonl", '{"q": {"d": 1}}\n{"q": {"e": 1, "d": 1}}', "line 2: " + IN_TWO.format(1)),
     ("jsonl", LATIN, "line 2: is not text in UTF-8; save the file in UTF-8"),
     ("parquet", parquet_of([*RECORDS, {**ROW, "corpus-id": None}]), "row 3 (from 0): has no document; give each"),
-    ("parquet", parquet_of([*RECORDS, {**ROW, "score": None}]), f"row 3 (from 0): {NO_VALUE}"),
     ("parquet", parquet_of([ROW, {**ROW, "score": math.nan}]), "row 1 (from 0): the score nan of document 'd' of"),
     ("parquet", parquet_of([ROW, ROW]), "row 1 (from 0): document 'd' of query 'q' is in row 0 (from 0) already"),
     ("parquet", parquet_of([{**ROW, "query-id": 1.5}]), "the column 'query-id' holds double; ids are text or integers"),
@@ -147,7 +144,7 @@ def test_a_fault_in_any_format_is_named_with_its_file_and_place(
     path = write(content, f"a.{ending}")
     message = refused("run", path)
     assert message.startswith(f"{path}: {problem}")
-    assert refused_by_metric(filled, "run", path) == f"predictions: {message}"
+    assert refused_by_metric(filled, "run", path).startswith(f"predictions: {message}")  # the names to give follow
     assert_nothing_was_added(filled)
 
 

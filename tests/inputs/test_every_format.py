@@ -267,8 +267,8 @@ CLICKS = pa.table({"user_id": ["q1"], "item_id": ["d1"], "time": [7]})
 WRAP = "for a single query, wrap it in a list"
 NO_COLUMN = (
     "predictions: no column holds the query or the document or the score; name them query_id and document_id and "
-    "score, or as docs/inputs.md says; the table has 'a', 'b'; or name the columns by query_ids= and document_ids=; if "
-    "each row is a query, give its column of lists, or an array"
+    "score, or as docs/inputs.md says; the table has 'a', 'b'; or give their names, fields={'query': 'a', 'document': "
+    "'b', 'score': '...'}; if each row is a query, give its column of lists, or an array"
 )
 # predictions, references, and the beginning of the error
 OTHERS: list[tuple[Any, Any, str]] = [
@@ -279,7 +279,7 @@ OTHERS: list[tuple[Any, Any, str]] = [
     ({"q1": HIT}, QRELS, f"predictions: query 'q1': is the hit {HIT}; give a list of hits for"),
     ([[{"index": 3, "score": 0.9}]], [[1, 0, 2]], "predictions: query 0: the index 3 is not that of a candidate, 0 to"),
     ({"q1": [{"index": -1}]}, {"q1": [1, 0]}, "predictions: query 'q1': the index -1 is not that of a candidate"),
-    ({"q1": {"results_": [HIT]}}, QRELS, "predictions: query 'q1': holds 'results_' in place of documents, and no"),
+    ({"q1": {"findings": [HIT]}}, QRELS, "predictions: query 'q1': holds 'findings' in place of documents, and no"),
     ({"q1": [{"uri": "d2"}]}, QRELS, "predictions: query 'q1', position 0: the hit has no id under a known"),
     ((np.ones((2, 3)), np.ones((2, 3), int)), [{1}, {2}], "predictions: holds two matrices, as of scores and of ids"),
     ([("q1", "d2", 0.9)], [("q1", "d1", 3)], f"predictions: holds rows such as ('q1', 'd2', 0.9) {ROWS}"),

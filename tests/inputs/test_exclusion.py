@@ -373,7 +373,6 @@ REFUSED: list[tuple[dict[str, Any], Any, str]] = [
     (ROWS, {1: ["a"]}, OTHER_QUERIES),
     (ROWS, pairs({"q1": [None]}), "exclude: row 0 is None; give each row an id"),
     (ROWS, pairs({"q1": ["a"]}).rename(columns={"user": "users"}), MISSPELT),
-    (MAPPINGS, pairs(EXCLUDE), "exclude: is a DataFrame, but query_ids and document_ids name"),
     (
         WITHOUT_DOCUMENTS,
         EXCLUDE,

@@ -91,7 +91,7 @@ TABLE = "for the columns of a table also give data=, or query_ids and document_i
 ONE_WAY = "predictions are by ids and references by position (list); give both in the same way"
 NO_COLUMN = (
     "predictions: no column holds the document; name it document_id, or as docs/inputs.md says; the table has "
-    "'qid', 'score'; or name the columns by query_ids= and document_ids="
+    "'qid', 'score'; or give their names, fields={'document': '...'}"
 )
 OF_A_TABLE = (
     f"ids must be all text or all integers; got 'a' in predictions, query 'k', and 2 in predictions, query 's'; {TABLE}"
@@ -100,7 +100,6 @@ NO_QUERY = "predictions: query None is neither text nor an integer, as ids must 
 NO_COMMON = (
     "predictions: document ids are of another type than in the references: 'd1' in the predictions, 1 in the ref"
 )
-AMBIGUOUS = "predictions: query 'q': [7, 9] may be ids or numbers; give the ids of relevant documents as a set"
 NOT_ALIGNED = (
     "query 0: 3 predictions and 2 references; give both for every document, None for the score of one not retrieved or "
     "the relevance of one not judged; or, if these are document ids, give the references as sets"
@@ -127,7 +126,6 @@ FAULTS: list[Fault] = [
     ({"q": [0.9, 0.1]}, {"q": {"d1": 1}}, f"predictions: query 'q', position 0: {NO_ID.format(0.9)}; {TABLE}"),
     ({"qid": ["a", "b"], "score": [2, 1]}, {"qid": ["a", "b"], "label": [0, 1]}, NO_COLUMN),
     ({"k": ["a", "b"], "s": [2, 1]}, {"k": ["a", "b"], "label": [0, 1]}, OF_A_TABLE),
-    ({"q": np.array([7, 9])}, {"q": [1, 0]}, AMBIGUOUS),
     ({"q": ["d1", "d1"]}, {"q": {"d1"}}, f"predictions: query 'q', position 1: document 'd1' is in position 0 {TWICE}"),
     ({"q": {"d1"}}, {"q": {"d1": 1}}, f"{NO_ORDER.replace('0', repr('q'))}; {TABLE}"),
     ({"q": None}, {"q": {"d1": 1}}, f"predictions: query 'q' is None; give [] if there is no document; {TABLE}"),

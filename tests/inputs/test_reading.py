@@ -319,7 +319,7 @@ def test_rows_of_user_item_and_value_are_not_queries_of_three_documents(
     ("predictions", "references"),
     [
         ([[3, 2, 0.5], [1, 2, 0.3]], [[3, 2, 0], [1, 2, 0]]),  # few queries with small numbers
-        ([[1, 11, 0.5]], [[1, 11, 2]]),  # one query
+        ([[1, 11, 0.5]], [[1, 11, 2]]),  # one query, and no tuple, as the row of a database is
         (RATED, RATED),  # 1.0 either way
         ([[10, 0, 1]] * 6, [[10, 0, 5]] * 6),  # the same pair in each row
         ([[1, 11.5, 2], [2, 12, 3]], [[1, 11.5, 0], [2, 12, 0]]),  # fractions

@@ -351,7 +351,7 @@ def test_a_series_with_the_queries_in_another_order_is_refused(ndcg: Metric) -> 
     }
     systems = {"one": inputs["predictions"], "other": inputs["predictions"]}
     by, weight = pd.Series({"ann": "DE", "zoe": "FR"}), pd.Series({"ann": 1, "zoe": 3})
-    problem = "its index has the queries in another order, and values are matched by position, not by index; give"
+    problem = "its index has other queries, or in another order, and values are matched by position, not by index; give"
     for call in (
         lambda **given: ndcg.compute(**inputs, **given),
         lambda **given: ndcg.compute(**inputs, engine="sklearn", **given),

@@ -205,7 +205,7 @@ OTHER_FAULTS: list[Fault] = [
     ([[0.9, 0.1]], {}, NO_FRAME.format("[[0.9, 0.1]]")),
     ("rows.parquet", {}, NO_FRAME.format("'rows.parquet'")),
     (np.ones(2), {}, NO_FRAME.format("array([1., 1.])")),
-    (datasets.DatasetDict(test=datasets.Dataset(GOOD)), {}, "predictions, references, query_ids: data has no columns"),
+    (datasets.DatasetDict(test=datasets.Dataset(GOOD)), {}, "data: is a DatasetDict of 'test'; choose a split"),
     (datasets.Dataset(GOOD).to_iterable_dataset(), {}, "data: IterableDataset has no rows that can be counted; give a"),
     (good(), {"sample_weight": "w"}, f"sample_weight: {LACKS.format('w')}"),
     (good(weight=[1.0, 2.0, 2.0]), WEIGHTS, TWO_WEIGHTS),

@@ -97,7 +97,7 @@ def test_a_value_of_any_size_is_rejected_in_few_words(ndcg: evaluate.Metric, nam
     assert len(str(caught.value)) < 500
 
 
-ROWS = {"references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude", "missing"}
+ROWS = {"references", "k", "sample_weight", "query_ids", "document_ids", "data", "exclude", "fields", "missing"}
 OF_METHODS: dict[str, set[str]] = {
     "report": {"predictions", "by", "confidence", *ROWS},
     "compare": {"systems", "baseline", "by", "confidence", "seed", *ROWS} | {"alternative", "margin", "corrected_over"},

@@ -328,7 +328,7 @@ def test_batches_are_added_in_one_order() -> None:
 
 
 def test_systems_may_differ_in_their_order() -> None:
-    bm25, relevances = {"q": {"a": 9.0, "b": 4.0}, "r": {"a": 1.0, "b": 2.0}}, {"q": {"a": 1}, "r": {"a": 1}}
+    bm25, relevances = {"q": {"a": 9.5, "b": 4.0}, "r": {"a": 1.0, "b": 2.0}}, {"q": {"a": 1}, "r": {"a": 1}}
     l2 = {query: {document: 10 - score for document, score in of.items()} for query, of in bm25.items()}
     found = METRIC.compare(systems={"bm25": bm25, "l2": l2}, references=relevances, score_order={"l2": "ascending"})
     assert [scores["nDCG"].value for scores in found.scores.values()] == [pytest.approx((1 + 1 / math.log2(3)) / 2)] * 2

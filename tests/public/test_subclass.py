@@ -54,7 +54,8 @@ def test_it_names_every_option_with_its_default() -> None:
     options = BUNDLE.OPTIONS
     own = inspect.signature(METRIC._compute).parameters
     assert {name: own[name].default for name in options} == {name: each.default for name, each in options.items()}
-    assert {*own} - {*options} == {"predictions", "references", "sample_weight", "query_ids", "document_ids", "exclude"}
+    rankings = {"predictions", "references", "query_ids", "document_ids", "exclude", "fields"}
+    assert {*own} - {*options} == {"sample_weight", *rankings}
 
 
 def test_a_subclass_adds_to_the_result_of_one_call() -> None:

@@ -1,0 +1,294 @@
+"""The names of fields: those that are known, and those that `fields=` gives.
+
+A column of a table, a field of a record and of a hit have the same names. A name is known in any spelling of case,
+underscores, hyphens and spaces. What has another name is never taken for granted: whatever could be a score or a
+relevance is an error that shows the `fields=` to write.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..measure.messages import brief, nearest, shown
+
+Possible = Mapping[str, tuple[str, ...]]  # the names that each field may have
+
+# The first name that is present is used. Ids come before fields that may be text, judgments before possible scores.
+# fmt: off
+IDS = {
+    "query": (
+        "query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id", "query", "topic",
+        "question", "user", "uid",
+    ),
+    "document": (
+        "document_id", "doc_id", "docno", "corpus_id", "pid", "passage_id", "chunk_id", "article_id", "item_id", "iid",
+        "movie_id", "product_id", "document", "item",
+    ),
+}
+IDS_OF_HITS = {
+    "query": (*IDS["query"], "id"),
+    "document": ("id", *IDS["document"], "node_id", "uuid", "object_id", "file_id"),
+}
+# Fields that may name queries or documents in two ways: users have several queries, and documents several chunks.
+ALTERNATIVES = {
+    "query": ("user_id", "customer_id", "session_id", "query", "topic", "user", "uid"),
+    "document": IDS["document"][:-2],
+}
+LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # of which the lowest is best
+VALUES_OF_ROWS = {
+    "run": ("score", "prediction", "est", "sim", "similarity", "relevance_score"),
+    "qrels": (
+        "relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "relevance_label",
+        "relevance_grade", "rating", "r_ui", "relevant", "is_relevant", "weight", "score",
+    ),
+    "exclude": (),
+}
+VALUES_OF_HITS = {
+    "run": (*VALUES_OF_ROWS["run"], "_rankingscore", "@search.score", "certainty"),
+    "qrels": ("has_answer", *VALUES_OF_ROWS["qrels"]),
+    "exclude": (),
+}
+# fmt: on
+OF_DOCUMENT = {"run": "score", "qrels": "relevance"}  # the field of the value of a document
+ROLES = ("query", "document", "score", "relevance")
+RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after the names of columns
+INDEX = re.compile(r"(?:unnamed: \d+|index)?$|__", re.IGNORECASE)  # the rows' own names in tables of pandas
+# what judges and annotators write in place of a grade
+JUDGED = re.compile(
+    r"(?i)\s*(?:(?:not|non|partially|partly|somewhat|highly|fully|very|perfectly|marginally)[ _-]?)*(?:ir)?relevant\s*|"
+    r"\s*(?:yes|no|true|false|good|bad|fair|excellent|perfect|poor|correct|incorrect|pass|fail)\s*"
+)
+SEPARATORS = re.compile(r"[-_ ]")
+
+
+class UnknownColumnError(ValueError):
+    """A table has no column with a known name for "query", "document", "score" or "relevance"."""
+
+    def __init__(self, columns: Sequence[str], problem: str, others: Sequence[str] = ()) -> None:
+        super().__init__(problem)
+        self.columns = columns  # the fields without a column
+        self.others = others  # the columns that are no known fields
+
+    @property
+    def hint(self) -> str:
+        """The argument that names the columns, as it is written in a call."""
+        named = dict(zip(self.columns, self.others, strict=len(self.columns) == len(self.others)))
+        given = ", ".join(f"{field!r}: {named.get(field, '...')!r}" for field in self.columns)
+        return f"; or give their names, fields={{{given}}}" if self.columns else ""
+
+
+def plain_name(name: str) -> str:
+    """Return a name in the spelling in which names are compared.
+
+    >>> plain_name("Query-ID"), plain_name("queryId"), plain_name("query_id:token")
+    ('queryid', 'queryid', 'queryid')
+    """
+    return SEPARATORS.sub("", RECBOLE.sub("", name.strip()).lower())
+
+
+PLAIN = {
+    name: plain_name(name)
+    for names in (IDS_OF_HITS, VALUES_OF_HITS, {"": LOWEST_FIRST})
+    for each in names.values()
+    for name in each
+}
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that the fields of one side may have."""
+
+    kind: str  # "run", "qrels" or "exclude"
+    given: Mapping[str, Any]  # the names that `fields` gives, by field; None for a field that is not there
+    score_order: str = "descending"
+
+    @property
+    def ascending(self) -> bool:
+        """Whether the lowest score is best."""
+        return self.score_order == "ascending" and self.kind == "run"
+
+    @property
+    def value(self) -> str:
+        """The field of the value of a document, "score" or "relevance"; empty for documents to exclude."""
+        return OF_DOCUMENT.get(self.kind, "")
+
+    @property
+    def has_no_value(self) -> bool:
+        """Whether `fields` says that documents have no value."""
+        return self.value in self.given and self.given[self.value] is None
+
+    @cached_property
+    def columns(self) -> Possible:
+        """The names that the columns of a table may have."""
+        return self._possible(IDS, VALUES_OF_ROWS)
+
+    @cached_property
+    def of_hits(self) -> Possible:
+        """The names that the fields of a hit, and of an object with the hits of a query, may have."""
+        return self._possible(IDS_OF_HITS, VALUES_OF_HITS)
+
+    def _possible(self, ids: Possible, values: Possible) -> Possible:
+        possible = dict(ids)
+        if self.value and not self.has_no_value:
+            possible[self.value] = (*LOWEST_FIRST, *values[self.kind]) if self.ascending else values[self.kind]
+        for field, names in self.given.items():
+            if field in possible:
+                possible[field] = () if names is None else names
+        return possible
+
+    def call(self, name: str | None) -> str:
+        """Return the argument that names the value of a document, as it is written in a call.
+
+        >>> Names("qrels", {}).call("stars")
+        "fields={'relevance': 'stars'}"
+        """
+        return f"fields={{{self.value!r}: {name!r}}}"
+
+
+def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
+    """Return `fields` as the name of each field in the run and in the qrels; None for a field that is not there.
+
+    >>> check_fields({"document": ("docno", "pid"), "relevance": None})
+    {'document': ('docno', 'pid'), 'relevance': (None, None)}
+
+    Raises:
+        ValueError: it is not a mapping, a field is unknown, or a name is not text.
+    """
+    if fields is None:
+        return {}
+    if not isinstance(fields, Mapping):
+        raise ValueError(f"fields must map {', '.join(ROLES)} to names of fields; got {shown(fields)}")
+    found: dict[str, tuple[str | None, str | None]] = {}
+    for field, name in fields.items():
+        if field not in ROLES:
+            near = nearest(str(field), ROLES)
+            hint = f"; did you mean {near!r}?" if near else f"; the fields are {', '.join(ROLES)}"
+            raise ValueError(f"fields: {shown(field)} is not a field{hint}")
+        is_pair = isinstance(name, (list, tuple)) and len(name) == 2 and field in ("query", "document")
+        pair = tuple(name) if is_pair else (name, name)
+        if not all(each is None or (isinstance(each, str) and each) for each in pair):
+            pairs = ", a pair of names (in the run, in the qrels)" if field in ("query", "document") else ""
+            raise ValueError(f"fields: {field} must be the name of a field{pairs} or None; got {shown(name)}")
+        if field == "document" and None in pair:
+            raise ValueError("fields: document must be the name of a field, since each document has an id; got None")
+        found[field] = (pair[0], pair[1])
+    return found
+
+
+def names_of_side(kind: str, fields: Any = None, score_order: str = "descending") -> Names:
+    """Return the names that the fields of one side may have, with the ones that `fields` gives for it."""
+    given: dict[str, Any] = {}
+    for field, (of_run, of_qrels) in check_fields(fields).items():
+        those = {"run": (of_run,), "qrels": (of_qrels,), "exclude": (of_qrels, of_run)}[kind]
+        given[field] = None if None in those else tuple(dict.fromkeys(those))
+    names = Names(kind, given, score_order)
+    if names.value == "score" and score_order == "descending":
+        for name in given.get("score") or ():
+            refuse_lowest_first(name)
+    return names
+
+
+def with_names_of_columns(fields: Any, **given: Any) -> Any:
+    """Return `fields` with the names that other arguments give, such as `query_ids="reader"` beside two tables."""
+    named = {field: name for field, name in given.items() if isinstance(name, str)}
+    return {**named, **check_fields(fields)} if named else fields
+
+
+def refuse_lowest_first(name: Any, argument: str = "") -> None:
+    """Raise an error for a column of scores whose name says that the lowest is best.
+
+    >>> refuse_lowest_first("distance")
+    Traceback (most recent call last):
+    ...
+    ValueError: the column 'distance' is best where it is lowest; give score_order="ascending", or another name if the \
+highest is best
+    """
+    if isinstance(name, str) and plain_name(name) in LOWEST_FIRST:
+        hint = 'give score_order="ascending", or another name if the highest is best'
+        place = f"{argument}: " if argument else ""
+        raise ValueError(f"{place}the column {name!r} is best where it is lowest; {hint}")
+
+
+def spelled(names: Iterable[Any], possible: Iterable[str]) -> list[Any]:
+    """Return those of the names that are possible ones, in the order of these.
+
+    >>> spelled(["docId", "Query-ID", "score"], ["query_id", "doc_id"])
+    ['Query-ID', 'docId']
+    """
+    own: dict[str, Any] = {}
+    for name in names:
+        if isinstance(name, str):
+            own.setdefault(plain_name(name), name)
+    found = (own.get(PLAIN.get(each) or plain_name(each)) for each in possible)
+    return list(dict.fromkeys(each for each in found if each is not None))
+
+
+def could_be_value(value: Any) -> bool:
+    """Return whether a value could be a score or a relevance: a number, a flag, their text, a judge's word, or None.
+
+    >>> [could_be_value(each) for each in (2, False, None, "1.0", "not relevant", "a title")]
+    [True, True, True, True, True, False]
+    """
+    if isinstance(value, str):
+        if JUDGED.fullmatch(value):
+            return True
+        try:
+            float(value)
+        except ValueError:
+            return False
+        return True
+    return value is None or isinstance(value, (Real, Decimal, np.bool_))
+
+
+OTHER_NUMBERS = ("version", "page", "page_number", "start", "end", "length", "timestamp", "year")  # that grade nothing
+ROLE_NAMES = {plain_name(name) for names in (*IDS_OF_HITS.values(), LOWEST_FIRST, OTHER_NUMBERS) for name in names}
+
+
+def unknown_values(names: Iterable[Any], value_of: Any) -> list[str]:
+    """Return the names, of no known meaning, under which a record or a row has what could be a score or a relevance."""
+    others = [name for name in names if isinstance(name, str) and plain_name(name) not in ROLE_NAMES]
+    return [name for name in others if not INDEX.match(name) and could_be_value(value_of(name))]
+
+
+def unknown_error(names: Names, unknown: Sequence[str], there: str = "its hits have") -> str:
+    """Return what an error says about fields that could be the value of a document, but have no known name."""
+    them = brief(map(shown, unknown), ", ")
+    none = "the order counts" if names.kind == "run" else "each document is relevant"
+    say = f"give {names.call(unknown[0])}, or {names.call(None)} if {none}"
+    return f"no {names.value} under a known name, but {there} {them}; {say}"
+
+
+class OneToOne:
+    """Tells whether two names for the same thing, such as `user_id` and `query`, group rows in the same way."""
+
+    def __init__(self) -> None:
+        self.one: dict[Any, Any] = {}
+        self.other: dict[Any, Any] = {}
+
+    def agree(self, one: Any, other: Any) -> bool:
+        """Return whether no row so far has one of the two values with another partner."""
+        return bool(self.one.setdefault(one, other) == other and self.other.setdefault(other, one) == one)
+
+
+def alternatives(field: str, names: Sequence[Any]) -> list[Any]:
+    """Return the names of the ids of queries, or of documents, among which none is the obvious one.
+
+    >>> alternatives("query", ["user_id", "query", "score"]), alternatives("query", ["query_id", "user_id"])
+    (['user_id', 'query'], [])
+    """
+    found = spelled(names, IDS[field])
+    several = spelled(found, ALTERNATIVES[field])
+    return several if len(several) > 1 and several[0] == found[0] else []
+
+
+def ambiguous(field: str, one: str, other: str) -> str:
+    """Return what an error says about two names for the query, or the document, of a row."""
+    noun = {"query": "queries", "document": "documents"}[field]
+    call = f"fields={{{field!r}: {one!r}}} or {{{field!r}: {other!r}}}"
+    return f"{shown(one)} and {shown(other)} name its {noun} in different ways; say which one counts, {call}"
