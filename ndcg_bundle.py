@@ -4312,10 +4312,11 @@ def hits_of(row: Any, names: Names) -> Hits | None:
             return row
         if row == [] and row is not given:
             return Hits(row)
-        if isinstance(row, Mapping) and row is not given and row and query_of(given, names) is not None:
-            values = list(row.values())
-            if all(map(could_be_value, values)):
-                return Hits(list(row), values)
+        if isinstance(row, CONTAINERS) and row is not given and row and query_of(given, names) is not None:
+            if isinstance(row, Mapping) and all(map(could_be_value, row.values())):
+                return Hits(list(row), list(row.values()))
+            if not isinstance(row, Mapping) and not types_of_no_ids(row):
+                return Hits(row)
     if isinstance(row, Mapping):
         return _values_by_id(row, names)
     if not isinstance(row, (list, tuple)) or not row:
@@ -4621,7 +4622,7 @@ def _path(hit: Any, names: Sequence[str], within: Sequence[str] = WITHIN, nulls:
         inner = _field(hit, outer) if outer else hit
         if inner is None or not (isinstance(inner, Mapping) or _is_object(inner)):
             continue
-        own = {plain_name(name): name for name in inner if isinstance(name, str)} if isinstance(inner, Mapping) else {}
+        own = {plain_name(name): name for name in _inputs_hits_names_of(inner) if isinstance(name, str)}
         for name in names:
             path = (*outer, own.get(plain_name(name), name))
             value = _field(hit, path)

@@ -1,0 +1,355 @@
+"""Names of fields: what has an unknown name is never taken for granted, and `fields=` names it, wherever it is read."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from conftest import METRIC
+from pyarrow import parquet
+
+import ndcg
+from ndcg.shell.command_line import main
+
+RUN = {"q": ["a", "b", "c"]}  # best first
+GRADES = {"a": 1, "b": 3, "c": 2}
+VALUE = (1 + 3 / math.log2(3) + 2 / 2) / (3 + 2 / math.log2(3) + 1 / 2)
+SECOND = 1 / math.log2(3)  # nDCG of one relevant document at rank 2
+
+Source = Callable[[Path, list[dict[str, Any]]], Any]
+
+
+def of_file(name: str, content: Callable[[list[dict[str, Any]]], str]) -> Source:
+    def write(folder: Path, hits: list[dict[str, Any]]) -> Any:
+        (folder / name).write_text(content(hits))
+        return folder / name
+
+    return write
+
+
+def in_parquet(folder: Path, hits: list[dict[str, Any]]) -> Any:
+    parquet.write_table(pa.Table.from_pylist([{"query_id": "q", "hits": hits}]), folder / "hits.parquet")
+    return folder / "hits.parquet"
+
+
+# the same hits of query q from every source of objects
+SOURCES: dict[str, Source] = {
+    "a mapping": lambda folder, hits: {"q": hits},
+    "objects": lambda folder, hits: {"q": [SimpleNamespace(**hit) for hit in hits]},
+    "a response": lambda folder, hits: {"q": {"took": "1 ms", "hits": hits}},
+    "objects with their query": lambda folder, hits: [{"query_id": "q", "hits": hits}],
+    "a list under a name of its own": lambda folder, hits: [{"query_id": "q", "my_things": hits}],
+    "JSON": of_file("hits.json", lambda hits: json.dumps({"q": hits}, indent=1)),
+    "JSON Lines": of_file("hits.jsonl", lambda hits: json.dumps({"question_id": "q", "chunks": hits}) + "\n"),
+    "Parquet": in_parquet,
+}
+
+
+def score(predictions: Any, references: Any, **how: Any) -> float:
+    return float(METRIC.compute(predictions=predictions, references=references, **how)["nDCG"])
+
+
+def graded(name: str) -> list[dict[str, Any]]:
+    return [{"chunk_id": document, name: grade} for document, grade in GRADES.items()]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("name", ["grade", "relevance_grade", "isRelevant", "Judgement"])
+def test_a_known_name_is_read_in_any_spelling(tmp_path: Path, source: str, name: str) -> None:
+    assert score(RUN, SOURCES[source](tmp_path, graded(name))) == pytest.approx(VALUE)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("stars", (1, 3, 2)),
+        ("gain", (0.5, 1.5, 1.0)),
+        ("verdict", (False, True, False)),
+        ("clicked", (None, None, 1)),
+        ("my_grade", ("1", "3", "2")),
+        ("judged", ("irrelevant", "relevant", "partially relevant")),
+    ],
+)
+def test_grades_under_an_unknown_name_are_an_error_that_shows_the_call(
+    tmp_path: Path, source: str, name: str, values: Any
+) -> None:
+    hits = [{"id": document, name: value} for document, value in zip(GRADES, values, strict=True)]
+    gold = SOURCES[source](tmp_path, hits)
+    problem = rf"^references: .*no relevance under a known name, but its hits have '{name}'"
+    with pytest.raises(ValueError, match=problem) as said:
+        score(RUN, gold)
+    assert f"give fields={{'relevance': '{name}'}}, or fields={{'relevance': None}} if each" in str(said.value)
+    assert score(RUN, gold, fields={"relevance": None}) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_fields_name_the_relevance_and_the_document(tmp_path: Path, source: str) -> None:
+    hits = [{"chunk_id": document.upper(), "paper": document, "stars": grade} for document, grade in GRADES.items()]
+    gold = SOURCES[source](tmp_path, hits)
+    assert score(RUN, gold, fields={"relevance": "stars", "document": "paper"}) == pytest.approx(VALUE)
+    with pytest.raises(ValueError, match=r"no field is called starz; its hits have .*; did you mean 'stars'\?$"):
+        score(RUN, gold, fields={"relevance": "starz", "document": "paper"})
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_text_beside_an_id_is_no_relevance(tmp_path: Path, source: str) -> None:
+    hits = [{"id": "b", "title": "A title", "url": "https://b", "page": 7}]
+    assert score({"q": ["a", "b"]}, SOURCES[source](tmp_path, hits)) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("first", [0, None])
+def test_a_null_relevance_is_not_judged_wherever_it_stands(tmp_path: Path, source: str, first: int | None) -> None:
+    gold = SOURCES[source](tmp_path, [{"id": "a", "relevance": first}, {"id": "b", "relevance": 2}])
+    assert score({"q": ["a", "b"]}, gold) == pytest.approx(SECOND)
+    gold = SOURCES[source](tmp_path, [{"id": "a", "relevance": 2}, {"id": "b", "relevance": first}])
+    assert score({"q": ["b", "a"]}, gold) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_null_score_is_not_retrieved(tmp_path: Path, source: str) -> None:
+    run = SOURCES[source](tmp_path, [{"id": "b", "score": None}, {"id": "c", "score": 0.5}, {"id": "a", "score": 0.9}])
+    with pytest.warns(UserWarning, match="the scores rank its hits in another order"):
+        assert score(run, {"q": {"c": 1, "b": 1}}) == pytest.approx(SECOND / (1 + SECOND))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_score_under_an_unknown_name_that_contradicts_the_order_is_an_error(tmp_path: Path, source: str) -> None:
+    hits = [{"id": "a", "rerank_score": 0.2}, {"id": "b", "rerank_score": 0.9}]
+    run = SOURCES[source](tmp_path, hits)
+    with pytest.raises(
+        ValueError, match=r"no score under a known name, but its hits have 'rerank_score'; give fields="
+    ):
+        score(run, {"q": {"a": 1}})
+    assert score(run, {"q": {"a": 1}}, fields={"score": "rerank_score"}) == pytest.approx(SECOND)
+    assert score(run, {"q": {"a": 1}}, fields={"score": None}) == 1.0
+    assert score(SOURCES[source](tmp_path, hits[::-1]), {"q": {"a": 1}}) == pytest.approx(SECOND)  # it falls
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_two_names_for_the_document_that_disagree_are_an_error(tmp_path: Path, source: str) -> None:
+    hits = [{"doc_id": "d", "chunk_id": "a"}, {"doc_id": "d", "chunk_id": "b"}]
+    run = SOURCES[source](tmp_path, hits)
+    with pytest.raises(ValueError, match=r"'doc_id' and 'chunk_id' name its documents in different ways; say which"):
+        score(run, {"q": {"b": 1}})
+    assert score(run, {"q": {"b": 1}}, fields={"document": "chunk_id"}) == pytest.approx(SECOND)
+    alike = SOURCES[source](tmp_path, [{"doc_id": "a", "chunk_id": "1"}, {"doc_id": "b", "chunk_id": "2"}])
+    assert score(alike, {"q": {"b": 1}}) == pytest.approx(SECOND)
+
+
+LOG = pd.DataFrame(
+    {"user_id": [1, 1, 1, 1], "query": list("xxyy"), "doc_id": list("abcd"), "score": [0.9, 0.8, 0.7, 0.6]}
+)
+CLICKS = LOG[["user_id", "query", "doc_id"]].assign(label=[0, 1, 0, 1])
+
+
+def as_frame(folder: Path, frame: pd.DataFrame, name: str) -> Any:
+    return frame
+
+
+def as_csv(folder: Path, frame: pd.DataFrame, name: str) -> Any:
+    frame.to_csv(folder / f"{name}.csv", index=False)
+    return folder / f"{name}.csv"
+
+
+def as_records(folder: Path, frame: pd.DataFrame, name: str) -> Any:
+    return frame.to_dict("records")
+
+
+def as_json(folder: Path, frame: pd.DataFrame, name: str) -> Any:
+    frame.to_json(folder / f"{name}.json", orient="records")
+    return folder / f"{name}.json"
+
+
+def as_json_lines(folder: Path, frame: pd.DataFrame, name: str) -> Any:
+    frame.to_json(folder / f"{name}.jsonl", orient="records", lines=True)
+    return folder / f"{name}.jsonl"
+
+
+def as_parquet(folder: Path, frame: pd.DataFrame, name: str) -> Any:
+    frame.to_parquet(folder / f"{name}.parquet")
+    return folder / f"{name}.parquet"
+
+
+TABLES = [as_frame, as_csv, as_records, as_json, as_json_lines, as_parquet]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_two_names_for_the_query_that_group_rows_differently_are_an_error(tmp_path: Path, table: Any) -> None:
+    sides = table(tmp_path, LOG, "log"), table(tmp_path, CLICKS, "clicks")
+    with pytest.raises(ValueError, match=r"'user_id' and 'query' name its queries in different ways"):
+        score(*sides)
+    assert score(*sides, fields={"query": "query"}) == pytest.approx(SECOND)
+    if table is not as_records:
+        assert score(*sides, query_ids="query") == pytest.approx(SECOND)
+        with pytest.raises(ValueError, match=r"no column is called qeury; .*did you mean 'query'\?"):
+            score(*sides, query_ids="qeury")
+    alike = LOG.assign(user_id=LOG["query"]), CLICKS.assign(user_id=CLICKS["query"])
+    sides = table(tmp_path, alike[0], "log"), table(tmp_path, alike[1], "clicks")
+    assert score(*sides) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_of_two_columns_has_its_values_by_fields(tmp_path: Path, table: Any) -> None:
+    run, gold = LOG[["query", "doc_id"]], CLICKS[CLICKS["label"] == 1][["query", "doc_id"]]
+    sides = table(tmp_path, run, "run"), table(tmp_path, gold, "gold")
+    with pytest.raises(ValueError, match="no column holds the score"):
+        score(*sides)
+    assert score(*sides, fields={"score": None, "relevance": None}) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_score_is_no_relevance_beside_another_number(tmp_path: Path, table: Any) -> None:
+    gold = LOG.drop(columns="user_id").assign(stars=[0, 1, 0, 1])
+    sides = table(tmp_path, LOG.drop(columns="user_id"), "log"), table(tmp_path, gold, "gold")
+    with pytest.raises(
+        ValueError, match=r"no relevance under a known name, but beside 'score' are 'stars'; give fields"
+    ):
+        score(*sides)
+    assert score(*sides, fields={"relevance": "stars"}) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_pair_names_the_fields_of_both_sides(tmp_path: Path, table: Any) -> None:
+    names = {"query": "reader", "doc_id": "book", "score": "liking"}
+    run = LOG.drop(columns="user_id").rename(columns=names)
+    gold = CLICKS.drop(columns="user_id").rename(columns={"query": "member", "doc_id": "title", "label": "bought"})
+    fields = {"query": ("reader", "member"), "document": ("book", "title"), "score": "liking", "relevance": "bought"}
+    assert score(table(tmp_path, run, "a"), table(tmp_path, gold, "b"), fields=fields) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"gain": "x"}, r"^fields: 'gain' is not a field; the fields are query, document, score, relevance$"),
+        ({"documents": "x"}, r"^fields: 'documents' is not a field; did you mean 'document'\?$"),
+        ({"query": 3}, "^fields: query must be the name of a field, a pair of names .* or None; got 3$"),
+        ({"score": ("a", "b")}, r"^fields: score must be the name of a field or None; got \('a', 'b'\)$"),
+        ({"document": None}, "^fields: document must be the name of a field, since each document has an id; got None$"),
+        (["score"], r"^fields must map query, document, score, relevance to names of fields; got \['score'\]$"),
+    ],
+)
+def test_faulty_fields_are_named(fields: Any, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        score({"q": [{"id": "a"}]}, {"q": {"a": 1}}, fields=fields)
+
+
+def by_batch(**how: Any) -> float:
+    batch = {name: how.pop(name) for name in ("predictions", "references", "fields")}
+    METRIC.add_batch(**batch)
+    return float(METRIC.compute(**how)["nDCG"])
+
+
+ENTRY_POINTS: dict[str, Callable[..., float]] = {
+    "compute": lambda **how: float(ndcg.compute(**how)["nDCG"]),
+    "the metric": lambda **how: float(METRIC.compute(**how)["nDCG"]),
+    "add_batch": by_batch,
+    "report": lambda **how: float(ndcg.report(**how).scores["nDCG"].value),
+    "explain": lambda **how: float(ndcg.explain(**how).scores["sklearn"] or 0),
+    "documents": lambda **how: float(
+        sum(row["gain"] * row["discount"] for row in ndcg.documents(**how).to_pylist()) / (3 + 2 / math.log2(3) + 1 / 2)
+    ),
+}
+
+
+@pytest.mark.parametrize("entry", ENTRY_POINTS)
+def test_fields_mean_the_same_at_every_entry_point(entry: str) -> None:
+    run = {"q": [{"paper": document, "sureness": at} for at, document in enumerate("cba")]}
+    gold = {"q": [{"paper": document, "stars": grade} for document, grade in GRADES.items()]}
+    fields = {"document": "paper", "score": "sureness", "relevance": "stars"}
+    assert ENTRY_POINTS[entry](predictions=run, references=gold, fields=fields) == pytest.approx(VALUE)
+
+
+def test_compare_reads_each_system_by_fields() -> None:
+    run = {query: [{"paper": document, "sureness": at} for at, document in enumerate("cba")] for query in "qr"}
+    gold = {query: [{"paper": document, "stars": grade} for document, grade in GRADES.items()] for query in "qr"}
+    fields = {"document": "paper", "score": "sureness", "relevance": "stars"}
+    found = ndcg.compare(systems={"a": run, "b": {"q": ["b"], "r": ["a"]}}, references=gold, fields=fields)
+    assert found.scores["a"]["nDCG"].value == pytest.approx(VALUE)
+
+
+def test_the_shell_names_fields_of_hits_by_its_flags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chunks = [{"paper": document, "sureness": at} for at, document in enumerate("cba")]
+    (tmp_path / "run.jsonl").write_text(json.dumps({"case": "q", "found": chunks}) + "\n")
+    rows = "".join(f"q,{document},{grade}\n" for document, grade in GRADES.items())
+    (tmp_path / "gold.csv").write_text("task,item,stars\n" + rows)
+    flags = ["--query", "case,task", "--document", "paper,item", "--score", "sureness", "--relevance", "stars"]
+    main(["score", str(tmp_path / "gold.csv"), str(tmp_path / "run.jsonl"), "-m", "nDCG", *flags])
+    assert f"{VALUE:.4f}" in capsys.readouterr().out
+
+
+# The same list twice, gaps, integers
+
+
+@pytest.mark.parametrize("kind", ["hits", "retrieved_ids"])
+def test_a_query_on_two_lines_is_an_error(tmp_path: Path, kind: str) -> None:
+    lines = [{"query_id": "q", kind: ["a"]}, {"query_id": "r", kind: ["b"]}, {"query_id": "q", kind: ["c"]}]
+    (tmp_path / "run.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with pytest.raises(ValueError, match=r"run.jsonl: line 3: query 'q' is in line 1 already; give each query once$"):
+        score(tmp_path / "run.jsonl", {"q": {"a": 1}, "r": {"b": 1}})
+    parquet.write_table(pa.Table.from_pylist(lines), tmp_path / "run.parquet")
+    with pytest.raises(ValueError, match=r"row 2 \(from 0\): query 'q' is in row 0 \(from 0\) already; give each"):
+        score(tmp_path / "run.parquet", {"q": {"a": 1}, "r": {"b": 1}})
+    hits = [{"query_id": line["query_id"], "hits": [{"id": "a"}]} for line in lines]
+    with pytest.raises(ValueError, match=r"^predictions: query 'q' is in row 0 and in row 2; give each query once$"):
+        score(hits, {"q": {"a": 1}, "r": {"b": 1}})
+
+
+def test_a_query_twice_in_query_ids_of_ranked_ids_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"^query_ids: query 'q1' is in row 0 and in row 2; give each query once$"):
+        score([[1, 3], [2, 9], [5, 6]], {"q1": {5: 1}, "q2": {2: 1}}, query_ids=["q1", "q2", "q1"])
+    with pytest.raises(
+        ValueError, match=r"^query_ids: a set has no order of its own; give a list, an id for each row$"
+    ):
+        score([[1, 3], [2, 9]], {"q1": {5: 1}, "q2": {2: 1}}, query_ids={"q1", "q2"})
+
+
+def test_gaps_in_ranks_are_told() -> None:
+    ranks, relevant = {"q": {"d1": 1, "d3": 3}}, {"q": {"d3": 1}}
+    with pytest.warns(UserWarning, match="query 'q': no document has a rank between 1 and 3, so those below move up"):
+        assert score(ranks, relevant, score_order="ascending") == pytest.approx(SECOND)
+    whole = {"q": {"d1": 1, "x": 2, "d3": 3}}
+    assert score(whole, relevant, score_order="ascending") == pytest.approx(1 / 2)
+
+
+def test_lists_of_integers_on_both_sides_are_ids_if_they_cannot_be_grades() -> None:
+    ids = [[7 * row + at for at in (0, 11, 23)] for row in range(10)]
+    with pytest.raises(ValueError, match="hold other whole numbers in each place of a query, as ids are"):
+        score(ids, [row[::-1] for row in ids])
+    scores = [[1, 2, 3]] * 10  # ranks and grades within the length of a query
+    assert score(scores, [[0, 1, 2]] * 10) == 1.0
+    assert score({"q": [7, 9, 8]}, {"q": [9]}) == pytest.approx(SECOND)  # a list in a mapping holds ids
+
+
+def test_labels_beside_matrices_of_scores_and_ids_are_by_position() -> None:
+    how = {"predictions": [[0.9, 0.5]], "document_ids": [[7, 9]], "references": [[0, 2]]}
+    assert ndcg.compute(**how) == {"nDCG": pytest.approx(SECOND)}
+
+
+def test_tuples_of_a_user_an_item_and_a_value_are_no_queries() -> None:
+    with pytest.raises(ValueError, match=r"a user, an item and a value, such as \(1, 10, 1.5\) and \(1, 11, 1\)"):
+        score([(1, 10, 1.5)], [(1, 11, 1)])
+
+
+@pytest.mark.parametrize("name", ["distances", "Distances"])
+def test_distances_beside_ids_rank_in_ascending_order(name: str) -> None:
+    run = {"ids": [["x", "w"]], name: [[0.3, 0.1]]}
+    with pytest.warns(UserWarning, match="the scores rank its hits in another order than they are in"):
+        assert score(run, [{"w"}], score_order="ascending") == 1.0
+    with pytest.warns(UserWarning, match="its hits are in another order than their ranks, and their order counts"):
+        assert score(run, [{"w"}]) == pytest.approx(SECOND)
+
+
+def test_a_score_that_contradicts_a_rank_is_an_error_in_ascending_order() -> None:
+    run = {"q": [{"id": "a", "rank": 1, "score": 0.9}, {"id": "b", "rank": 2, "score": 0.5}]}
+    with pytest.raises(
+        ValueError, match="'rank' and 'score' rank its hits in different orders, lowest first; give fie"
+    ):
+        score(run, {"q": {"b": 1}}, score_order="ascending")
+    assert score(run, {"q": {"b": 1}}, score_order="ascending", fields={"score": "rank"}) == pytest.approx(SECOND)
