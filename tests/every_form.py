@@ -395,9 +395,12 @@ SPELLINGS = ["1", "-1", "+1.5", "1.5", ".5", "5.", "-0.25", "1e5", "1E5", "-1.5e
 
 
 def written(path: Path, side: Side, kind: str) -> Path:
-    """The mapping as a TREC file; the lines of a run are in no order."""
+    """The mapping as a TREC file; the lines of a run are by position, so a query's are not next to each other."""
     lines = (RUNS if kind == "run" else QRELS)["file.txt"](side).splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[::-1] if kind == "run" else lines))
+    if kind == "run":
+        places = [place for documents in side.values() for place in range(len(documents))]
+        lines = [lines[at] for at in np.argsort(places, kind="stable")]
+    path.write_bytes(b"".join(lines))
     return path
 
 
